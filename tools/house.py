@@ -31,8 +31,12 @@ _PARTICIPLE = re.compile(
 #: Looked up by name where no import says so: a dialect's value, a program's start, the doors of commands and readers.
 BY_NAME = frozenset({"DIALECT", "main"})
 BY_NAME_IN: Mapping[Path, frozenset[str]] = {
-    SRC / "cli" / "commands": frozenset({"configure", "run", "plain"}),
+    SRC / "cli" / "commands": frozenset({"configure", "run", "plain", "parse_fast"}),
     SRC / "config" / "syntax": frozenset({"read"}),
+    **dict.fromkeys(
+        (SRC / "dialects").iterdir(),
+        frozenset({"places", "includes", "parse", "render", "event_out", "reply_in", "event_in", "reply_out"}),
+    ),
 }
 _NOQA = re.compile(r"#\s*noqa(?::\s*([A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*))?")
 _IN_TEXT = re.compile(r"\b(hookline(?:\.\w+)*)[.:](\w+)|from\s+(hookline[\w.]*)\s+import\s+\(?([\w\s,]+)")

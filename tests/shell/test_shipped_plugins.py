@@ -14,7 +14,7 @@ import pytest
 from tests.shell.house import House
 from tests.shell.terminal import PROMPT, Terminal
 
-from hookline.dialects.lash.builtin_plugins import BUILTIN_PLUGINS, builtin_plugin
+from hookline.dialects.lash.config import BUILTIN_PLUGINS, builtin_plugin
 from hookline.shell.plugins.ask import extract_command
 from hookline.shell.plugins.git_prompt import git_state, parse_status
 from hookline.shell.plugins.guard import danger

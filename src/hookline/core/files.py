@@ -221,7 +221,7 @@ def list_names(folder: str) -> list[str]:
         return []
 
 
-def modified_at(path: str) -> float:
+def modification_time(path: str) -> float:
     """The modification time; 0 if there is no such file."""
     try:
         return os.stat(path).st_mtime

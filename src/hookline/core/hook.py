@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 from hookline.core._dataclass import dataclass, empty, field
 from hookline.core.event import Flow
+from hookline.core.problem import Problem, ProblemCode, Severity
 
 try:
     from _blake2 import blake2b  # hashlib loads OpenSSL first, which costs as much as a hook
@@ -37,6 +38,14 @@ class Origin:
     pointer: str = "$"
     #: machine, user, project, local, or "command line" for files that were named explicitly.
     layer: str = "command line"
+
+    def problem(
+        self, finding: str, fix: str, severity: Severity = "error", *, code: ProblemCode | None = None, name: str = ""
+    ) -> Problem:
+        return Problem(
+            file=self.file, line=self.line, pointer=self.pointer, finding=finding, fix=fix, severity=severity,
+            code=code, name=name,
+        )  # fmt: skip
 
 
 # ── when it runs ─────────────────────────────────────────────────────────────────────────────────────

@@ -13,12 +13,12 @@ from hookline.core.event import Event
 Effect = Literal["allow", "ask", "deny"]
 Placement = Literal["context", "attachment", "comment", "session"]
 #: Why a hook that listens to an event was not run. Code branches on this, never on the text beside it.
-SkipReason = Literal[
+_SkipReason = Literal[
     "mismatch", "undecidable", "gate", "claim", "stopped",
     "untrusted", "changed", "removed", "trust-unreadable", "other-file",
     "agent-runs-it", "disabled", "inside-agent", "over-budget",
 ]  # fmt: skip
-_NEEDS_TRUST = frozenset[SkipReason | None]({"untrusted", "changed", "removed"})
+_NEEDS_TRUST = frozenset[_SkipReason | None]({"untrusted", "changed", "removed"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,8 +40,18 @@ class RunResult:
     spilled: tuple[str, ...] = ()
     #: Processes that left the group and could not be ended, and other things a person should know.
     notes: tuple[str, ...] = ()
-    #: Tokens and cost of a model, where one was asked.
+    #: Tokens and cost of a model, where one was called.
     usage: Mapping[str, Any] = field(default_factory=empty)
+
+    @property
+    def failed(self) -> bool:
+        """None without a signal is no process at all, but a reply over HTTP or from a function."""
+        return self.exit_code not in {0, None} or self.signal is not None
+
+    def failure_text(self, detail: str) -> str:
+        """How the process ended, and the detail if there is any."""
+        what = f"exit code {self.exit_code}" if self.exit_code is not None else f"ended by signal {self.signal}"
+        return f"{what}: {detail}" if detail else what
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +99,7 @@ class _Outcome:
     reply: Reply | None = None
     raw: RunResult | None = field(default=None, repr=False)
     #: None for a hook that was run.
-    not_run: SkipReason | None = None
+    not_run: _SkipReason | None = None
 
     @property
     def needs_trust(self) -> bool:
@@ -129,7 +139,7 @@ Outcome: TypeAlias = Replied | Failed | TimedOut | Skipped | Started
 class Blocked:
     """A hook that must not run now. A guard that somebody tampered with counts as failed."""
 
-    reason: SkipReason
+    reason: _SkipReason
     message: str
     counts_as_failure: bool = False
 

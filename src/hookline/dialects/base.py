@@ -14,7 +14,7 @@ from typing import Any, Literal, Protocol, cast
 from hookline.core._dataclass import dataclass, empty, field, swift
 from hookline.core.agents import find_agent
 from hookline.core.event import Event
-from hookline.core.hook import HookSpec
+from hookline.core.hook import HookSpec, Origin
 from hookline.core.problem import Problem
 from hookline.core.result import Decision, HookError, Reply, RunResult
 
@@ -49,6 +49,9 @@ class Layer:
     text: str
     tree: Any
     line: Callable[[str], int] = field(compare=False, default=lambda _pointer: 0)
+
+    def origin(self, pointer: str) -> Origin:
+        return Origin(file=self.path, line=self.line(pointer), pointer=pointer, layer=self.name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,11 +19,18 @@ from hookline.dialects.claude_family.agent import AgentDialect
 from hookline.dialects.claude_family.field_map import FieldMap, field_names
 from hookline.dialects.claude_family.hooks_file import HooksFormat
 from hookline.dialects.claude_family.matcher import python_regex
-from hookline.dialects.claude_family.payload import output_text, read_object
+from hookline.dialects.claude_family.payload import as_mapping, as_text, output_text, read_object
 from hookline.dialects.claude_family.render import Losses, full_match_text
 from hookline.dialects.claude_family.reply import ReplyDraft, output_as_text, write_reply
 from hookline.dialects.claude_family.reply_reader import refuse
-from hookline.dialects.claude_family.settings_file import Findings, HookEntry, as_object, hooks_object, show
+from hookline.dialects.claude_family.settings_file import (
+    Findings,
+    HookEntry,
+    as_object,
+    check_events,
+    hooks_object,
+    show,
+)
 
 _CAMEL: Mapping[str, str] = {
     "sessionStart": "SessionStart",
@@ -124,28 +131,26 @@ def _read_reply(spec: HookSpec, event: Event, raw: RunResult) -> Reply | HookErr
     if isinstance(raw.value, Reply):
         return raw.value
     answer = dict(raw.value) if isinstance(raw.value, dict) else read_object(raw.stdout)
-    failed = raw.exit_code not in {0, None} or raw.signal is not None
-    if answer is not None and (not failed or raw.exit_code == 2):
+    if answer is not None and (not raw.failed or raw.exit_code == 2):
         reply = _spoken(event, answer, camel=spec.native_event[:1].islower())
-        if not failed or reply.effect == "deny":
+        if not raw.failed or reply.effect == "deny":
             return reply
-    if not failed:
+    if not raw.failed:
         return Reply()
-    what = f"exit code {raw.exit_code}" if raw.exit_code is not None else f"ended by signal {raw.signal}"
     stderr = raw.stderr.strip()
     if event.kind.name == "PreToolUse" and raw.exit_code is not None:
-        return refuse(event, stderr or f"hook ended with {what}")
+        return refuse(event, stderr or f"hook ended with {raw.failure_text('')}")
     if raw.exit_code == 2 and event.kind.name == "PermissionRequest":
         return refuse(event, stderr or "Denied by hook")
-    return HookError(error=f"{what}: {stderr}" if stderr else what)
+    return HookError(error=raw.failure_text(stderr))
 
 
 def _spoken(event: Event, answer: Mapping[str, Any], *, camel: bool) -> Reply:
-    told = answer.get("hookSpecificOutput")
     # Only the PascalCase spelling reads Claude Code's object, and only before a tool.
-    specific = told if isinstance(told, dict) and not camel and event.kind.name == "PreToolUse" else {}
+    reads_specific = not camel and event.kind.name == "PreToolUse"
+    specific = as_mapping(answer.get("hookSpecificOutput")) if reads_specific else {}
     effect, reason = _decision(event, answer, specific)
-    context = _text(answer.get("additionalContext"))
+    context = as_text(answer.get("additionalContext"))
     return Reply(
         effect=effect,
         reason=reason,
@@ -158,14 +163,14 @@ def _decision(event: Event, answer: Mapping[str, Any], specific: Mapping[str, An
     match event.kind.name:
         case "PreToolUse":
             source = answer if "permissionDecision" in answer else specific
-            effect = _EFFECTS.get(_text(source.get("permissionDecision")))
-            reason = _text(source.get("permissionDecisionReason"))
+            effect = _EFFECTS.get(as_text(source.get("permissionDecision")))
+            reason = as_text(source.get("permissionDecisionReason"))
         case "PermissionRequest":
-            effect, reason = _EFFECTS.get(_text(answer.get("behavior"))), _text(answer.get("message"))
+            effect, reason = _EFFECTS.get(as_text(answer.get("behavior"))), as_text(answer.get("message"))
             effect = effect if effect != "ask" else None
         case "UserPromptSubmit" | "Stop" | "SubagentStop":
             effect = "deny" if answer.get("decision") == "block" else None
-            reason = _text(answer.get("reason"))
+            reason = as_text(answer.get("reason"))
         case _:
             return None, ""
     return effect, reason or ("Blocked by hook" if effect == "deny" else "")
@@ -184,10 +189,6 @@ def _changes(event: Event, answer: Mapping[str, Any], specific: Mapping[str, Any
             return {"tool_output": output_text(result.get("textResultForLlm"))} if isinstance(result, dict) else {}
         case _:
             return {}
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
 
 
 def _forms(draft: ReplyDraft) -> None:
@@ -275,10 +276,10 @@ class _CopilotDialect(AgentDialect):
         losses = Losses("copilot")
         events: dict[str, list[dict[str, Any]]] = {}
         for event, matcher, hook in hooks_file.render_hooks(_SYSTEM, specs, losses):
-            told: dict[str, Any] = {"type": "command", "bash": hook.pop("command")}
-            told |= {"matcher": matcher} if matcher else {}
-            told |= {"timeoutSec": hook.pop("timeout")} if "timeout" in hook else {}
-            events.setdefault(event, []).append({**told, **hook})
+            entry: dict[str, Any] = {"type": "command", "bash": hook.pop("command")}
+            entry |= {"matcher": matcher} if matcher else {}
+            entry |= {"timeoutSec": hook.pop("timeout")} if "timeout" in hook else {}
+            events.setdefault(event, []).append({**entry, **hook})
         tree = {"version": 1, "hooks": events}
         return Rendered(text=json.dumps(tree, indent=2, ensure_ascii=False) + "\n", losses=losses.all())
 
@@ -299,11 +300,9 @@ class _CopilotDialect(AgentDialect):
 
 def _entries(layer: Layer, findings: Findings) -> Iterator[HookEntry]:
     """Copilot's lists are flat: a hook carries its own matcher."""
+    check_events(layer, _EVENTS, findings)
     for event, hooks in hooks_object(layer, findings).items():
         pointer = f"$.hooks.{event}"
-        if event not in _EVENTS:
-            fix = f"write one of {', '.join(_EVENTS)}"
-            findings.report(layer, pointer, f"unknown event {event!r}: its hooks never fire", fix, "warning")
         if not isinstance(hooks, list):
             findings.report(layer, pointer, f"{event} is {show(hooks)}, not a list", 'write [{"type": "command", …}]')
             continue
@@ -315,23 +314,18 @@ def _entries(layer: Layer, findings: Findings) -> Iterator[HookEntry]:
             if calls_hookline(fields):
                 continue
             yield HookEntry(
-                layer=layer, event=event, pointer=place, matcher=_matcher(fields), fields=_usual(fields),
+                layer=layer, event=event, pointer=place, matcher=as_text(fields.get("matcher")) or None, fields=_usual(fields),
                 findings=findings,
             )  # fmt: skip
 
 
-def _matcher(fields: Mapping[str, Any]) -> str | None:
-    matcher = fields.get("matcher")
-    return matcher if isinstance(matcher, str) else None
-
-
 def _usual(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Under the names that the other agents of the family use."""
-    told = dict(fields)
+    renamed = dict(fields)
     for theirs, usual in (("bash", "command"), ("timeoutSec", "timeout")):
-        if told.get(theirs) is not None:
-            told[usual] = told.pop(theirs)
-    return told
+        if renamed.get(theirs) is not None:
+            renamed[usual] = renamed.pop(theirs)
+    return renamed
 
 
 DIALECT = _CopilotDialect()

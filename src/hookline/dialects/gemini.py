@@ -12,10 +12,10 @@ from hookline.core.hook import HookSpec, Pattern
 from hookline.core.result import Context, Decision, Effect, HookError, Reply, RunResult
 from hookline.dialects.base import Answer
 from hookline.dialects.claude_family.agent import AgentDialect
-from hookline.dialects.claude_family.field_map import FieldMap, field_names, llm_response
+from hookline.dialects.claude_family.field_map import FieldMap, field_names, llm_output, llm_response
 from hookline.dialects.claude_family.hooks_file import HooksFormat
 from hookline.dialects.claude_family.matcher import python_regex
-from hookline.dialects.claude_family.payload import output_text, read_object
+from hookline.dialects.claude_family.payload import as_mapping, as_text, output_text, read_object
 from hookline.dialects.claude_family.reply import ReplyDraft, output_as_text, write_reply
 from hookline.dialects.claude_family.reply_reader import refuse
 
@@ -48,15 +48,14 @@ def _meant(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
 
 def _result(response: Any) -> dict[str, Any]:
     """Gemini has no event of its own for a tool that failed: its result says so, and the event is derived."""
-    told: Mapping[str, Any] = response if isinstance(response, dict) else {"llmContent": response}
-    error = told.get("error")
+    error = as_mapping(response).get("error")
     if error:
         message = error.get("message") if isinstance(error, dict) else error
         return {
             "carried_as": "PostToolUseFailure", "derived": ["event"],
             "tool_error": {"type": "error", "message": output_text(message)},
         }  # fmt: skip
-    return {"tool_output": output_text(told.get("llmContent", ""))}
+    return {"tool_output": llm_output(response)}
 
 
 def _derived(event: str, data: Mapping[str, Any]) -> dict[str, Any]:
@@ -104,39 +103,30 @@ def _read_reply(event: Event, raw: RunResult) -> Reply | HookError:
     answer = dict(raw.value) if isinstance(raw.value, dict) else read_object(text)
     if answer is not None:
         return _spoken(event, answer)
-    if raw.exit_code in {0, None} and raw.signal is None:
-        return (
-            HookError(error="its output starts like a JSON object but is not valid JSON")
-            if text.startswith("{")
-            else _plain(text)
-        )
+    if not raw.failed:
+        if text.startswith("{"):
+            return HookError(error="its output starts like a JSON object but is not valid JSON")
+        return Reply(messages=(text,)) if text else Reply()  # plain text is for the person, never for the model
     if raw.exit_code == 1 or raw.signal is not None or not text:
-        what = f"ended by signal {raw.signal}" if raw.exit_code is None else f"exit code {raw.exit_code}"
-        return HookError(error=f"{what}: {text}" if text else what)
+        return HookError(error=raw.failure_text(text))
     if event.kind.deniable or event.kind.name == "PostToolUse":
         return refuse(event, text)
     return HookError(error=f"exit code {raw.exit_code} decides nothing on {event.kind.name}: {text}")
 
 
-def _plain(text: str) -> Reply:
-    """Plain text is for the person, never for the model."""
-    return Reply(messages=(text,)) if text else Reply()
-
-
 def _spoken(event: Event, answer: Mapping[str, Any]) -> Reply:
-    specific = answer.get("hookSpecificOutput")
-    told: Mapping[str, Any] = specific if isinstance(specific, dict) else {}
+    specific = as_mapping(answer.get("hookSpecificOutput"))
     reply = _decided(event, answer)
-    context, message = _text(told.get("additionalContext")), _text(answer.get("systemMessage"))
+    context, message = as_text(specific.get("additionalContext")), as_text(answer.get("systemMessage"))
     return Reply(
         effect=reply.effect,
         reason=reply.reason,
-        data=_changes(event, told),
+        data=_changes(event, specific),
         context=(*reply.context, *((Context(text=context),) if context else ())),
         messages=(message,) if message else (),
         attributes={
             **({"continue": False} if answer.get("continue") is False else {}),
-            **{key: value for key, value in told.items() if key not in _PLACED},
+            **{key: value for key, value in specific.items() if key not in _PLACED},
         },
     )
 
@@ -148,8 +138,8 @@ def _decided(event: Event, answer: Mapping[str, Any]) -> Reply:
     if answer.get("continue") is False:
         if event.kind.continues or not event.kind.deniable:
             return Reply()
-        return Reply(effect="deny", reason=_text(answer.get("stopReason")) or "Stopped by hook")
-    effect, reason = _EFFECTS.get(_text(answer.get("decision"))), _text(answer.get("reason"))
+        return Reply(effect="deny", reason=as_text(answer.get("stopReason")) or "Stopped by hook")
+    effect, reason = _EFFECTS.get(as_text(answer.get("decision"))), as_text(answer.get("reason"))
     if effect == "deny":
         return refuse(event, reason or "Blocked by hook")
     if effect == "ask" or (effect == "allow" and event.kind.name == "PreToolUse"):
@@ -157,16 +147,12 @@ def _decided(event: Event, answer: Mapping[str, Any]) -> Reply:
     return Reply()
 
 
-def _changes(event: Event, told: Mapping[str, Any]) -> dict[str, Any]:
+def _changes(event: Event, specific: Mapping[str, Any]) -> dict[str, Any]:
     """The new input is laid over the old one, key by key."""
-    new, old = told.get("tool_input"), event.data.get("tool_input")
+    new = specific.get("tool_input")
     if event.kind.name != "PreToolUse" or not isinstance(new, dict):
         return {}
-    return {"tool_input": {**(old if isinstance(old, dict) else {}), **new}}
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
+    return {"tool_input": {**as_mapping(event.data.get("tool_input")), **new}}
 
 
 _NATIVE = {canonical: native for native, canonical in _EVENTS.items()} | {"PostToolUseFailure": "AfterTool"}

@@ -13,7 +13,7 @@ from hookline.core.tool_names import canonical
 from hookline.dialects import base
 from hookline.dialects.base import Answer, Call, ConfigPlace, Incoming, Layer, Lookup, Parsed, Rendered, Syntax
 from hookline.dialects.claude_family.capabilities import CAPABILITIES, feasible
-from hookline.dialects.claude_family.payload import output_text
+from hookline.dialects.claude_family.payload import as_mapping, as_text, output_text
 from hookline.dialects.claude_family.render import Losses
 from hookline.dialects.claude_family.reply import to_json
 from hookline.dialects.claude_family.reply_reader import Rules, read
@@ -37,22 +37,20 @@ _EVENTS: Mapping[str, str] = MappingProxyType(
 
 def _read_event(name: str, sent: Mapping[str, Any]) -> Incoming:
     """Every field survives beside the ones that have a name of ours."""
-    given, made = _object(sent.get("input")), _object(sent.get("output"))
-    told = given.get("type")
+    given, made = as_mapping(sent.get("input")), as_mapping(sent.get("output"))
     # A bus event names itself; the plugin may prefix its name as OpenCode's own log does.
-    native = str(name or told or "").removeprefix("event:").removeprefix("event-")
-    inside = _object(given.get("properties"))
+    native = str(name or given.get("type") or "").removeprefix("event:").removeprefix("event-")
+    inside = as_mapping(given.get("properties"))
     event = _EVENTS.get(native, f"opencode:{native}")
     data = {**sent, **_meant(event, given, made, inside)}
     session = given.get("sessionID") or inside.get("sessionID") or ""
-    directory = sent.get("directory")
     if session:
         data["session_id"] = session
     return Incoming(
         event=str(data.pop("carried_as", event)),
         data=data,
         session=str(session),
-        cwd=directory if isinstance(directory, str) else "",
+        cwd=as_text(sent.get("directory")),
         native_name=native,
     )
 
@@ -67,9 +65,9 @@ def _meant(event: str, given: Mapping[str, Any], made: Mapping[str, Any], inside
             parts = made.get("parts")
             listed: list[Any] = parts if isinstance(parts, list) else []
             texts = [part["text"] for part in listed if isinstance(part, dict) and isinstance(part.get("text"), str)]
-            return {"prompt": "\n".join(texts), "agent_name": _object(made.get("message")).get("agent")}
+            return {"prompt": "\n".join(texts), "agent_name": as_mapping(made.get("message")).get("agent")}
         case "SessionStart":
-            return {"source": "startup", "subagent": bool(_object(inside.get("info")).get("parentID"))}
+            return {"source": "startup", "subagent": bool(as_mapping(inside.get("info")).get("parentID"))}
         case "StopFailure":
             return {"error": inside.get("error")}
         case "SessionEnd":
@@ -85,7 +83,7 @@ def _tool(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def _result(made: Mapping[str, Any]) -> dict[str, Any]:
     """OpenCode has no event of its own for a command that failed: its exit code says so, and the event is derived."""
-    text, code = output_text(made.get("output")), _object(made.get("metadata")).get("exit", 0)
+    text, code = output_text(made.get("output")), as_mapping(made.get("metadata")).get("exit", 0)
     if code is None or (isinstance(code, int) and code != 0):  # None: it was ended, or took too long
         ended = "no exit code" if code is None else f"exit code {code}"
         return {
@@ -93,10 +91,6 @@ def _result(made: Mapping[str, Any]) -> dict[str, Any]:
             "tool_error": {"type": "error", "message": f"{ended}\n{text}"},
         }  # fmt: skip
     return {"tool_output": text}
-
-
-def _object(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
 
 
 class _OpenCodeDialect:

@@ -10,7 +10,7 @@ from hookline.core.event import EVENTS, Event, event_kind
 from hookline.core.hook import Function, HookSpec, Matcher, Origin, Pattern, hook_id
 
 
-class Hooked(Protocol):
+class _Hooked(Protocol):
     """A function that is also a hook: call it to test it, give it (or its ``spec``) to an engine."""
 
     spec: HookSpec
@@ -20,7 +20,7 @@ class Hooked(Protocol):
 
 def hook(
     on: str, *, match: str = "", name: str = "", timeout: float | None = 60.0, **policy: Any
-) -> Callable[[Callable[[Event], Any]], Hooked]:
+) -> Callable[[Callable[[Event], Any]], _Hooked]:
     """Make a function a hook on one event. ``match`` is a full-match regex on the event's subject.
 
     ``policy`` takes the remaining fields of ``HookSpec``: ``on_failure``, ``order``, ``gates``, ``mode``, …
@@ -29,7 +29,7 @@ def hook(
         msg = f"unknown event {on!r}; see hookline.EVENTS"
         raise UsageError(msg)
 
-    def decorate(function: Callable[[Event], Any]) -> Hooked:
+    def decorate(function: Callable[[Event], Any]) -> _Hooked:
         code = getattr(function, "__code__", None)
         file, line = (code.co_filename, code.co_firstlineno) if code else ("", 0)
         target = f"{function.__module__}:{getattr(function, '__qualname__', function)}"
@@ -46,7 +46,7 @@ def hook(
             timeout=timeout,
             **given,
         )
-        hooked = cast("Hooked", function)
+        hooked = cast("_Hooked", function)
         hooked.spec = spec
         return hooked
 

@@ -9,6 +9,7 @@ import stat
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from hookline.core._dataclass import replace
 from hookline.core.event import COMMON_FIELDS, event_kind
 from hookline.core.hook import Command, Function, HookSpec, Plugin
 from hookline.core.problem import Problem
@@ -25,11 +26,7 @@ def program_problems(specs: Sequence[HookSpec], cwd: str, environ: Mapping[str, 
 
 
 def _problem(spec: HookSpec, why: tuple[str, str]) -> Problem:
-    origin = spec.origin
-    return Problem(
-        file=origin.file, line=origin.line, pointer=origin.pointer, severity="warning",
-        finding=f"the hook {spec.name!r} cannot run: {why[0]}", fix=why[1],
-    )  # fmt: skip
+    return spec.origin.problem(f"the hook {spec.name!r} cannot run: {why[0]}", why[1], "warning")
 
 
 def _unstartable(spec: HookSpec, cwd: str, environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -136,11 +133,8 @@ def _of_hook(ours: Sequence[HookSpec]) -> Iterator[Problem]:
 
 
 def _field_problem(spec: HookSpec, path: str, finding: str, fix: str) -> Problem:
-    origin = spec.origin
-    return Problem(
-        file=origin.file, line=origin.line, pointer=f"{origin.pointer}.match.{path}", severity="warning",
-        finding=f"the hook {spec.name!r}: {finding}", fix=fix,
-    )  # fmt: skip
+    where = replace(spec.origin, pointer=f"{spec.origin.pointer}.match.{path}")
+    return where.problem(f"the hook {spec.name!r}: {finding}", fix, "warning")
 
 
 def _nearest(word: str, known: Iterable[str], cutoff: float) -> str:

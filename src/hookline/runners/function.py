@@ -26,7 +26,7 @@ from hookline.runners.watchdog import WATCHDOG, HookTimeout
 _PREFIX = "_hookline_hooks_"
 
 
-class Loader:
+class _Loader:
     """The modules of one engine.
 
     A module that is found in a hook's own directory gets a private name, so that ``hooks/guard.py`` of two projects
@@ -127,7 +127,7 @@ class FunctionRunner:
     __slots__ = ("_loader", "_resolved")
 
     def __init__(self) -> None:
-        self._loader = Loader()
+        self._loader = _Loader()
         self._resolved: dict[tuple[str, str], Callable[[Event], Any]] = {}
 
     def resolve(self, action: Function) -> Callable[[Event], Any]:

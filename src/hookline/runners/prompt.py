@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hookline.runners.base import Job
 
 
-SCHEMA: Mapping[str, Any] = {
+_SCHEMA: Mapping[str, Any] = {
     "type": "object",
     "title": "answer",
     "description": "The decision of the hook.",
@@ -47,10 +47,10 @@ def read_verdict(text: str) -> Mapping[str, Any]:
     if chosen is None:
         msg = f"could not read the model's answer as JSON: {text.strip()[:200] or '(empty)'}"
         raise VerdictError(msg)
-    return check_verdict(chosen)
+    return _check_verdict(chosen)
 
 
-def check_verdict(answer: Mapping[str, Any]) -> Mapping[str, Any]:
+def _check_verdict(answer: Mapping[str, Any]) -> Mapping[str, Any]:
     """``ok`` must be a boolean: a value that needs interpretation is not a yes."""
     if not isinstance(answer.get("ok"), bool):
         kind = _kind(answer["ok"]) if "ok" in answer else "nothing"
@@ -119,7 +119,7 @@ def _asked(job: Job) -> RunResult:
     question = ModelQuestion(
         system=f"{_SYSTEM}\n{fence.law}",
         text=_rendered(action.text, job.call.stdin, fence),
-        schema=SCHEMA,
+        schema=_SCHEMA,
         model=action.model,
         table=job.settings.models,
         environ={name: text for name, text in job.event.environ.items() if name not in job.call.unset}
@@ -136,7 +136,7 @@ def _asked(job: Job) -> RunResult:
 
 def _heard(said: ModelReply) -> RunResult:
     try:
-        answer = read_verdict(said.text) if said.value is None else check_verdict(said.value)
+        answer = read_verdict(said.text) if said.value is None else _check_verdict(said.value)
     except VerdictError as error:
         return RunResult(error=str(error), stderr=str(error), usage=said.usage)
     stdout = json.dumps(dict(answer), ensure_ascii=False, separators=(",", ":"))

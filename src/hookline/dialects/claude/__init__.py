@@ -23,8 +23,7 @@ DIALECT = module_dialect(
     "json",
     EVENTS,
     {
-        "claude.config": "places parse",
-        "claude.render": "render",
+        "claude.config": "places parse render",
         "claude.wire": "event_out reply_in",
         "claude_family.payload": "event_in",
         "claude_family.reply": "reply_out",

@@ -5,26 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
+from typing import Any
 
 from hookline.core._dataclass import replace
 from hookline.core.event import EVENTS as ROWS
 from hookline.core.hook import Action, Command, FieldTest, HookSpec, Http, Matcher, Origin, Pattern, Prompt
 from hookline.core.tool_names import canonical
-from hookline.dialects.base import ConfigPlace, Layer, Lookup, Parsed, agent_places
+from hookline.dialects.base import ConfigPlace, Layer, Lookup, Parsed, Rendered, agent_places
 from hookline.dialects.claude import EVENTS
-from hookline.dialects.claude_family.matcher import NOT_REFUSED, claude_pattern
-from hookline.dialects.claude_family.settings_file import (
-    Findings,
-    HookEntry,
-    as_object,
-    entries,
-    flag,
-    hooks_object,
-    seconds,
-    show,
-    text_field,
-    unknown_fields,
-)
+from hookline.dialects.claude_family.matcher import NAMES_OR_REGEX, NOT_REFUSED, claude_pattern, claude_text
+from hookline.dialects.claude_family.render import Groups, Losses, amount, command_text, writable_hooks
+from hookline.dialects.claude_family.settings_file import Findings, HookEntry, as_object, check_events, entries, show
 
 _RULE = re.compile(r"(?s)([A-Za-z_][\w\-]*\*?)(?:\((.*)\))?")
 
@@ -129,7 +120,7 @@ _FIELDS: Mapping[str, frozenset[str]] = {
 }
 _SHELLS = ("bash", "powershell")
 #: Kept as written, so that a file can be written again.
-KEPT = ("if", "statusMessage", "once", "asyncRewake", "shell", "continueOnBlock", "allowedEnvVars")
+_KEPT = ("if", "statusMessage", "once", "asyncRewake", "shell", "continueOnBlock", "allowedEnvVars")
 
 
 def places(cwd: str, home: str, environ: Mapping[str, str]) -> tuple[ConfigPlace, ...]:
@@ -142,7 +133,7 @@ def parse(layers: Sequence[Layer], lookup: Lookup) -> Parsed:
     enabled = not _switched_off(layers, findings)
     by_event: dict[str, dict[str, HookSpec]] = {}
     for layer in layers:
-        _check_events(layer, findings)
+        check_events(layer, EVENTS, findings)
         for entry in entries(layer, findings):
             spec = _spec(entry, enabled=enabled)
             if spec is not None:
@@ -166,18 +157,11 @@ def _switched_off(layers: Sequence[Layer], findings: Findings) -> bool:
     return off
 
 
-def _check_events(layer: Layer, findings: Findings) -> None:
-    for name in hooks_object(layer, Findings()):
-        if name not in EVENTS:
-            finding = f"unknown event {name!r}: its hooks never fire"
-            findings.report(layer, f"$.hooks.{name}", finding, f"write one of {', '.join(EVENTS)}", "warning")
-
-
 def _spec(entry: HookEntry, *, enabled: bool) -> HookSpec | None:
     matcher, action = _matcher(entry), _action(entry)
     if action is None or matcher is None:
         return None
-    extra = {key: entry.fields[key] for key in KEPT if entry.fields.get(key) not in (None, False)}
+    extra = {key: entry.fields[key] for key in _KEPT if entry.fields.get(key) not in (None, False)}
     if entry.matcher:
         extra["matcher"] = entry.matcher
     return HookSpec(
@@ -190,7 +174,7 @@ def _spec(entry: HookEntry, *, enabled: bool) -> HookSpec | None:
         action=action,
         matcher=matcher,
         mode="background" if isinstance(action, Command) and _on_its_own(entry) else "sync",
-        timeout=seconds(entry, default_timeout(action, entry.event), per_second=1),
+        timeout=entry.seconds(_default_timeout(action, entry.event), per_second=1),
         flow="chain" if entry.event in _CHAINED else "parallel",
         after_deny="continue",
         on_failure="ignore",
@@ -199,7 +183,7 @@ def _spec(entry: HookEntry, *, enabled: bool) -> HookSpec | None:
     )
 
 
-def default_timeout(action: Action, event: str) -> float:
+def _default_timeout(action: Action, event: str) -> float:
     return _EVENT_TIMEOUTS.get(event, _PROMPT_TIMEOUT if isinstance(action, Prompt) else _COMMAND_TIMEOUT)
 
 
@@ -218,11 +202,11 @@ def _name_of(action: Action) -> str:
 
 
 def _on_its_own(entry: HookEntry) -> bool:
-    if flag(entry, "asyncRewake"):
+    if entry.flag("asyncRewake"):
         fix = "use a hook that is not asynchronous where its answer matters"
         entry.report("asyncRewake", "a late exit code 2 does not wake the agent here", fix, "warning")
         return True
-    return flag(entry, "async")
+    return entry.flag("async")
 
 
 # ── when it runs ─────────────────────────────────────────────────────────────────────────────────────
@@ -231,9 +215,7 @@ def _on_its_own(entry: HookEntry) -> bool:
 def _matcher(entry: HookEntry) -> Matcher | None:
     pattern = claude_pattern(entry.matcher)
     if pattern is None:
-        pointer = entry.pointer.rpartition(".hooks[")[0] + ".matcher"
-        finding = f"matcher {show(entry.matcher)} is not a regular expression"
-        entry.findings.report(entry.layer, pointer, finding, "write names like Edit|Write, or a regular expression")
+        entry.report_matcher(" is not a regular expression", NAMES_OR_REGEX)
         return None
     conditions = _condition(entry)
     if conditions is None:
@@ -267,7 +249,7 @@ def _condition(entry: HookEntry) -> tuple[FieldTest, ...] | None:
 def _action(entry: HookEntry) -> Action | None:
     kind = entry.fields.get("type")
     if isinstance(kind, str) and kind in _FIELDS:
-        unknown_fields(entry, _FIELDS[kind])
+        entry.check_fields(_FIELDS[kind])
     match kind:
         case "command":
             return _command(entry)
@@ -285,7 +267,7 @@ def _action(entry: HookEntry) -> Action | None:
 
 
 def _command(entry: HookEntry) -> Command | None:
-    text = text_field(entry, "command", required=True)
+    text = entry.text("command", required=True)
     args, shell = entry.fields.get("args"), entry.fields.get("shell")
     if shell is not None and shell not in _SHELLS:
         entry.report("shell", f"shell is {show(shell)}", f"write {' or '.join(_SHELLS)}; bash is used", "warning")
@@ -300,8 +282,8 @@ def _command(entry: HookEntry) -> Command | None:
 
 
 def _prompt(entry: HookEntry) -> Prompt | None:
-    text = text_field(entry, "prompt", required=True)
-    model = text_field(entry, "model", required=False)
+    text = entry.text("prompt", required=True)
+    model = entry.text("model", required=False)
     if entry.event in EVENTS and entry.event not in PROMPT_EVENTS:
         able = ", ".join(sorted(PROMPT_EVENTS))
         entry.report("type", f"prompt hooks are not supported on {entry.event}", f"use a command, or one of {able}")
@@ -310,9 +292,67 @@ def _prompt(entry: HookEntry) -> Prompt | None:
 
 
 def _http(entry: HookEntry) -> Http | None:
-    url = text_field(entry, "url", required=True)
+    url = entry.text("url", required=True)
     headers = as_object(entry.fields.get("headers") or {})
     if headers is None or not all(isinstance(value, str) for value in headers.values()):
         entry.report("headers", f"headers is {show(entry.fields['headers'])}", "write an object of strings")
         return None
     return Http(url=url, headers=tuple(headers.items())) if url else None
+
+
+def render(specs: Sequence[HookSpec]) -> Rendered:
+    losses, groups = Losses("claude", kin=("lazy",)), Groups()
+    off = bool(specs) and not any(spec.enabled for spec in specs)
+    for event, spec in writable_hooks(specs, "claude", EVENTS, losses, off=off):
+        if not _unwritable(spec, losses) and (hook := _hook(spec, losses)) is not None:
+            groups.add(event, _matcher_text(spec), hook)
+    return groups.text(losses, inside={}, beside={SWITCH: True} if off else {})
+
+
+def _unwritable(spec: HookSpec, losses: Losses) -> bool:
+    row = ROWS.get(spec.event)
+    if row is not None and row.subject is None and spec.matcher.subject != Pattern():
+        losses.leave_out(spec, f"a matcher on {spec.event}")
+        return True
+    # Its own tests are said by ``if`` and the matcher.
+    return losses.unwritable(spec, said=spec.matcher.fields if spec.dialect == "claude" else ())
+
+
+def _hook(spec: HookSpec, losses: Losses) -> dict[str, Any] | None:
+    hook = _render_action(spec)
+    if hook is None or (isinstance(spec.action, Prompt) and spec.event in EVENTS and spec.event not in PROMPT_EVENTS):
+        losses.leave_out(spec, f"a hook of kind {type(spec.action).__name__} on {spec.event}")
+        return None
+    if spec.dialect == "claude":
+        hook |= {key: spec.extra[key] for key in _KEPT if key in spec.extra}
+    if spec.mode == "background" and hook.get("asyncRewake") is not True:
+        hook["async"] = True
+    if spec.timeout is not None and spec.timeout != _default_timeout(spec.action, spec.event):
+        hook["timeout"] = amount(spec.timeout, 1)
+    losses.policy(spec, modes=("sync", "background"))
+    if isinstance(spec.action, Http) and spec.action.allow_insecure:
+        losses.weaken(spec, "plain http to another machine")
+    if spec.after_deny == "stop" and spec.flow == "chain":
+        losses.weaken(spec, "stopping the next hooks after a deny")
+    return hook
+
+
+def _render_action(spec: HookSpec) -> dict[str, Any] | None:
+    match spec.action:
+        case Command(form="argv", argv=(program, *args)):
+            return {"type": "command", "command": program, "args": args}
+        case Command() as action:
+            text = command_text(action)
+            return None if text is None else {"type": "command", "command": text}
+        case Prompt(text=text, model=model):
+            return {"type": "prompt", "prompt": text, **({"model": model} if model else {})}
+        case Http(url=url, headers=headers):
+            return {"type": "http", "url": url, **({"headers": dict(headers)} if headers else {})}
+        case _:
+            return None
+
+
+def _matcher_text(spec: HookSpec) -> str | None:
+    if spec.dialect == "claude":
+        return spec.extra.get("matcher")
+    return claude_text(spec.matcher.subject) or None

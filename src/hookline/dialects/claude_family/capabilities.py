@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Capabilities:
+class _Capabilities:
     """What one agent can do. The sets are of canonical events."""
 
     agent: str
@@ -46,7 +46,7 @@ class Feasible:
     lost: tuple[str, ...] = ()
 
 
-def feasible(can: Capabilities, event: Event, decision: Decision) -> Feasible:
+def feasible(can: _Capabilities, event: Event, decision: Decision) -> Feasible:
     name, fields = event.kind.name, decision.changed_fields(event)
     rewritable, possible = can.rewrites.get(name, ("", _never))
     exact = not fields or (fields == (rewritable,) and possible(event, decision))
@@ -71,7 +71,7 @@ def feasible(can: Capabilities, event: Event, decision: Decision) -> Feasible:
 
 
 def _refuse(
-    can: Capabilities, event: Event, reason: str, what: str, *, lost: tuple[str, ...], rewrite: str = ""
+    can: _Capabilities, event: Event, reason: str, what: str, *, lost: tuple[str, ...], rewrite: str = ""
 ) -> Feasible:
     """Where nothing can be refused any more, a change is still made."""
     if event.kind.deniable if can.denies is None else event.kind.name in can.denies:
@@ -103,9 +103,9 @@ _DECISIVE = frozenset({"PreToolUse", "PermissionRequest", "UserPromptSubmit", "S
 _TOOL_OR_PERMISSION = frozenset({"PreToolUse", "PermissionRequest"})
 
 #: By dialect.
-CAPABILITIES: Mapping[str, Capabilities] = MappingProxyType(
+CAPABILITIES: Mapping[str, _Capabilities] = MappingProxyType(
     {
-        "claude": Capabilities(
+        "claude": _Capabilities(
             agent="Claude Code", asks=frozenset({"PreToolUse"}), grants=_TOOL_OR_PERMISSION,
             rewrites={
                 "PreToolUse": ("tool_input", _always), "PermissionRequest": ("tool_input", _if_granted),
@@ -118,7 +118,7 @@ CAPABILITIES: Mapping[str, Capabilities] = MappingProxyType(
                 }
             ),
         ),
-        "codex": Capabilities(
+        "codex": _Capabilities(
             agent="Codex", denies=_DECISIVE, grants=frozenset({"PermissionRequest"}),
             rewrites={
                 "PreToolUse": ("tool_input", _always),
@@ -128,20 +128,20 @@ CAPABILITIES: Mapping[str, Capabilities] = MappingProxyType(
             context=frozenset({"PreToolUse", "PostToolUse", "SessionStart", "UserPromptSubmit", "SubagentStart"}),
         ),
         # An ask is never passed on to Gemini: without a terminal it then ends with nothing said at all.
-        "gemini": Capabilities(
+        "gemini": _Capabilities(
             agent="Gemini CLI", denies=frozenset({"PreToolUse", "UserPromptSubmit", "Stop", "PreModelRequest"}),
             rewrites={"PreToolUse": ("tool_input", _only_adds), "PostToolUse": ("tool_output", _always)},
             context=frozenset({"SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure"}),
         ),
-        "letta": Capabilities(agent="Letta Code", rewrites={"PreToolUse": ("tool_input", _only_adds)}),
-        "qwen": Capabilities(
+        "letta": _Capabilities(agent="Letta Code", rewrites={"PreToolUse": ("tool_input", _only_adds)}),
+        "qwen": _Capabilities(
             agent="Qwen Code", denies=_DECISIVE, asks=frozenset({"PreToolUse"}), grants=_TOOL_OR_PERMISSION,
             rewrites={"PermissionRequest": ("tool_input", _if_granted)},
             context=frozenset(
                 {"SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "PreCompact"}
             ),
         ),
-        "copilot": Capabilities(
+        "copilot": _Capabilities(
             agent="Copilot CLI", denies=_DECISIVE, asks=frozenset({"PreToolUse"}), grants=_TOOL_OR_PERMISSION,
             rewrites={
                 "PreToolUse": ("tool_input", _always), "PostToolUse": ("tool_output", _always),
@@ -149,7 +149,7 @@ CAPABILITIES: Mapping[str, Capabilities] = MappingProxyType(
             },
             context=frozenset({"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure"}),
         ),
-        "opencode": Capabilities(
+        "opencode": _Capabilities(
             agent="OpenCode", denies=frozenset({"PreToolUse", "UserPromptSubmit"}),
             rewrites={"PreToolUse": ("tool_input", _always), "PostToolUse": ("tool_output", _always)},
             context=frozenset({"UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "SessionStart", "PreCompact"}),

@@ -11,19 +11,9 @@ from typing import Any
 from hookline.core._dataclass import dataclass, empty, field
 from hookline.core.hook import Command, HookSpec, Matcher, Pattern
 from hookline.dialects.base import Layer, Parsed, Rendered
-from hookline.dialects.claude_family.matcher import NOT_REFUSED, claude_pattern, claude_text
-from hookline.dialects.claude_family.render import Groups, Losses, amount, command_text
-from hookline.dialects.claude_family.settings_file import (
-    Findings,
-    HookEntry,
-    entries,
-    flag,
-    hooks_object,
-    seconds,
-    show,
-    text_field,
-    unknown_fields,
-)
+from hookline.dialects.claude_family.matcher import NAMES_OR_REGEX, NOT_REFUSED, claude_pattern, claude_text
+from hookline.dialects.claude_family.render import Groups, Losses, amount, command_text, writable_hooks
+from hookline.dialects.claude_family.settings_file import Findings, HookEntry, check_events, entries, show
 
 #: Hooks that decide form a chain here, so that a second rewrite builds on the first.
 _CHAINED = frozenset({"PreToolUse", "PermissionRequest", "UserPromptSubmit", "Stop", "SubagentStop", "PreModelRequest"})
@@ -61,20 +51,12 @@ def parse(system: HooksFormat, layers: Sequence[Layer]) -> Parsed:
     findings = Findings()
     specs: list[HookSpec] = []
     for layer in layers:
-        _check_events(system, layer, findings)
+        check_events(layer, system.events, findings, system.switches)
         for entry in entries(layer, findings, system.switches, system.group_fields):
             spec = build_spec(system, entry)
             if spec is not None:
                 specs.append(spec)
     return Parsed(specs=tuple(specs), problems=findings.all())
-
-
-def _check_events(system: HooksFormat, layer: Layer, findings: Findings) -> None:
-    for name in hooks_object(layer, Findings()):
-        if name not in system.events and name not in system.switches:
-            finding = f"unknown event {name!r}: its hooks never fire"
-            fix = f"write one of {', '.join(system.events)}"
-            findings.report(layer, f"$.hooks.{name}", finding, fix, "warning")
 
 
 def build_spec(system: HooksFormat, entry: HookEntry) -> HookSpec | None:
@@ -95,8 +77,8 @@ def build_spec(system: HooksFormat, entry: HookEntry) -> HookSpec | None:
         origin=entry.origin,
         action=action,
         matcher=matcher,
-        mode="background" if "async" in system.fields and flag(entry, "async") else "sync",
-        timeout=seconds(entry, _default_timeout(system, entry.event), per_second=system.per_second),
+        mode="background" if "async" in system.fields and entry.flag("async") else "sync",
+        timeout=entry.seconds(_default_timeout(system, entry.event), per_second=system.per_second),
         flow="chain" if event in _CHAINED else "parallel",
         after_deny="continue",
         on_failure="ignore",
@@ -112,9 +94,7 @@ def _matcher(system: HooksFormat, entry: HookEntry) -> Matcher | None:
     refused = (NOT_REFUSED,) if system.events.get(entry.event) == "PostToolUseFailure" else ()
     pattern = system.pattern(entry.matcher)
     if pattern is None:
-        pointer = entry.pointer.rpartition(".hooks[")[0] + ".matcher"
-        finding = f"matcher {show(entry.matcher)} is not a regular expression"
-        entry.findings.report(entry.layer, pointer, finding, "write names like Edit|Write, or a regular expression")
+        entry.report_matcher(" is not a regular expression", NAMES_OR_REGEX)
         return None
     return Matcher(subject=pattern if entry.event in system.matched else Pattern(), fields=refused)
 
@@ -125,8 +105,8 @@ def _action(system: HooksFormat, entry: HookEntry) -> Command | None:
         finding = f"hooks of type {show(kind)} are not run from here"
         entry.report("type", finding, 'write "command", or put the hook into hookline.toml')
         return None
-    unknown_fields(entry, system.fields)
-    text = text_field(entry, "command", required=True)
+    entry.check_fields(system.fields)
+    text = entry.text("command", required=True)
     return None if text is None else Command(form="shell", text=text)
 
 
@@ -145,15 +125,10 @@ def render_hooks(
 ) -> Iterator[tuple[str, str | None, dict[str, Any]]]:
     """Event, matcher and hook, in order; what cannot be said goes to ``losses``."""
     native = {canonical: name for name, canonical in reversed(tuple(system.events.items()))}
-    for spec in specs:
-        event = spec.native_event if spec.dialect == system.dialect else native.get(spec.event)
+    for event, spec in writable_hooks(specs, system.dialect, native, losses):
         text = command_text(spec.action) if isinstance(spec.action, Command) else None
-        if event is None:
-            losses.leave_out(spec, f"the event {spec.event}")
-        elif text is None:
+        if text is None:
             losses.leave_out(spec, f"a hook of kind {type(spec.action).__name__}")
-        elif not spec.enabled:
-            losses.leave_out(spec, "a single hook that is turned off")
         elif event not in system.matched and spec.matcher.subject != Pattern():
             losses.leave_out(spec, f"a matcher on {spec.event}")
         elif not losses.unwritable(spec):

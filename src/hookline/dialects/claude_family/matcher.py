@@ -129,6 +129,8 @@ def _quantifier(text: str, here: int) -> tuple[str, int]:
     return piece, here
 
 
+#: What to write instead of a matcher that is neither.
+NAMES_OR_REGEX = "write names like Edit|Write, or a regular expression"
 _NAMES = re.compile(r"[A-Za-z0-9_\- ,|]*")
 
 

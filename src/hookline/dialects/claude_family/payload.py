@@ -38,9 +38,14 @@ def bash_launchers(source: str) -> list[tuple[str, ...]]:
     return [(shell, "-c", source) for shell in ("/bin/bash", "/usr/bin/bash", "/bin/sh")]
 
 
-def present(**fields: Any) -> dict[str, Any]:
-    """What is not known is left out, never null."""
-    return {name: value for name, value in fields.items() if value is not None}
+def as_text(value: Any) -> str:
+    """The text that a value is; "" when it is anything else."""
+    return value if isinstance(value, str) else ""
+
+
+def as_mapping(value: Any) -> Mapping[str, Any]:
+    """The JSON object that a value is; an empty one when it is anything else."""
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
 def read_object(text: str) -> dict[str, Any] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from math import inf, nextafter
 from typing import Any
 
@@ -39,14 +39,8 @@ class Losses:
         self._add(spec, f"{what}: not supported by {self._dialect}, so the hook is left out", "error")
 
     def _add(self, spec: HookSpec, finding: str, severity: Severity) -> None:
-        origin = spec.origin
         fix = "keep this hook in its own dialect and name the file as a [[source]]"
-        self._problems.append(
-            Problem(
-                file=origin.file, line=origin.line, pointer=origin.pointer, severity=severity, fix=fix,
-                finding=f"{spec.name!r}: {finding}",
-            )
-        )  # fmt: skip
+        self._problems.append(spec.origin.problem(f"{spec.name!r}: {finding}", fix, severity))
 
     def unwritable(self, spec: HookSpec, *, said: tuple[FieldTest, ...] = ()) -> bool:
         """Whether a condition cannot be written: a guard for one tool must not start to judge all of them."""
@@ -78,6 +72,20 @@ class Losses:
             self.weaken(spec, "no time limit")
         if spec.output != Output():
             self.weaken(spec, "output settings")
+
+
+def writable_hooks(
+    specs: Sequence[HookSpec], dialect: str, events: Mapping[str, str], losses: Losses, *, off: bool = False
+) -> Iterator[tuple[str, HookSpec]]:
+    """Native event and hook, in order. ``off``: all are turned off, for which the file has a switch."""
+    for spec in specs:
+        event = spec.native_event if spec.dialect == dialect else events.get(spec.event)
+        if event is None:
+            losses.leave_out(spec, f"the event {spec.event}")
+        elif not spec.enabled and not off:
+            losses.leave_out(spec, "a single hook that is turned off")
+        else:
+            yield event, spec
 
 
 def command_text(action: Command) -> str | None:

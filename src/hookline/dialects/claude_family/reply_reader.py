@@ -9,7 +9,7 @@ from hookline.core._dataclass import dataclass, replace
 from hookline.core.event import Event
 from hookline.core.hook import HookSpec, Prompt
 from hookline.core.result import Context, Effect, HookError, Reply, RunResult
-from hookline.dialects.claude_family.payload import read_object
+from hookline.dialects.claude_family.payload import as_mapping, as_text, read_object
 
 #: Where plain text on stdout is shown to the model.
 _SPOKEN = frozenset({"SessionStart", "UserPromptSubmit", "UserPromptExpansion", "PostModelSwitch"})
@@ -48,34 +48,27 @@ def read(spec: HookSpec, event: Event, raw: RunResult, rules: Rules) -> Reply | 
         return _judged(event, answer)
     if raw.exit_code == 2:
         return _blocked(event, stderr, rules)
-    # None without a signal: not a process at all, but a reply over HTTP or from a function.
-    failed = raw.exit_code not in {0, None} or raw.signal is not None
-    if answer is not None and (rules.json_on_any_exit or not failed):
+    if answer is not None and (rules.json_on_any_exit or not raw.failed):
         unknown = _unknown_word(event, answer)
         return HookError(error=unknown, reply=_spoken(event, answer)) if unknown else _spoken(event, answer)
-    if failed:
-        return HookError(error=_failure(raw, stderr))
+    if raw.failed:
+        return HookError(error=raw.failure_text(stderr))
     return _plain(event, raw.stdout.strip())
 
 
 def _unknown_word(event: Event, answer: Mapping[str, Any]) -> str:
     """A guard that says "denied" for "deny" has not decided, and must not look as if it had no objection."""
-    specific = _object(answer.get("hookSpecificOutput"))
+    specific = as_mapping(answer.get("hookSpecificOutput"))
     asked = event.kind.name == "PermissionRequest" and isinstance(specific.get("decision"), dict)
     said = (
         ("permissionDecision", specific.get("permissionDecision"), tuple(_EFFECTS)),
         ("decision", answer.get("decision"), _DECISIONS),
-        ("behavior", _object(specific.get("decision")).get("behavior") if asked else None, ("allow", "deny")),
+        ("behavior", as_mapping(specific.get("decision")).get("behavior") if asked else None, ("allow", "deny")),
     )
     for key, word, known in said:
         if word is not None and word not in known:
             return f"{key} is {word!r}; it can be {', '.join(known)}"
     return ""
-
-
-def _failure(raw: RunResult, stderr: str) -> str:
-    what = f"exit code {raw.exit_code}" if raw.exit_code is not None else f"ended by signal {raw.signal}"
-    return f"{what}: {stderr}" if stderr else what
 
 
 def _plain(event: Event, stdout: str) -> Reply | HookError:
@@ -91,7 +84,7 @@ def _judged(event: Event, answer: Mapping[str, Any] | None) -> Reply | HookError
         return HookError(error='the model did not answer with {"ok": true or false}')
     if answer["ok"]:
         return Reply()
-    return refuse(event, _text(answer.get("reason")).strip() or "Blocked by hook")
+    return refuse(event, as_text(answer.get("reason")).strip() or "Blocked by hook")
 
 
 def _blocked(event: Event, stderr: str, rules: Rules) -> Reply | HookError:
@@ -113,10 +106,10 @@ def refuse(event: Event, reason: str) -> Reply:
 
 def _spoken(event: Event, answer: Mapping[str, Any]) -> Reply:
     """Everything one JSON object says; what is of the wrong type is not said."""
-    specific = _object(answer.get("hookSpecificOutput"))
+    specific = as_mapping(answer.get("hookSpecificOutput"))
     reply = _decided(event, answer, specific)
-    context = _text(specific.get("additionalContext")) or _text(answer.get("additionalContext"))
-    messages = [_text(one.get("systemMessage")) for one in (answer, specific)]
+    context = as_text(specific.get("additionalContext")) or as_text(answer.get("additionalContext"))
+    messages = [as_text(one.get("systemMessage")) for one in (answer, specific)]
     attributes = {key: value for key, value in specific.items() if key not in _PLACED}
     if answer.get("continue") is False:
         attributes["continue"] = False
@@ -134,14 +127,14 @@ def _decided(event: Event, answer: Mapping[str, Any], specific: Mapping[str, Any
         # On Stop this ends the agent for good, which is the opposite of a deny.
         if event.kind.continues or not event.kind.deniable:
             return Reply()
-        return Reply(effect="deny", reason=_text(answer.get("stopReason")) or "Stopped by hook")
+        return Reply(effect="deny", reason=as_text(answer.get("stopReason")) or "Stopped by hook")
     if event.kind.name == "PermissionRequest" and isinstance(specific.get("decision"), dict):
         return _permission(specific["decision"])
-    wanted = _EFFECTS.get(_text(specific.get("permissionDecision")))
+    wanted = _EFFECTS.get(as_text(specific.get("permissionDecision")))
     if wanted is not None:
         silent = "Blocked by hook" if wanted == "deny" else ""
-        return Reply(effect=wanted, reason=_text(specific.get("permissionDecisionReason")) or silent)
-    reason = _text(answer.get("reason"))
+        return Reply(effect=wanted, reason=as_text(specific.get("permissionDecisionReason")) or silent)
+    reason = as_text(answer.get("reason"))
     match answer.get("decision"):
         case "block" | "deny":
             return refuse(event, reason or "Blocked by hook")
@@ -152,10 +145,10 @@ def _decided(event: Event, answer: Mapping[str, Any], specific: Mapping[str, Any
 
 
 def _permission(decision: Mapping[str, Any]) -> Reply:
-    effect = {"allow": "allow", "deny": "deny"}.get(_text(decision.get("behavior")))
+    effect = {"allow": "allow", "deny": "deny"}.get(as_text(decision.get("behavior")))
     attributes = {key: decision[key] for key in ("interrupt", "updatedPermissions") if key in decision}
     if effect == "deny":
-        return Reply(effect="deny", reason=_text(decision.get("message")) or "Denied by hook", attributes=attributes)
+        return Reply(effect="deny", reason=as_text(decision.get("message")) or "Denied by hook", attributes=attributes)
     return Reply(effect="allow" if effect else None, attributes=attributes)
 
 
@@ -163,7 +156,7 @@ def _changes(event: Event, specific: Mapping[str, Any]) -> dict[str, Any]:
     """``updatedInput`` is the whole new input, not a part of it."""
     changes: dict[str, Any] = {}
     name = event.kind.name
-    sources = (specific, _object(specific.get("decision")) if name == "PermissionRequest" else {})
+    sources = (specific, as_mapping(specific.get("decision")) if name == "PermissionRequest" else {})
     for source in sources:
         if name in {"PreToolUse", "PermissionRequest"} and isinstance(source.get("updatedInput"), dict):
             changes["tool_input"] = source["updatedInput"]
@@ -172,11 +165,3 @@ def _changes(event: Event, specific: Mapping[str, Any]) -> dict[str, Any]:
             if specific.get(key) is not None:
                 changes["tool_output"] = specific[key]
     return changes
-
-
-def _object(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""

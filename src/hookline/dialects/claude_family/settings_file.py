@@ -6,7 +6,7 @@ One bad group or hook is one problem, and only that one is dropped.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from hookline.core._dataclass import dataclass
@@ -28,13 +28,7 @@ class Findings:
         self, layer: Layer, pointer: str, finding: str, fix: str, severity: Severity = "error",
         *, code: ProblemCode | None = None, name: str = "",
     ) -> None:  # fmt: skip
-        line = layer.line(pointer)
-        self._problems.append(
-            Problem(
-                file=layer.path, line=line, pointer=pointer, finding=finding, fix=fix, severity=severity, code=code,
-                name=name,
-            )
-        )  # fmt: skip
+        self._problems.append(layer.origin(pointer).problem(finding, fix, severity, code=code, name=name))
 
     def all(self) -> tuple[Problem, ...]:
         return tuple(self._problems)
@@ -55,14 +49,51 @@ class HookEntry:
         pointer = f"{self.pointer}.{field}" if field else self.pointer
         self.findings.report(self.layer, pointer, finding, fix, severity)
 
+    def report_matcher(self, finding: str, fix: str, severity: Severity = "error") -> None:
+        """The matcher stands in the group that holds the hook."""
+        pointer = self.pointer.rpartition(".hooks[")[0] + ".matcher"
+        self.findings.report(self.layer, pointer, f"matcher {show(self.matcher)}{finding}", fix, severity)
+
     @property
     def id(self) -> str:
         return hook_id(self.layer.path, self.pointer, self.event)
 
     @property
     def origin(self) -> Origin:
-        line = self.layer.line(self.pointer)
-        return Origin(file=self.layer.path, line=line, pointer=self.pointer, layer=self.layer.name)
+        return self.layer.origin(self.pointer)
+
+    def text(self, name: str, *, required: bool) -> str | None:
+        """A text that is not blank. None, with a problem, where it is wrong or missing and required."""
+        value = self.fields.get(name)
+        if isinstance(value, str) and value.strip():
+            return value
+        if value is not None or required:
+            finding = f"{name} is missing" if value is None else f"{name} is {show(value)}"
+            self.report(name, finding, f"write a text that is not empty for {name}")
+        return None
+
+    def flag(self, name: str) -> bool:
+        """A switch that is off unless it is exactly true; anything but a boolean is a problem."""
+        value = self.fields.get(name)
+        if value is not None and not isinstance(value, bool):
+            self.report(name, f"{name} is {show(value)}, not true or false", "write true or false")
+        return value is True
+
+    def seconds(self, default: float, *, per_second: int) -> float:
+        """The timeout. A bad one does not disable the hook, which may be a guard: it gets the default."""
+        value = self.fields.get("timeout")
+        if value is None:
+            return default
+        amount = _number(value)
+        if amount is not None and math.isfinite(amount) and amount / per_second > 0:
+            return amount / per_second
+        unit = "milliseconds" if per_second == 1000 else "seconds"
+        self.report("timeout", f"timeout is {show(value)}", f"write {unit} greater than 0; {default:g} s are used")
+        return default
+
+    def check_fields(self, known: frozenset[str]) -> None:
+        for name in sorted(self.fields.keys() - known):
+            self.report(name, f"unknown field {name!r} has no effect", "remove it", "warning")
 
 
 def as_object(value: Any) -> Mapping[str, Any] | None:
@@ -90,6 +121,13 @@ def hooks_object(layer: Layer, findings: Findings) -> Mapping[str, Any]:
         findings.report(layer, "$.hooks", f"hooks is {show(tree['hooks'])}", "write an object with one key per event")
         return {}
     return hooks
+
+
+def check_events(layer: Layer, known: Iterable[str], findings: Findings, switches: Sequence[str] = ()) -> None:
+    for name in hooks_object(layer, Findings()):
+        if name not in known and name not in switches:
+            finding = f"unknown event {name!r}: its hooks never fire"
+            findings.report(layer, f"$.hooks.{name}", finding, f"write one of {', '.join(known)}", "warning")
 
 
 def entries(
@@ -139,39 +177,6 @@ def _of_group(
         yield HookEntry(layer=layer, event=event, pointer=place, matcher=matcher, fields=found, findings=findings)
 
 
-def text_field(entry: HookEntry, name: str, *, required: bool) -> str | None:
-    """A text that is not blank. None, with a problem, where it is wrong or missing and required."""
-    value = entry.fields.get(name)
-    if isinstance(value, str) and value.strip():
-        return value
-    if value is None and not required:
-        return None
-    finding = f"{name} is missing" if value is None else f"{name} is {show(value)}"
-    entry.report(name, finding, f"write a text that is not empty for {name}")
-    return None
-
-
-def flag(entry: HookEntry, name: str) -> bool:
-    """A switch that is off unless it is exactly true; anything but a boolean is a problem."""
-    value = entry.fields.get(name)
-    if value is not None and not isinstance(value, bool):
-        entry.report(name, f"{name} is {show(value)}, not true or false", "write true or false")
-    return value is True
-
-
-def seconds(entry: HookEntry, default: float, *, per_second: int) -> float:
-    """The timeout in seconds. A bad one does not disable the hook, which may be a guard: it gets the default."""
-    value = entry.fields.get("timeout")
-    if value is None:
-        return default
-    amount = _number(value)
-    if amount is not None and math.isfinite(amount) and amount / per_second > 0:
-        return amount / per_second
-    unit = "milliseconds" if per_second == 1000 else "seconds"
-    entry.report("timeout", f"timeout is {show(value)}", f"write {unit} greater than 0; {default:g} s are used")
-    return default
-
-
 def _number(value: Any) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
@@ -179,8 +184,3 @@ def _number(value: Any) -> float | None:
         return float(value)
     except (ValueError, OverflowError):
         return None
-
-
-def unknown_fields(entry: HookEntry, known: frozenset[str]) -> None:
-    for name in sorted(entry.fields.keys() - known):
-        entry.report(name, f"unknown field {name!r} has no effect", "remove it", "warning")

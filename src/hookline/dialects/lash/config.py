@@ -7,6 +7,7 @@ what a plugin listens to is known only after its handshake, so here it is one pl
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from types import MappingProxyType
@@ -17,8 +18,27 @@ from hookline.core.event import EVENTS
 from hookline.core.hook import Command, HookSpec, Origin, Plugin, hook_id
 from hookline.core.problem import Problem, Severity
 from hookline.dialects.base import ConfigPlace, Layer, Lookup, Parsed
-from hookline.dialects.lash.builtin_plugins import BUILTIN_PLUGINS, builtin_plugin
 from hookline.dialects.lash.entry import TYPES, LashEntry, LashOptions, parse_entries, without_comment
+
+#: Name -> what it does.
+BUILTIN_PLUGINS: Mapping[str, str] = MappingProxyType(
+    {
+        "git-prompt": "the branch and the state of the repository in the prompt, without holding it up",
+        "typo-correct": "says which command was meant when there is none of that name",
+        "guard": "refuses commands that destroy what cannot be brought back",
+        "ask": "`>` on an empty line asks a model for a command and puts it into the line",
+    }
+)
+
+_FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "shell", "plugins")
+
+
+def builtin_plugin(key: str, name: str) -> Plugin | None:
+    """The plugin ``name``, known under ``key`` in the file; None when there is none. Run by the Python we run on."""
+    if name not in BUILTIN_PLUGINS:
+        return None
+    path = os.path.normpath(os.path.join(_FOLDER, f"{name.replace('-', '_')}.py"))
+    return Plugin(name=key, path=path, interpreter=sys.executable)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,16 +58,8 @@ class _Line:
         return f"$.{self.section}[{self.index}]"
 
     def report(self, finding: str, fix: str, severity: Severity = "error") -> None:
-        self.problems.append(
-            Problem(
-                file=self.layer.path,
-                line=self.number,
-                pointer=f"{self.pointer}.{self.key}" if self.key else self.pointer,
-                finding=finding,
-                fix=fix,
-                severity=severity,
-            )
-        )
+        pointer = f"{self.pointer}.{self.key}" if self.key else self.pointer
+        self.problems.append(self.origin(pointer).problem(finding, fix, severity))
 
     def origin(self, pointer: str) -> Origin:
         return Origin(file=self.layer.path, line=self.number, pointer=pointer, layer=self.layer.name)

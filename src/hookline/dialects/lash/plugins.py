@@ -68,28 +68,14 @@ class _Reading:
     problems: list[Problem] = field(default_factory=list)
 
     def report(self, pointer: str, finding: str, fix: str, severity: Severity = "error") -> None:
-        origin = self.spec.origin
-        self.problems.append(
-            Problem(
-                file=origin.file,
-                line=origin.line,
-                pointer=f"{origin.pointer}.handshake.{pointer}",
-                finding=f"plugin {self.spec.name}: {finding}",
-                fix=fix,
-                severity=severity,
-            )
-        )
+        where = replace(self.spec.origin, pointer=f"{self.spec.origin.pointer}.handshake.{pointer}")
+        self.problems.append(where.problem(f"plugin {self.spec.name}: {finding}", fix, severity))
 
 
 def _failed(spec: HookSpec, error: str) -> Parsed:
-    problem = Problem(
-        file=spec.origin.file,
-        line=spec.origin.line,
-        pointer=spec.origin.pointer,
-        finding=f"plugin {spec.name} did not load: {error.removeprefix(f'plugin {spec.name}: ')}",
-        fix="start it by hand with a socket path as its argument to see what it says",
-    )
-    return Parsed(problems=(problem,))
+    finding = f"plugin {spec.name} did not load: {error.removeprefix(f'plugin {spec.name}: ')}"
+    fix = "start it by hand with a socket path as its argument to see its messages"
+    return Parsed(problems=(spec.origin.problem(finding, fix),))
 
 
 def _entries(reading: _Reading, handshake: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:

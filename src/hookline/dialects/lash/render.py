@@ -79,14 +79,8 @@ def _type(spec: HookSpec) -> str:
 def _losses(spec: HookSpec) -> Iterator[Problem]:
     """An error: the hook is left out. A warning: it is written, and means a little less."""
     for severe, finding in (*_fatal(spec), *_partial(spec)):
-        yield Problem(
-            file=spec.origin.file,
-            line=spec.origin.line,
-            pointer=spec.origin.pointer,
-            finding=f"hook {spec.name}: {finding}",
-            fix="keep this hook in its own dialect and name the file as a [[source]]",
-            severity="error" if severe else "warning",
-        )
+        fix = "keep this hook in its own dialect and name the file as a [[source]]"
+        yield spec.origin.problem(f"hook {spec.name}: {finding}", fix, "error" if severe else "warning")
 
 
 def _fatal(spec: HookSpec) -> Iterator[tuple[bool, str]]:

@@ -13,8 +13,7 @@ DIALECT = module_dialect(
     "toml",
     EVENTS,
     {
-        "lazy.config": "places parse",
-        "lazy.render": "render",
+        "lazy.config": "places parse render",
         "lazy.wire": "event_out reply_in event_in",
         "claude_family.reply": "reply_out",
     },

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from hookline.core._dataclass import dataclass, replace
-from hookline.core.hook import Action, Command, Function, HookSpec, Matcher, Origin, hook_id
-from hookline.dialects.base import ConfigPlace, Layer, Lookup, Parsed
-from hookline.dialects.claude_family.matcher import NOT_REFUSED, claude_pattern
+from hookline.core.hook import Action, Command, Function, HookSpec, Matcher, hook_id
+from hookline.dialects.base import ConfigPlace, Layer, Lookup, Parsed, Rendered
+from hookline.dialects.claude_family.matcher import NAMES_OR_REGEX, NOT_REFUSED, claude_pattern, claude_text
+from hookline.dialects.claude_family.render import Losses, command_text, writable_hooks
 from hookline.dialects.claude_family.settings_file import Findings, as_object, show
-from hookline.dialects.lazy.events import ALSO, EVENTS, MATCHERS
+from hookline.dialects.lazy.events import ALSO, EVENTS, MATCHERS, native_names
 
-TIMEOUT = 60.0
+_TIMEOUT = 60.0
 _FOLDER = "lazy-harness"
 KNOWN = frozenset({"scripts", "external", "allow_patterns"})
 
@@ -160,24 +162,86 @@ def _spec(layer: Layer, event: str, canonical: str, one: _Declared, findings: Fi
     pattern = claude_pattern(text)
     if pattern is None:
         if canonical == EVENTS[event]:
-            fix = "write names like Edit|Write, or a regular expression"
-            findings.report(layer, f"{one.pointer}.matcher", f"matcher {show(text)} is not a regular expression", fix)
+            finding = f"matcher {show(text)} is not a regular expression"
+            findings.report(layer, f"{one.pointer}.matcher", finding, NAMES_OR_REGEX)
         return None
     extra: dict[str, Any] = {} if one.matcher is None else {"matcher": one.matcher}
     fields = (NOT_REFUSED,) if canonical == "PostToolUseFailure" else ()
-    origin = Origin(file=layer.path, line=layer.line(one.pointer), pointer=one.pointer, layer=layer.name)
     return HookSpec(
         id=hook_id(layer.path, one.pointer, canonical),
         name=one.name,
         dialect="lazy",
         event=canonical,
         native_event=event,
-        origin=origin,
+        origin=layer.origin(one.pointer),
         action=one.action,
         matcher=Matcher(subject=pattern, fields=fields),
-        timeout=TIMEOUT,
+        timeout=_TIMEOUT,
         flow="chain",
         after_deny="continue",
         on_failure="ignore",
         extra=cast("Mapping[str, Any]", extra),
     )
+
+
+def render(specs: Sequence[HookSpec]) -> Rendered:
+    """Scripts stand before external commands in a table, whatever order they had elsewhere."""
+    losses, tables = Losses("lazy", kin=("claude",)), dict[str, dict[str, list[Any]]]()
+    for event, spec in writable_hooks(specs, "lazy", native_names(), losses):
+        if spec.event == EVENTS[event] and not losses.unwritable(spec):
+            _add(tables.setdefault(event, {"scripts": [], "external": []}), event, spec, losses)
+    return Rendered(text=_text(tables), losses=losses.all())
+
+
+def _add(table: dict[str, list[Any]], event: str, spec: HookSpec, losses: Losses) -> None:
+    own = spec.dialect == "lazy"
+    text = command_text(spec.action) if isinstance(spec.action, Command) else None
+    if own and "allow_patterns" in spec.extra:
+        table["allow_patterns"] = spec.extra["allow_patterns"]
+    if own and not (isinstance(spec.action, Command) and spec.action.form == "shell"):
+        if table["external"]:
+            losses.weaken(spec, "running after an external command")
+        table["scripts"].append(spec.name)
+    elif text is None:
+        losses.leave_out(spec, f"a hook of kind {type(spec.action).__name__}")
+        return
+    else:
+        matcher = _matcher(event, spec)
+        table["external"].append(text if matcher is None else {"command": text, "matcher": matcher})
+    _policy(spec, losses)
+
+
+def _matcher(event: str, spec: HookSpec) -> str | None:
+    if spec.dialect == "lazy":
+        return spec.extra.get("matcher")
+    if spec.matcher.subject == claude_pattern(MATCHERS.get(event)):
+        return None
+    return claude_text(spec.matcher.subject)
+
+
+def _policy(spec: HookSpec, losses: Losses) -> None:
+    losses.policy(spec)
+    if spec.timeout is not None and spec.timeout != _TIMEOUT:
+        losses.weaken(spec, f"its timeout ({spec.timeout:g} s)")
+    if spec.after_deny == "stop" and spec.flow == "chain":
+        losses.weaken(spec, "stopping the next hooks after a deny")
+    if spec.event == "PostToolUse" and spec.dialect != "lazy":
+        losses.weaken(spec, "running only after a successful call")
+
+
+def _text(tables: dict[str, dict[str, list[Any]]]) -> str:
+    parts = [f"[hooks.{event}]\n" + "".join(_lines(table)) for event, table in tables.items()]
+    return "\n".join(parts)
+
+
+def _lines(table: dict[str, list[Any]]) -> list[str]:
+    return [f"{key} = {_value(value)}\n" for key, value in table.items() if value or key == "allow_patterns"]
+
+
+def _value(value: Any) -> str:
+    """TOML's words for what these tables hold; its strings are JSON's, except for one character."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(_value, value))}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{key} = {_value(one)}' for key, one in value.items())}}}"
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -17,7 +17,6 @@ from hookline.core.hook import (
     Matcher,
     Mode,
     OnFailure,
-    Origin,
     Output,
     Pattern,
     Scope,
@@ -53,7 +52,7 @@ _MAX_TOOLS = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LecticTool:
+class _LecticTool:
     """One tool with its hooks; ``pattern`` matches the names of a server's tools, None for a single tool."""
 
     name: str
@@ -61,7 +60,7 @@ class LecticTool:
     pattern: Pattern | None = None
 
 
-def find_tools(interlocutor: YamlNode, root: YamlNode, report: ReportProblem) -> Iterator[LecticTool]:
+def _find_tools(interlocutor: YamlNode, root: YamlNode, report: ReportProblem) -> Iterator[_LecticTool]:
     """Its tools in order, those of its kits in the kit's place; a kit that is not there is reported."""
     unnamed: Counter[str] = Counter()
     for node in islice(_unfolded(interlocutor, root, (), report), _MAX_TOOLS):
@@ -70,7 +69,7 @@ def find_tools(interlocutor: YamlNode, root: YamlNode, report: ReportProblem) ->
         if name is None:
             name = f"{kind}_{unnamed[kind]}"
             unnamed[kind] += 1
-        yield LecticTool(name=name, node=node, pattern=_server(name) if kind == "mcp_server" else None)
+        yield _LecticTool(name=name, node=node, pattern=_server(name) if kind == "mcp_server" else None)
 
 
 def _server(name: str) -> Pattern:
@@ -121,7 +120,7 @@ class Builder:
         for node, scope in people:
             found += [spec for hook in _hooks(node) for spec in self._hook(hook, scope)]
         for node, scope in people:
-            for tool in find_tools(node, root, self._report):
+            for tool in _find_tools(node, root, self._report):
                 found += [spec for hook in _hooks(tool.node) for spec in self._tool_hook(hook, tool, scope)]
         self._check_definitions(root)
         return found
@@ -156,7 +155,7 @@ class Builder:
             for name in distinct_events(event_names(hook)):
                 yield from self._specs(hook, NATIVE[name], scope, ())
 
-    def _tool_hook(self, hook: YamlNode, tool: LecticTool, owner: Scope) -> Iterator[HookSpec]:
+    def _tool_hook(self, hook: YamlNode, tool: _LecticTool, owner: Scope) -> Iterator[HookSpec]:
         """A tool's own hooks hear its calls and nothing else, and only while its interlocutor speaks."""
         if not self._complete(hook):
             return
@@ -193,7 +192,6 @@ class Builder:
         layer = self._layers[hook.at.rank]
         mode: Mode = fields.get("mode", "sync")
         do: str = fields["do"]
-        origin = Origin(file=layer.path, line=layer.line(hook.at.pointer), pointer=hook.at.pointer, layer=layer.name)
         for canonical in row.canonical:
             yield HookSpec(
                 id=self._id(hook, layer.path, f"{row.name}/{canonical}"),
@@ -201,7 +199,7 @@ class Builder:
                 dialect="lectic",
                 event=canonical,
                 native_event=row.name,
-                origin=origin,
+                origin=layer.origin(hook.at.pointer),
                 action=Command(form="script" if is_script(do) else "words", text=do),
                 scope=scope if subject is None else Scope(),
                 phase=1 if row.alias else 0,

@@ -19,7 +19,7 @@ from hookline.dialects.lectic.events import BASE_EVENTS, NATIVE
 from hookline.dialects.lectic.validate import is_script
 
 
-def render_do(action: Action) -> str | None:
+def _render_do(action: Action) -> str | None:
     """None for what a command line or a script cannot say."""
     if not isinstance(action, Command):
         return None
@@ -42,29 +42,20 @@ def _line(words: tuple[str, ...]) -> str:
     return " ".join(shlex.quote(word) for word in words)
 
 
-def find_losses(group: Sequence[HookSpec]) -> list[Problem]:
+def _find_losses(group: Sequence[HookSpec]) -> list[Problem]:
     """One finding for each thing that Lectic does not support, with the hook's address."""
     found = dict.fromkeys(text for spec in group for text in _lost(spec))
     spec = group[0]
     events = {one.event for one in group}
     if spec.dialect != "lectic" and len(events & {"PostToolUse", "PostToolUseFailure"}) == 1:
         found["Lectic fires tool_use_post for successful and failed calls alike"] = None
-    if spec.on_failure == "ignore" and may_refuse(group):
+    if spec.on_failure == "ignore" and _may_refuse(group):
         found["in Lectic every failure of this hook refuses the call"] = None
-    origin = spec.origin
-    return [
-        Problem(
-            file=origin.file,
-            line=origin.line,
-            pointer=origin.pointer,
-            finding=f"{spec.name}: {text}",
-            fix="keep this hook in its own dialect and name the file as a [[source]]",
-        )
-        for text in found
-    ]
+    fix = "keep this hook in its own dialect and name the file as a [[source]]"
+    return [spec.origin.problem(f"{spec.name}: {text}", fix) for text in found]
 
 
-def may_refuse(group: Sequence[HookSpec]) -> bool:
+def _may_refuse(group: Sequence[HookSpec]) -> bool:
     """A hook of another system that can say no. Lectic knows one exit code for "no" and for "broken", so such a hook
     must not be allowed to fail: a guard would become one that never refuses."""
     spec = group[0]
@@ -134,7 +125,7 @@ _OFF = re.compile(r"^(?:off|Off|OFF)$")
 _Dumper.add_implicit_resolver("tag:yaml.org,2002:bool", _OFF, list("oO"))
 
 
-def yaml_text(tree: dict[str, Any]) -> str:
+def _yaml_text(tree: dict[str, Any]) -> str:
     return yaml.dump(tree, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=1000, default_flow_style=False)
 
 
@@ -154,13 +145,13 @@ def render(specs: Sequence[HookSpec]) -> Rendered:
     active = next((name for spec in specs if (name := _active(spec))), "")
     people.update((name, _Person()) for name in _people(specs, active))
     for group in _groups(specs):
-        losses += find_losses(group)
+        losses += _find_losses(group)
         entry = _entry(group, losses)
         if entry is not None:
             _place(group[0], entry, top, people, active)
     model = next((spec.extra["model"] for spec in specs if spec.dialect == "lectic" and spec.extra.get("model")), None)
     tree = _tree(top, people, active, model)
-    return Rendered(text=yaml_text(tree), losses=tuple(losses))
+    return Rendered(text=_yaml_text(tree), losses=tuple(losses))
 
 
 def _people(specs: Sequence[HookSpec], active: str) -> list[str]:
@@ -186,11 +177,12 @@ def _groups(specs: Sequence[HookSpec]) -> Iterator[list[HookSpec]]:
 
 def _entry(group: list[HookSpec], losses: list[Problem]) -> dict[str, Any] | None:
     spec = group[0]
-    do = render_do(spec.action)
+    do = _render_do(spec.action)
     names = _event_names(group)
     if do is None or not names:
         what = "its action" if do is None else f"its event {spec.event}"
-        losses.append(_loss(spec, f"Lectic cannot say {what}, so the hook is left out"))
+        finding = f"{spec.name}: {what}: not supported by Lectic, so the hook is left out"
+        losses.append(spec.origin.problem(finding, "keep it where it is"))
         return None
     entry: dict[str, Any] = {}
     if name := _name(spec):
@@ -212,7 +204,7 @@ def _options(group: list[HookSpec]) -> dict[str, Any]:
         found["icon"] = spec.output.icon
     if spec.environ:
         found["env"] = dict(spec.environ)
-    if spec.on_failure == "ignore" and not may_refuse(group):
+    if spec.on_failure == "ignore" and not _may_refuse(group):
         found["allow_failure"] = True
     if spec.mode in ("background", "detached"):
         found["mode"] = spec.mode
@@ -274,14 +266,3 @@ def _tree(top: list[dict[str, Any]], people: dict[str, _Person], active: str, mo
     elif written:
         tree["interlocutors"] = written
     return tree | {"hooks": top}
-
-
-def _loss(spec: HookSpec, finding: str) -> Problem:
-    origin = spec.origin
-    return Problem(
-        file=origin.file,
-        line=origin.line,
-        pointer=origin.pointer,
-        finding=f"{spec.name}: {finding}",
-        fix="keep it where it is",
-    )

@@ -37,7 +37,7 @@ def is_reference(item: YamlNode) -> bool:
     return set(item.branch) == {"use"}
 
 
-def flaws(item: YamlNode) -> Iterator[_Flaw]:
+def _flaws(item: YamlNode) -> Iterator[_Flaw]:
     """Everything wrong with the fields that are there. A partial hook may still be completed by a merge."""
     if item.value is None:
         yield _Flaw(key="", finding="Something went wrong, got null for hook", fix="remove the empty item")
@@ -227,7 +227,7 @@ class _Layer:
     def _hook(self, item: YamlNode, owner: str) -> YamlNode | None:
         if is_reference(item):
             return self._reference(item)
-        found = list(flaws(item))
+        found = list(_flaws(item))
         for flaw in found:
             intro = f"One or more hooks for {owner} weren't properly specified: " if owner else ""
             self._report(item.at.at(f".{flaw.key}" if flaw.key else ""), intro + flaw.finding, flaw.fix)

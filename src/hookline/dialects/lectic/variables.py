@@ -17,20 +17,20 @@ from hookline.core.hook import HookSpec
 _KIB = 1024
 
 
-def results_json(output: Any) -> str:
+def _results_json(output: Any) -> str:
     """A list of ``{mimetype, content}``."""
-    return compact(_results(output))
+    return _compact(_results(output))
 
 
-def error_json(error: Any) -> str:
+def _error_json(error: Any) -> str:
     """``{type, message}``; a type that was not given is ``error``, as for everything unforeseen."""
     if isinstance(error, Mapping):
         message = error.get("message", "")
-        return compact({"type": str(error.get("type") or "error"), "message": _as_text(message)})
-    return compact({"type": "error", "message": "" if error is None else _as_text(error)})
+        return _compact({"type": str(error.get("type") or "error"), "message": _as_text(message)})
+    return _compact({"type": "error", "message": "" if error is None else _as_text(error)})
 
 
-def size_text(size: int) -> str:
+def _size_text(size: int) -> str:
     """``68 KiB``: one decimal below ten, none from ten on."""
     if size < _KIB:
         return f"{size} B"
@@ -45,7 +45,7 @@ def _results(output: Any) -> list[dict[str, Any]]:
         return [_result("text/plain", output)]
     if isinstance(output, list | tuple) and all(isinstance(item, Mapping | str) for item in output):
         return [_one(item) for item in output]
-    return [_result("application/json", compact(output))]
+    return [_result("application/json", _compact(output))]
 
 
 def _one(item: Any) -> dict[str, Any]:
@@ -56,7 +56,7 @@ def _one(item: Any) -> dict[str, Any]:
     # The content blocks of other agents: {"type": "text", "text": …}.
     if isinstance(item.get("text"), str):
         return _result("text/plain", item["text"])
-    return _result("application/json", compact(item))
+    return _result("application/json", _compact(item))
 
 
 def _result(mimetype: str, content: str) -> dict[str, Any]:
@@ -64,10 +64,10 @@ def _result(mimetype: str, content: str) -> dict[str, Any]:
 
 
 def _as_text(value: Any) -> str:
-    return value if isinstance(value, str) else compact(value)
+    return value if isinstance(value, str) else _compact(value)
 
 
-def compact(value: Any) -> str:
+def _compact(value: Any) -> str:
     """JSON without spaces, in the characters as they are; what has no JSON is told as text."""
     try:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_plain)
@@ -116,7 +116,7 @@ def _nothing(_spec: HookSpec, _event: Event) -> dict[str, str | None]:
 
 def _shell(_spec: HookSpec, event: Event) -> dict[str, str | None]:
     """A shell's event, which Lectic has no variables for: its name, and all of its data as JSON."""
-    return {"SHELL_EVENT": event.kind.name, "SHELL_DATA": compact(dict(event.data))}
+    return {"SHELL_EVENT": event.kind.name, "SHELL_DATA": _compact(dict(event.data))}
 
 
 def _user_message(spec: HookSpec, event: Event) -> dict[str, str | None]:
@@ -144,7 +144,7 @@ def _tool_use_pre(_spec: HookSpec, event: Event) -> dict[str, str | None]:
     return {
         "TOOL_CALL_ID": _text(data.get("tool_use_id")) or event.id or None,
         "TOOL_NAME": _text(data.get("tool_name")),
-        "TOOL_ARGS": compact(data.get("tool_input", {})),
+        "TOOL_ARGS": _compact(data.get("tool_input", {})),
         **_tokens(data),
     }
 
@@ -153,11 +153,11 @@ def _tool_use_post(spec: HookSpec, event: Event) -> dict[str, str | None]:
     data = event.data
     found = _tool_use_pre(spec, event) | {"TOOL_DURATION_MS": _number(data.get("duration_ms"))}
     if event.kind.name == "PostToolUseFailure" or data.get("tool_error") is not None:
-        return found | {"TOOL_CALL_ERROR": error_json(data.get("tool_error"))}
-    results = results_json(data.get("tool_output"))
+        return found | {"TOOL_CALL_ERROR": _error_json(data.get("tool_error"))}
+    results = _results_json(data.get("tool_output"))
     size = len(results.encode(errors="replace"))
     if size > _MAX_RESULTS:
-        return found | {"TOOL_CALL_WARNING": f"tool call results too large ({size_text(size)})"}
+        return found | {"TOOL_CALL_WARNING": f"tool call results too large ({_size_text(size)})"}
     return found | {"TOOL_CALL_RESULTS": results}
 
 
@@ -265,7 +265,7 @@ def _number(value: Any) -> str | None:
 def _text(value: Any) -> str | None:
     if value is None or isinstance(value, str):
         return value
-    return compact(value)
+    return _compact(value)
 
 
 def clean(text: str) -> str:

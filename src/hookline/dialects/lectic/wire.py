@@ -21,7 +21,7 @@ from hookline.dialects.lectic.validate import EMPTY_COMMAND, NO_SHEBANG
 from hookline.dialects.lectic.variables import EVENT_VARIABLES, NOBODY, clean, event_variables, interlocutor
 
 
-def conversation(spec: HookSpec, event: Event) -> str:
+def _conversation(spec: HookSpec, event: Event) -> str:
     """As the host gives it; for an agent without such a file it is written from the history."""
     given = event.data.get("conversation")
     if isinstance(given, str):
@@ -96,7 +96,7 @@ def with_headers(headers: Mapping[str, str], text: str) -> str:
     return "".join(lines) + ("\n" if lines else "") + text
 
 
-def inline_reply(output: Output, stdout: str) -> Reply:
+def _inline_reply(output: Output, stdout: str) -> Reply:
     """Nothing for blank output. A comment's headers are stripped and mean nothing."""
     if output.inject not in ("attachment", "comment") or not stdout.strip():
         return Reply()
@@ -136,7 +136,7 @@ def event_out(spec: HookSpec, event: Event) -> Call:
     unset = (EVENT_VARIABLES | {"LECTIC_FILE"}) - variables.keys()
     inherited = {name: text for name, text in event.environ.items() if name not in unset}
     argv, script = _command(spec, {**inherited, **variables})
-    stdin = conversation(spec, event) if event.kind.name == "AssistantMessage" else ""
+    stdin = _conversation(spec, event) if event.kind.name == "AssistantMessage" else ""
     return Call(
         argv=argv,
         script=script,
@@ -176,7 +176,7 @@ def reply_in(spec: HookSpec, event: Event, raw: RunResult) -> Reply | HookError:
 
     Inline output of a failure that is allowed is recorded all the same.
     """
-    said = inline_reply(spec.output, raw.stdout)
+    said = _inline_reply(spec.output, raw.stdout)
     kept = said if spec.on_failure == "ignore" else None
     base = _base_event(spec, event)
     if raw.error:

@@ -10,18 +10,8 @@ from typing import Any
 from hookline.core.hook import Action, Command, FieldTest, HookSpec, Matcher, Pattern, Prompt
 from hookline.dialects.base import ConfigPlace, Layer, Lookup, Parsed, Rendered, agent_places
 from hookline.dialects.claude_family.matcher import NOT_A_COMMAND, NOT_REFUSED, python_regex
-from hookline.dialects.claude_family.render import Groups, Losses, amount, command_text, full_match_text
-from hookline.dialects.claude_family.settings_file import (
-    Findings,
-    HookEntry,
-    entries,
-    flag,
-    hooks_object,
-    seconds,
-    show,
-    text_field,
-    unknown_fields,
-)
+from hookline.dialects.claude_family.render import Groups, Losses, amount, command_text, full_match_text, writable_hooks
+from hookline.dialects.claude_family.settings_file import Findings, HookEntry, check_events, entries, hooks_object, show
 from hookline.dialects.letta.events import EVENTS, ROWS, EventRules, canonical_event
 
 _COMMAND_TIMEOUT = 60.0
@@ -62,27 +52,21 @@ def parse(layers: Sequence[Layer], lookup: Lookup) -> Parsed:
 
 
 def _check_events(layer: Layer, findings: Findings) -> None:
-    for name, value in hooks_object(layer, Findings()).items():
-        pointer = f"$.hooks.{name}"
-        if name == SWITCH:
-            if not isinstance(value, bool):
-                finding = f"disabled is {show(value)} and has no effect"
-                findings.report(layer, pointer, finding, "write true or false", "warning")
-        elif name not in EVENTS:
-            finding = f"unknown event {name!r}: its hooks never fire"
-            findings.report(layer, pointer, finding, f"write one of {', '.join(EVENTS)}", "warning")
+    check_events(layer, EVENTS, findings, (SWITCH,))
+    switch = hooks_object(layer, Findings()).get(SWITCH, False)
+    if not isinstance(switch, bool):
+        finding = f"disabled is {show(switch)} and has no effect"
+        findings.report(layer, f"$.hooks.{SWITCH}", finding, "write true or false", "warning")
 
 
 def _switched_off(layers: Sequence[Layer], lookup: Lookup) -> bool:
-    """The user's word is final; without one, either project file may switch hooks off."""
-    said: dict[str, bool] = {}
+    """The user's file decides; where it does not say, either project file may switch hooks off."""
+    switches: dict[str, bool] = {}
     for layer, level in zip(layers, _levels(layers, lookup), strict=True):
         value = hooks_object(layer, Findings()).get(SWITCH)
         if isinstance(value, bool):
-            said[level] = value or said.get(level, False)
-    if "user" in said:
-        return said["user"]
-    return any(said.values())
+            switches[level] = value or switches.get(level, False)
+    return switches.get("user", any(switches.values()))
 
 
 def _levels(layers: Sequence[Layer], lookup: Lookup) -> list[str]:
@@ -110,7 +94,7 @@ def _spec(entry: HookEntry, *, enabled: bool) -> HookSpec | None:
     action, default = _action(entry, row)
     if action is None:
         return None
-    quiet = flag(entry, "quiet")
+    quiet = entry.flag("quiet")
     extra: dict[str, Any] = {"quiet": True} if quiet else {}
     if entry.matcher is not None:
         extra["matcher"] = entry.matcher
@@ -123,7 +107,7 @@ def _spec(entry: HookEntry, *, enabled: bool) -> HookSpec | None:
         origin=entry.origin,
         action=action,
         matcher=Matcher(subject=_subject(entry, row), fields=_IMPLIED.get(entry.event, ())),
-        timeout=seconds(entry, default, per_second=1000),
+        timeout=entry.seconds(default, per_second=1000),
         flow=row.flow,
         after_deny="stop",
         on_failure="ignore",
@@ -136,8 +120,8 @@ def _action(entry: HookEntry, row: EventRules) -> tuple[Action | None, float]:
     # The document calls command the default type.
     match entry.fields.get("type", "command" if "command" in entry.fields else None):
         case "command":
-            unknown_fields(entry, _COMMAND_FIELDS)
-            text = text_field(entry, "command", required=True)
+            entry.check_fields(_COMMAND_FIELDS)
+            text = entry.text("command", required=True)
             return (Command(form="shell", text=text) if text else None), _COMMAND_TIMEOUT
         case "prompt":
             return _prompt(entry, row), _PROMPT_TIMEOUT
@@ -148,9 +132,9 @@ def _action(entry: HookEntry, row: EventRules) -> tuple[Action | None, float]:
 
 
 def _prompt(entry: HookEntry, row: EventRules) -> Prompt | None:
-    unknown_fields(entry, _PROMPT_FIELDS)
-    text = text_field(entry, "prompt", required=True)
-    model = text_field(entry, "model", required=False)
+    entry.check_fields(_PROMPT_FIELDS)
+    text = entry.text("prompt", required=True)
+    model = entry.text("model", required=False)
     if row.name in ROWS and not row.prompts:
         able = ", ".join(name for name, one in ROWS.items() if one.prompts)
         entry.report("type", f"prompt hooks are not supported on {row.name}", f"use a command, or one of {able}")
@@ -179,9 +163,8 @@ def _subject(entry: HookEntry, row: EventRules) -> Pattern:
     else:
         found = Pattern(style="exact", options=(text,), when_missing=True)
         finding = "it is not a regular expression, so it matches only a tool of exactly that name"
-    pointer = entry.pointer.rpartition(".hooks[")[0] + ".matcher"
     fix = "write a JavaScript regular expression, for example Edit|Write"
-    entry.findings.report(entry.layer, pointer, f"matcher {show(text)}: {finding}", fix, "warning")
+    entry.report_matcher(f": {finding}", fix, "warning")
     return found
 
 
@@ -192,13 +175,8 @@ def render(specs: Sequence[HookSpec]) -> Rendered:
     """The hooks as one settings file, with everything it cannot say."""
     losses, groups = Losses("letta"), Groups()
     off = bool(specs) and not any(spec.enabled for spec in specs)
-    for spec in specs:
-        event = spec.native_event if spec.dialect == "letta" else EVENTS.get(spec.event)
-        if event is None:
-            losses.leave_out(spec, f"the event {spec.event}")
-        elif not spec.enabled and not off:
-            losses.leave_out(spec, "a single hook that is turned off")
-        elif not _unwritable(spec, losses) and (hook := _hook(spec, losses)) is not None:
+    for event, spec in writable_hooks(specs, "letta", EVENTS, losses, off=off):
+        if not _unwritable(spec, losses) and (hook := _hook(spec, losses)) is not None:
             groups.add(event, _matcher(spec), hook)
     return groups.text(losses, inside={SWITCH: True} if off else {}, beside={})
 

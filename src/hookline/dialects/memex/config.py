@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hookline.core._dataclass import dataclass, field
-from hookline.core.hook import AgentRun, Gates, HookSpec, Origin, Output, hook_id
+from hookline.core.hook import AgentRun, Gates, HookSpec, Output, hook_id
 from hookline.core.problem import Problem, Severity
 from hookline.dialects.base import ConfigPlace, Layer, Lookup, Parsed
 from hookline.dialects.memex.prompts import PHASES, MissingPromptError, Phase, PromptSources
@@ -31,14 +31,14 @@ def normalize(text: str, home: str = "") -> Any:
     if (value[:1], value[-1:]) == ("{", "}") and len(value) > 1:
         return _object(value)
     if (value[:1], value[-1:]) == ("[", "]") and len(value) > 1:
-        return [item for part in value[1:-1].split(",") if (item := unquote(part.strip()))]
+        return [item for part in value[1:-1].split(",") if (item := _unquote(part.strip()))]
     if value.isascii() and value.isdigit():
         return int(value[:300])
     if value.lower() in {"true", "yes"}:
         return True
     if value.lower() in {"false", "no"}:
         return False
-    return unquote(value)
+    return _unquote(value)
 
 
 def _object(value: str) -> Any:
@@ -48,7 +48,7 @@ def _object(value: str) -> Any:
         return value
 
 
-def unquote(value: str) -> str:
+def _unquote(value: str) -> str:
     if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'":
         return value[1:-1]
     return value
@@ -56,21 +56,21 @@ def unquote(value: str) -> str:
 
 def names(text: str) -> tuple[str, ...]:
     """A comma-separated list, order and repetitions kept, blanks dropped; brackets and quotes are allowed."""
-    value = unquote(text.strip())
+    value = _unquote(text.strip())
     if (value[:1], value[-1:]) == ("[", "]"):
         value = value[1:-1]
-    return tuple(item for part in value.split(",") if (item := unquote(part.strip())))
+    return tuple(item for part in value.split(",") if (item := _unquote(part.strip())))
 
 
-def positive(value: Any) -> int | None:
+def _positive(value: Any) -> int | None:
     """An integer above zero; a plain yes is one; None for everything else."""
     if value is True:
         return 1
     return value if isinstance(value, int) and value > 0 else None
 
 
-def parse_seconds(text: str) -> float | None:
-    found = _DURATION.fullmatch(unquote(text.strip()))
+def _parse_seconds(text: str) -> float | None:
+    found = _DURATION.fullmatch(_unquote(text.strip()))
     return float(found[1]) * _SECONDS[found[2]] if found else None
 
 
@@ -114,12 +114,7 @@ class _Merged:
         return entry.text if entry else ""
 
     def complain(self, entry: _Entry, pointer: str, finding: str, fix: str, severity: Severity = "error") -> None:
-        layer = entry.layer
-        self.problems.append(
-            Problem(
-                file=layer.path, line=layer.line(pointer), pointer=pointer, finding=finding, fix=fix, severity=severity
-            )
-        )
+        self.problems.append(entry.layer.origin(pointer).problem(finding, fix, severity))
 
 
 def places(cwd: str, home: str, environ: Mapping[str, str]) -> tuple[ConfigPlace, ...]:
@@ -194,8 +189,6 @@ class _Hook:
         action = self._action()
         if action is None or (mode == "silent" and not self.phase.silent):
             return None
-        pointer = f"$.{HOOK}{self.name}"
-        home = next(iter(self.table.values())).layer
         listed = f"$.{HOOKS}.{self.phase.name}"
         return HookSpec(
             id=hook_id(self.listed.layer.path, f"{listed}.{self.name}", self.phase.name, ordinal),
@@ -203,7 +196,7 @@ class _Hook:
             dialect="memex",
             event=self.phase.event,
             native_event=self.phase.name,
-            origin=Origin(file=home.path, line=home.line(pointer), pointer=pointer, layer=home.name),
+            origin=next(iter(self.table.values())).layer.origin(f"$.{HOOK}{self.name}"),
             action=action,
             phase=self.phase.rank,
             gates=self._gates(),
@@ -235,20 +228,20 @@ class _Hook:
                 self._warn(key, f"unknown key {key!r}", f"write one of {', '.join(KEYS)}")
 
     def _enabled(self) -> bool:
-        told = unquote(self._text("enable")).strip().lower()
+        told = _unquote(self._text("enable")).strip().lower()
         if told not in _OFF | _ON:
             self._warn("enable", f"{told!r} is neither yes nor no", "write true or false; the hook is enabled")
         return told not in _OFF
 
     def _choice(self, key: str, options: tuple[str, ...]) -> str:
-        told = unquote(self._text(key)).strip().lower()
+        told = _unquote(self._text(key)).strip().lower()
         if told and told not in options:
             self._warn(key, f"unknown {key} {told!r}", f"write one of {', '.join(options)}; {options[0]} is taken")
         return told if told in options else options[0]
 
     def _number(self, key: str, default: int) -> int:
         told = self._value(key)
-        number = positive(told)
+        number = _positive(told)
         if number is None and told not in (None, "", 0):
             self._warn(
                 key,
@@ -259,7 +252,7 @@ class _Hook:
 
     def _timeout(self) -> float:
         told = self._text("timeout")
-        seconds = parse_seconds(told) if told else TIMEOUT
+        seconds = _parse_seconds(told) if told else TIMEOUT
         if seconds is None or seconds <= 0:
             self._warn("timeout", f"{told!r} is not a time", "write seconds, or 500ms, 30s, 2m")
             return TIMEOUT
@@ -270,7 +263,7 @@ class _Hook:
     def _gates(self) -> Gates:
         every, first = self._number("when_every_n_turns", 0), self._number("when_min_turn", 0)
         contains = names(self._text("when_message_contains"))
-        role = unquote(self._text("when_role")).strip().lower()
+        role = _unquote(self._text("when_role")).strip().lower()
         return Gates(
             every_n_turns=every,
             min_turn=first,
@@ -288,7 +281,7 @@ class _Hook:
             self._warn(
                 "label", f"the label {label!r} is not a text", f'put it into quotes; "hook:{self.name}" is taken'
             )
-        prefix = unquote(self._text("prefix"))
+        prefix = _unquote(self._text("prefix"))
         return Output(
             inject=self.phase.placement,
             label=label if isinstance(label, str) and label else f"hook:{self.name}",
@@ -297,7 +290,7 @@ class _Hook:
 
     def _extra(self, mode: str) -> Mapping[str, Any]:
         """What ``render`` cannot find elsewhere: rewrite acts as inject, and a file's text is not its name."""
-        source = unquote(self._text("prompt"))
+        source = _unquote(self._text("prompt"))
         kept = {"mode": mode} if mode == "rewrite" else {}
         action = self._action_prompt()
         return {**kept, "prompt": source} if action is not None and action != source else kept
@@ -317,7 +310,7 @@ class _Hook:
         )
 
     def _model(self) -> str:
-        told = unquote(self._text("model")).strip()
+        told = _unquote(self._text("model")).strip()
         return told or self.merged.text("AGENT", "default_model") or self.merged.text("DEFAULT", "default_model")
 
     def _command(self) -> tuple[str, ...] | None:
@@ -348,12 +341,12 @@ class _Hook:
 
     def _action_prompt(self) -> str | None:
         """The text of the prompt; None, and a problem, when it is written like a path and is not there."""
-        source = unquote(self._text("prompt"))
+        source = _unquote(self._text("prompt"))
         if not source:
             return ""
         layer = self.table["prompt"].layer
         lookup = self.merged.lookup
-        aliases = {key: unquote(entry.text.strip()) for key, entry in self.merged.sections.get("PROMPTS", {}).items()}
+        aliases = {key: _unquote(entry.text.strip()) for key, entry in self.merged.sections.get("PROMPTS", {}).items()}
         folders = tuple(dict.fromkeys((os.path.dirname(layer.path), lookup.cwd)))
         try:
             return PromptSources(folders=folders, home=lookup.home, aliases=aliases, read=lookup.read).text(source)

@@ -92,11 +92,7 @@ def _prompt(spec: HookSpec, action: AgentRun) -> str:
 
 
 def _lost(spec: HookSpec, finding: str, fix: str, *, whole: bool = True) -> Problem:
-    origin = spec.origin
-    return Problem(
-        file=origin.file, line=origin.line, pointer=origin.pointer, finding=f"{spec.name}: {finding}", fix=fix,
-        severity="error" if whole else "warning",
-    )  # fmt: skip
+    return spec.origin.problem(f"{spec.name}: {finding}", fix, "error" if whole else "warning")
 
 
 def _losses(spec: HookSpec) -> Iterator[Problem]:

@@ -18,7 +18,6 @@ from hookline.core.hook import (
     Gates,
     HookSpec,
     Matcher,
-    Origin,
     Output,
     Pattern,
     Plugin,
@@ -73,9 +72,6 @@ def build(draft: HookDraft, lookup: Lookup) -> tuple[HookSpec, ...]:
 def _spec(draft: HookDraft, event: str, lookup: Lookup, below: HookSpec | None) -> HookSpec:
     values = draft.values
     kind = event_kind(event)
-    origin = Origin(
-        file=draft.last.layer.path, line=draft.last.line, pointer=draft.last.pointer, layer=draft.last.layer.name
-    )
     mode = values.get("mode", "sync")
     return HookSpec(
         id=hook_id(draft.first.layer.path, draft.first.pointer, event),
@@ -83,7 +79,7 @@ def _spec(draft: HookDraft, event: str, lookup: Lookup, below: HookSpec | None) 
         dialect="native",
         event=event,
         native_event=event,
-        origin=origin,
+        origin=draft.last.layer.origin(draft.last.pointer),
         action=_action_of(draft, lookup),
         order=values.get("order", 0),
         matcher=build_matcher(values.get("match"), kind),

@@ -257,9 +257,7 @@ class Address:
         return self.layer.line(self.pointer)
 
     def problem(self, finding: str, fix: str, severity: Severity = "error") -> Problem:
-        return Problem(
-            file=self.layer.path, line=self.line, pointer=self.pointer, finding=finding, fix=fix, severity=severity
-        )
+        return self.layer.origin(self.pointer).problem(finding, fix, severity)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

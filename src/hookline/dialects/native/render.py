@@ -213,8 +213,7 @@ def _when(gates: Gates) -> dict[str, Any]:
 
 
 def _lost(spec: HookSpec, what: str, fix: str) -> Problem:
-    where = spec.origin
-    return Problem(file=where.file, line=where.line, pointer=where.pointer, finding=f"{spec.name}: {what}", fix=fix)
+    return spec.origin.problem(f"{spec.name}: {what}", fix)
 
 
 def _losses(spec: HookSpec) -> Iterator[Problem]:

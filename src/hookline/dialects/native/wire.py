@@ -4,14 +4,107 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
 
 from hookline.core._dataclass import EMPTY, replace
 from hookline.core.event import Event
-from hookline.core.hook import AgentRun, Command, Function, HookSpec, Http, Plugin, Prompt
-from hookline.core.result import NO_OPINION, Context, Decision, HookError, Reply, RunResult
+from hookline.core.hook import AgentRun, Command, Function, HookSpec, Http, Output, Plugin, Prompt
+from hookline.core.result import NO_OPINION, Context, Decision, Effect, HookError, Placement, Reply, RunResult
 from hookline.dialects.base import Answer, Call, Incoming
-from hookline.dialects.native.answer import NotAnAnswerError, add_prefix, parse_reply
+
+_EFFECTS = get_args(Effect)
+_PLACEMENTS = get_args(Placement)
+
+
+class _NotAnAnswerError(ValueError):
+    """What came back is JSON, but says something that an answer cannot say."""
+
+
+def _parse_reply(answer: Any, output: Output) -> Reply:
+    """All fields are optional, unknown ones are left alone, and a known one of the wrong type spoils the answer."""
+    if not isinstance(answer, dict):
+        raise _NotAnAnswerError("the answer is JSON, but not an object")
+    effect = answer.get("effect")
+    if effect is not None and effect not in _EFFECTS:
+        raise _NotAnAnswerError(f"effect must be one of {', '.join(_EFFECTS)}; got {str(effect)[:40]!r}")
+    return Reply(
+        effect=effect,
+        reason=_reply_text(answer, "reason"),
+        data=_table(answer, "data"),
+        context=_contexts(answer.get("context"), output),
+        messages=_messages(answer),
+        attributes=_table(answer, "attributes"),
+    )
+
+
+def _reply_text(answer: Mapping[str, Any], key: str) -> str:
+    value = answer.get(key)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise _NotAnAnswerError(f"{key} must be text")
+    return value
+
+
+def _table(answer: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    value = answer.get(key)
+    if value is None:
+        return EMPTY
+    if not isinstance(value, dict) or not all(isinstance(name, str) for name in value):
+        raise _NotAnAnswerError(f"{key} must be an object")
+    return value
+
+
+def _messages(answer: Mapping[str, Any]) -> tuple[str, ...]:
+    """``message`` is one, ``messages`` is several; each is text, or an object with a text as ``fire`` prints it."""
+    one = _reply_text(answer, "message")
+    several = answer.get("messages") or []
+    if not isinstance(several, list):
+        raise _NotAnAnswerError("messages must be a list")
+    texts = [item.get("text") if isinstance(item, dict) else item for item in several]
+    if not all(isinstance(text, str) for text in texts):
+        raise _NotAnAnswerError("messages must be strings")
+    return tuple(text for text in (one, *texts) if text)
+
+
+def _contexts(given: Any, output: Output) -> tuple[Context, ...]:
+    if given is None or given == "":
+        return ()
+    items = given if isinstance(given, list) else [given]
+    return tuple(_read_context(item, output) for item in items)
+
+
+def _read_context(item: Any, output: Output) -> Context:
+    """A hook that speaks of context means it, also without ``inject``; label and prefix are the hook's own."""
+    placement = "context" if output.inject == "none" else output.inject
+    if isinstance(item, str):
+        return Context(text=_add_prefix(item, output.prefix), placement=placement, label=output.label)
+    if not isinstance(item, dict) or not isinstance(item.get("text"), str):
+        raise _NotAnAnswerError('context must be text, a list of texts, or {"text", "label", "attributes", "as"}')
+    chosen = item.get("as", placement)
+    if chosen not in _PLACEMENTS:
+        raise _NotAnAnswerError(f"placement must be one of {', '.join(_PLACEMENTS)}; got {str(chosen)[:40]!r}")
+    return Context(
+        text=_add_prefix(item["text"], output.prefix),
+        placement=chosen,
+        label=_reply_text(item, "label") or output.label,
+        attributes=_attributes(item),
+    )
+
+
+def _add_prefix(text: str, prefix: str) -> str:
+    return prefix + ("" if not prefix or prefix.endswith("\n") else "\n") + text
+
+
+def _attributes(item: Mapping[str, Any]) -> Mapping[str, str]:
+    """Attributes end up as text in a transcript, so scalars are written out here, once."""
+    table = _table(item, "attributes")
+    if not all(isinstance(value, (str, int, float)) for value in table.values()):
+        raise _NotAnAnswerError("attributes of a context must be strings")
+    return {
+        key: ("true" if value else "false") if isinstance(value, bool) else str(value) for key, value in table.items()
+    }
+
 
 _DENIED = 2
 
@@ -173,7 +266,7 @@ def _plain(spec: HookSpec, text: str) -> Reply:
     if output.inject == "none" or not body:
         return Reply()
     shown = Context(
-        text=add_prefix(body, output.prefix),
+        text=_add_prefix(body, output.prefix),
         placement=output.inject,
         label=output.label,
         attributes=dict(output.attributes) or EMPTY,
@@ -189,8 +282,8 @@ def _from_value(spec: HookSpec, value: Any) -> Reply | HookError:
     if isinstance(value, str):
         return _plain(spec, value)
     try:
-        return parse_reply(value, spec.output)
-    except NotAnAnswerError as error:
+        return _parse_reply(value, spec.output)
+    except _NotAnAnswerError as error:
         return HookError(error=str(error))
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from time import monotonic
 
 from hookline.core._dataclass import dataclass
-from hookline.core.files import list_names, modified_at, read_text, replace_atomically
+from hookline.core.files import list_names, modification_time, read_text, replace_atomically
 from hookline.memory.layout import LAST_SESSION, Places, make_private
 from hookline.memory.notes.session_note import SessionNote, read_note
 from hookline.memory.project import Project
@@ -59,7 +59,7 @@ def last_session(places: Places, project: Project) -> SessionNote | None:
     pointed = _note_at_pointer(places, project)
     found = [pointed] if pointed else []
     found += _search(places, project, pointed)
-    return max(found, key=lambda note: modified_at(note.path), default=None)
+    return max(found, key=lambda note: modification_time(note.path), default=None)
 
 
 def _note_at_pointer(places: Places, project: Project) -> SessionNote | None:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 
 from hookline.core._dataclass import dataclass
-from hookline.core.files import list_names, modified_at, open_without_waiting, read_text
+from hookline.core.files import list_names, modification_time, open_without_waiting, read_text
 from hookline.memory.inject.last_session import read_pointer
 from hookline.memory.layout import DECISIONS, FAILURES, HANDOFF, LAST_SESSION, PRE_COMPACT_SUMMARY, Places
 from hookline.memory.notes.entries import parse_entry
@@ -74,9 +74,11 @@ def handoff_text(places: Places, project: Project, cwd: str, session: str) -> st
     """``handoff.md``, with a warning if it is not of the last session, and ``pre-compact-summary.md``."""
     memories = places.memories(project, cwd)
     own = {places.memory(project), *(os.path.join(places.root, "memory", folder) for folder in project.earlier)}
-    exported = max((modified_at(os.path.join(folder, LAST_SESSION)) for folder in own), default=0.0)
+    exported = max((modification_time(os.path.join(folder, LAST_SESSION)) for folder in own), default=0.0)
     # lazy-harness's handoff counts until a session of ours was exported: then it is not the last session's.
-    there = [folder for folder in memories if folder in own or modified_at(os.path.join(folder, HANDOFF)) > exported]
+    there = [
+        folder for folder in memories if folder in own or modification_time(os.path.join(folder, HANDOFF)) > exported
+    ]
     path = _newest(there, HANDOFF)
     parts = []
     if text := (read_text(path, _MAX_FILE) or "").strip() if path else "":
@@ -101,7 +103,7 @@ def _summary(path: str) -> str:
 
 
 def _newest(folders: Iterable[str], name: str) -> str:
-    dated = [(modified_at(path), path) for folder in folders if (path := os.path.join(folder, name))]
+    dated = [(modification_time(path), path) for folder in folders if (path := os.path.join(folder, name))]
     changed, path = max(dated, default=(0.0, ""))
     return path if changed else ""
 
@@ -116,7 +118,7 @@ def _newest_transcript(folder: str) -> _Latest:
     """lazy-harness's memory is beside the transcripts."""
     above = os.path.dirname(folder)
     names = [name for name in list_names(above) if name.endswith(".jsonl")]
-    dated = [(modified_at(os.path.join(above, name)), name) for name in names]
+    dated = [(modification_time(os.path.join(above, name)), name) for name in names]
     changed, name = max(dated, default=(0.0, ""))
     return _Latest(session=name.removesuffix(".jsonl"), changed=changed)
 
