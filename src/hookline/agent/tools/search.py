@@ -11,7 +11,7 @@ from typing import Any
 
 from hookline.agent.tools.base import ToolContext, ToolError, boolean, define_tool, in_thread, resolve, shorten, string
 from hookline.agent.tools.files import read_text
-from hookline.core.files import modified_at
+from hookline.core.files import modification_time
 
 _MAX_LINES = 500
 #: Seconds per file for one pattern.
@@ -97,7 +97,7 @@ def _glob(arguments: Mapping[str, Any], context: ToolContext) -> str:
     found = list(islice(_files(arguments["pattern"], root, context), _MAX_FILES + 1))
     if not found:
         return "(no matches)"
-    newest = sorted(found[:_MAX_FILES], key=modified_at, reverse=True)
+    newest = sorted(found[:_MAX_FILES], key=modification_time, reverse=True)
     more = f"\n(more than {_MAX_FILES}; use a narrower pattern)" if len(found) > _MAX_FILES else ""
     return "\n".join(newest) + more
 
