@@ -10,6 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
+from hookline.core.hook import Gates
 from hookline.state.sessions import MemorySessions
 from hookline.state.sessions.sqlite import StoredSessions
 
@@ -41,10 +42,11 @@ class BothSessions(RuleBasedStateMachine):
         session=SESSIONS, hook=HOOKS, once=st.booleans(), debounce=st.sampled_from([0.0, 30.0]), most=st.integers(0, 2)
     )
     def claim(self, session: str, hook: str, once: bool, debounce: float, most: int) -> None:
-        gates: dict[str, Any] = {"once": once, "debounce": debounce, "max_per_minute": most, "now": self.now}
-        told = self.memory.would_claim(session, hook, **gates)
-        self.alike("would_claim", session, hook, **gates)
-        assert self.memory.claim(session, hook, **gates) == told == self.stored.claim(session, hook, **gates)
+        gates = Gates(once_per_session=once, debounce=debounce, max_per_minute=most)
+        expected = self.memory.would_claim(session, hook, gates, self.now)
+        self.alike("would_claim", session, hook, gates, self.now)
+        assert self.memory.claim(session, hook, gates, self.now) == expected
+        assert self.stored.claim(session, hook, gates, self.now) == expected
 
     @rule(session=SESSIONS, mode=st.sampled_from([None, "", "plan"]), continuations=st.none() | st.integers(0, 3))
     def settle(self, session: str, mode: str | None, continuations: int | None) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from hookline.core._dataclass import dataclass, fast_constructor, replace
 from hookline.core.event import EventKind
+from hookline.core.hook import Gates
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,8 +39,8 @@ def session_facts(
     prompt = as_text(data.get(kind.message)) if typed and kind.message else _last_prompt(history) if history else ""
     known = turn or (_turns_in(history) if history else 0) or None
     facts = ask(session, kind.name, typed=typed, turn=known, prompt=prompt)
-    told = data.get("continuations")
-    return facts if not isinstance(told, int) else replace(facts, continuations=max(told, facts.continuations))
+    given = data.get("continuations")
+    return facts if not isinstance(given, int) else replace(facts, continuations=max(given, facts.continuations))
 
 
 def as_text(value: Any) -> str:
@@ -89,39 +90,39 @@ class SessionState:
     last_prompt: str = ""
 
 
-def open_turn(standing: SessionState, *, typed: bool, turn: int | None, prompt: str) -> SessionState:
+def open_turn(state: SessionState, *, typed: bool, turn: int | None, prompt: str) -> SessionState:
     """A typed prompt opens a turn and forgives the continuations of the one before.
 
     What the caller knows wins: its count of turns, and on other events the latest prompt it has seen.
     """
     if turn is not None:
-        standing = replace(standing, turn=max(turn, 0))
+        state = replace(state, turn=max(turn, 0))
     elif typed:
-        standing = replace(standing, turn=standing.turn + 1)
+        state = replace(state, turn=state.turn + 1)
     if typed:
-        return replace(standing, continuations=0, last_prompt=prompt[:_PROMPT_LIMIT])
-    return replace(standing, last_prompt=prompt[:_PROMPT_LIMIT]) if prompt else standing
+        return replace(state, continuations=0, last_prompt=prompt[:_PROMPT_LIMIT])
+    return replace(state, last_prompt=prompt[:_PROMPT_LIMIT]) if prompt else state
 
 
-def apply_decision(standing: SessionState, *, mode: str | None, continuations: int | None) -> SessionState:
+def apply_decision(state: SessionState, *, mode: str | None, continuations: int | None) -> SessionState:
     return replace(
-        standing,
-        mode=standing.mode if mode is None else mode,
-        continuations=standing.continuations if continuations is None else continuations,
+        state,
+        mode=state.mode if mode is None else mode,
+        continuations=state.continuations if continuations is None else continuations,
     )
 
 
-def to_facts(standing: SessionState, generation: int) -> Facts:
+def to_facts(state: SessionState, generation: int) -> Facts:
     return make_facts(
-        turn=standing.turn,
-        mode=standing.mode,
+        turn=state.turn,
+        mode=state.mode,
         generation=generation,
-        continuations=standing.continuations,
-        last_prompt=standing.last_prompt,
+        continuations=state.continuations,
+        last_prompt=state.last_prompt,
     )
 
 
-def claim_refusal(ran: tuple[float, ...], *, once: bool, debounce: float, max_per_minute: int, now: float) -> str:
+def claim_refusal(ran: tuple[float, ...], gates: Gates, now: float) -> str:
     """Why a hook that ran at these times may not run now; "" when it may.
 
     Processes that claim at once come in any order, so a time shortly after ours counts; but a clock that was set back
@@ -129,13 +130,13 @@ def claim_refusal(ran: tuple[float, ...], *, once: bool, debounce: float, max_pe
     """
     if not ran:
         return ""
-    if once:
+    if gates.once_per_session:
         return "already ran in this session"
     ago = min(abs(now - time) if now - time > -_MINUTE else inf for time in ran)
-    if ago < debounce:
-        return f"ran {ago:.3g} s ago, debounce is {debounce:g} s"
+    if ago < gates.debounce:
+        return f"ran {ago:.3g} s ago, debounce is {gates.debounce:g} s"
     recent = sum(abs(now - time) < _MINUTE for time in ran)
-    if 0 < max_per_minute <= recent:
+    if 0 < gates.max_per_minute <= recent:
         times = "once" if recent == 1 else f"{recent} times"
         return f"ran {times} in the last minute"
     return ""

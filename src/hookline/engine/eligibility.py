@@ -143,17 +143,7 @@ def explain(spec: HookSpec, event: Event, unmatched: Blocked | None, checks: _Ch
 
 def _claim(claim: Callable[..., str], spec: HookSpec, event: Event) -> str:
     """Why the session refuses a claim. ``claim`` is its ``claim``, which counts, or its ``would_claim``."""
-    gates = spec.gates
-    if not gates.claims:
-        return ""
-    return claim(
-        event.session,
-        spec.id,
-        once=gates.once_per_session,
-        debounce=gates.debounce,
-        max_per_minute=gates.max_per_minute,
-        now=event.time,
-    )
+    return claim(event.session, spec.id, spec.gates, event.time) if spec.gates.claims else ""
 
 
 # ── independent of the event ─────────────────────────────────────────────────────────────────────────

@@ -1,4 +1,4 @@
-"""One private SQLite file: made, opened, migrated, and moved aside when it is not ours or is broken.
+"""One private SQLite file: created, opened, migrated, and moved aside when it is not ours or is broken.
 
 Whatever is wrong with the file costs at most its history, never the firing that wanted to write to it.
 """
@@ -10,12 +10,16 @@ import sqlite3
 import stat
 import threading
 import time
-from contextlib import suppress
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
+from typing import TypeVar
 
 from hookline.core._dataclass import dataclass
 from hookline.core.errors import StateError
 from hookline.core.files import lock
 from hookline.core.paths import UnusableError, private_dir, unusable
+
+_T = TypeVar("_T")
 
 #: Seconds to wait for other writers. Transactions take well under a millisecond, so this is a last resort.
 BUSY_SECONDS = 5.0
@@ -25,10 +29,10 @@ RETRY_AFTER = 30.0
 #: Pages that the write-ahead log may hold before it is folded into the file. The same few pages are written again
 #: and again, so the longer it may grow, the less is written in all.
 _LOG_PAGES = 4000
-#: Bytes of it that a process may leave behind; whoever opens the file first after that reads them all.
+#: Bytes of it that a process may leave behind; the next process to open the file reads them all.
 _LEFTOVER = 1 << 19
 
-#: What SQLite says when the bytes are wrong, as opposed to when the disk or the permissions are.
+#: Parts of SQLite's messages when the file is damaged, as opposed to a full disk or missing permissions.
 _BROKEN = ("not a database", "malformed", "corrupt", "unsupported file format")
 
 
@@ -45,27 +49,27 @@ class _Opened:
     connection: sqlite3.Connection
     #: Which file this is, so that one that was deleted or replaced under us is noticed.
     inode: int
-    #: What a person should know about how it was opened; "" when nothing.
+    #: What a person should know about opening it; "" when nothing.
     note: str = ""
 
 
 class _ForeignError(Exception):
-    """The file is a healthy database of somebody else, or no regular file."""
+    """The file is a healthy database of another program, or no regular file."""
 
 
-def open_database(path: str, layout: Layout) -> _Opened:
+def _open_database(path: str, layout: Layout) -> _Opened:
     """Open ``path``, making it if needed. Raises StateError or sqlite3.Error when the place cannot be used."""
     private_dir(os.path.dirname(path) or ".")
     try:
         return _open(path, layout)
     except (_ForeignError, sqlite3.DatabaseError) as error:
-        if isinstance(error, sqlite3.Error) and not is_broken(error):
+        if isinstance(error, sqlite3.Error) and not _is_broken(error):
             raise
     with lock(path):
         try:
-            return _open(path, layout)  # another process may have mended it while we waited
+            return _open(path, layout)  # another process may have replaced it while we waited
         except (_ForeignError, sqlite3.DatabaseError) as error:
-            if isinstance(error, sqlite3.Error) and not is_broken(error):
+            if isinstance(error, sqlite3.Error) and not _is_broken(error):
                 raise
             aside = _move_aside(path)
             opened = _open(path, layout)
@@ -73,15 +77,15 @@ def open_database(path: str, layout: Layout) -> _Opened:
             return _Opened(connection=opened.connection, inode=opened.inode, note=note)
 
 
-def set_aside(path: str, inode: int) -> str:
-    """Move a file away that proved broken while it was used, unless somebody else already has; a note."""
+def _set_aside(path: str, inode: int) -> str:
+    """Move a file aside that proved broken while it was used, unless another process has; a note about it."""
     with lock(path):
         if file_inode(path) != inode:
             return ""
         return f"{path} was damaged; it is kept as {_move_aside(path)} and a new one was made"
 
 
-def is_broken(error: sqlite3.Error) -> bool:
+def _is_broken(error: sqlite3.Error) -> bool:
     """Whether the file itself is damaged, so that only a new one helps."""
     return any(sign in str(error) for sign in _BROKEN)
 
@@ -202,12 +206,33 @@ class Database:
         if self._connection is not None and self._pid == os.getpid() and self._inode == file_inode(self.path):
             return self._connection
         self._disconnect()
-        opened = open_database(self.path, self._layout)
+        opened = _open_database(self.path, self._layout)
         self._connection, self._inode, self._pid = opened.connection, opened.inode, os.getpid()
         self.note = opened.note or ("" if self._failing else self.note)  # the failure is over
         self._failing = False
         self._start_over()
         return opened.connection
+
+    @contextmanager
+    def connection(self) -> Generator[sqlite3.Connection]:
+        """Raises StateError and sqlite3.Error; a file that proves damaged is moved aside."""
+        with self._lock:
+            connection = self._connect()
+            try:
+                yield connection
+            except sqlite3.DatabaseError as error:
+                self._replace_broken(error)
+                raise
+
+    def use(self, work: Callable[[sqlite3.Connection], _T], failed: Callable[[Exception], _T]) -> _T:
+        """The result of ``work`` in one transaction; that of ``failed`` where the file cannot be used."""
+        with self._lock:
+            try:
+                connection = self._connect()
+                with transaction(connection):
+                    return work(connection)
+            except (sqlite3.Error, StateError, OSError, UnicodeError) as error:
+                return failed(error)
 
     def _start_over(self) -> None:
         """The file may be another one: what was known of its content is not true any more."""
@@ -215,9 +240,9 @@ class Database:
     def _replace_broken(self, error: Exception) -> bool:
         """A damaged file is moved aside, so that the next attempt makes a new one; whether it was."""
         self._disconnect()
-        if isinstance(error, sqlite3.Error) and is_broken(error):
+        if isinstance(error, sqlite3.Error) and _is_broken(error):
             with suppress(StateError):
-                self.note = set_aside(self.path, self._inode) or self.note
+                self.note = _set_aside(self.path, self._inode) or self.note
                 return True
         return False
 
@@ -251,6 +276,11 @@ class transaction:  # noqa: N801  used as the function that it would be, were th
 def _scalar(connection: sqlite3.Connection, statement: str) -> int:
     row = connection.execute(statement).fetchone()
     return int(row[0])
+
+
+def storable(text: str) -> str:
+    """SQLite takes UTF-8 only; a lone surrogate (from a file name, say) is kept in a readable form."""
+    return text if text.isascii() else text.encode(errors="backslashreplace").decode()
 
 
 def _move_aside(path: str) -> str:

@@ -15,7 +15,7 @@ from hookline.core.hook import HookSpec
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Switch:
-    """A hook on one event, switched off at ``since``. ``until`` None is until somebody switches it on again."""
+    """A hook on one event, switched off at ``since``. ``until`` None is until it is switched on again."""
 
     id: str
     name: str
@@ -23,12 +23,12 @@ class Switch:
     event: str
     since: float
     until: float | None = None
-    #: No other hook of that file had this name and event, so that a hook that moved is still known.
+    #: No other hook of that file has this name and event, so a hook that moved is still recognized.
     alone: bool = True
 
     def covers(self, spec: HookSpec) -> bool:
-        """The id alone is a place in a file, where tomorrow another hook may stand: a guard must not be
-        switched off by moving up a line. So name, file and event must agree in any case."""
+        """The id alone is a place in a file, where another hook may stand tomorrow, so name, file and event must agree
+        too: a guard must not be switched off by moving up a line."""
         same = (spec.name, spec.origin.file, spec.event) == (self.name, self.file, self.event)
         return same and (self.alone or spec.id == self.id)
 
@@ -37,7 +37,7 @@ class Switch:
 
 
 def why(switch: Switch, now: float) -> str:
-    """What a person reads where the hook would have run."""
+    """The message shown where the hook would have run."""
     until = f" until {moment(switch.until, now)}" if switch.until is not None else ""
     return f"switched off{until}; to change it: hookline hooks"
 
@@ -64,14 +64,14 @@ class Switches:
         self.path = path
         self.note = ""
         self.clock = clock
-        #: As long as this gives the same, the file need not even be looked at; for a process that is told of changes.
+        #: While this returns the same, the file is not even checked; for a process that is notified of changes.
         self.moment: Callable[[], object] | None = None
         self._looked_at: object = None
         self._lock = threading.Lock()
         self._read_at: _Stamp | None = None
         self._known: tuple[Switch, ...] = ()
 
-    # ── asking ───────────────────────────────────────────────────────────────────────────────────────
+    # ── queries ─────────────────────────────────────────────────────────────────────────────────────
 
     def off(self, spec: HookSpec) -> Switch | None:
         """The switch that keeps this hook from running now; None if it may run."""
@@ -120,7 +120,7 @@ class Switches:
         return self._known
 
     def _read(self) -> tuple[Switch, ...]:
-        import json  # most people have switched nothing off
+        import json  # rarely needed
 
         self.note = ""
         try:
@@ -132,7 +132,7 @@ class Switches:
         except FileNotFoundError:
             return ()
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-            self.note = f"{self.path} cannot be used ({error}); nothing is switched off until it is mended or removed"
+            self.note = f"{self.path} cannot be used ({error}); nothing is switched off until it is repaired or removed"
             return ()
 
     def _change(self, change: Callable[[Sequence[Switch]], Sequence[Switch]]) -> None:

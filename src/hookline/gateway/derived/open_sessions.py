@@ -7,11 +7,11 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from typing import TypeVar
 
 from hookline.core._dataclass import dataclass
-from hookline.core.errors import StateError
-from hookline.state.database import Layout, open_database, transaction
+from hookline.state.database import Database, Layout
 
 #: What stands between an agent and the command that it registered.
 _BETWEEN = frozenset({"sh", "bash", "dash", "ash", "zsh", "ksh", "fish", "busybox", "env", "timeout", "nice", "setsid"})
@@ -186,12 +186,5 @@ def _changed(path: str) -> float:
 def _with(state: str, do: Callable[[sqlite3.Connection], _T], otherwise: _T) -> _T:
     if not state:
         return otherwise
-    try:
-        opened = open_database(os.path.join(state, "open-sessions.db"), _LAYOUT)
-        try:
-            with transaction(opened.connection):
-                return do(opened.connection)
-        finally:
-            opened.connection.close()
-    except (StateError, sqlite3.Error, OSError, UnicodeError):
-        return otherwise
+    with closing(Database(os.path.join(state, "open-sessions.db"), _LAYOUT)) as database:
+        return database.use(do, lambda _error: otherwise)

@@ -13,6 +13,7 @@ from typing import Any
 from hookline.core._dataclass import replace
 from hookline.core.agents import Agent
 from hookline.core.event import Event
+from hookline.core.hook import Gates
 from hookline.core.result import Decision
 from hookline.engine.engine import Engine
 
@@ -62,22 +63,11 @@ def _kind(engine: Engine, event: Event, agent: Agent) -> str:
 def remember(engine: Engine, event: Event, decision: Decision, agent: Agent) -> None:
     """The reason that is given to an agent which will say it again."""
     if agent.echoes_stop_reason and event.session and decision.effect == "deny":
-        engine.sessions.claim(
-            event.session,
-            _mark(decision.refusal_text.strip()),
-            once=False,
-            debounce=0.0,
-            max_per_minute=0,
-            now=engine.clock(),
-        )
+        engine.sessions.claim(event.session, _mark(decision.refusal_text.strip()), Gates(), engine.clock())
 
 
 def _given_lately(engine: Engine, event: Event, prompt: str) -> bool:
-    return bool(
-        engine.sessions.would_claim(
-            event.session, _mark(prompt), once=False, debounce=_SOON, max_per_minute=0, now=engine.clock()
-        )
-    )
+    return bool(engine.sessions.would_claim(event.session, _mark(prompt), Gates(debounce=_SOON), engine.clock()))
 
 
 def _mark(text: str) -> str:

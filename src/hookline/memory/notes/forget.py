@@ -95,7 +95,7 @@ def _forget_name(places: Places, session: str, index: NoteIndex, store: Store | 
         "backups": backup.forget_backups(places.compact_backups, session),
         "lines of logs": sum(_forget_log_lines(path, session) for path in (places.hooks_log, places.worker_log)),
         "recorded events": store.forget(session) if store is not None else 0,
-        "told to later sessions": store.unsay(quotes) if store is not None else 0,
+        "told to later sessions": store.remove_context(quotes) if store is not None else 0,
         "chats": _forget_chats(places, session, quotes),
         "states": sum(_forget_rows(os.path.join(places.state, file), sql, session) for file, sql in _DATABASES.items()),
         # Last: tasks know the session's other names, in case this must be repeated.

@@ -10,14 +10,14 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import dataclass
 from hookline.core.errors import StateError
 from hookline.memory.notes.note_files import Folder, file_signature, folders, read_notes, session_folder, stat_signature
 from hookline.memory.notes.search import space_cjk, unspace_cjk
-from hookline.state.database import Layout, is_broken, open_database, set_aside, transaction
+from hookline.state.database import Database, Layout, transaction
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
@@ -235,17 +235,10 @@ class NoteIndex:
 @contextmanager
 def open_index(places: Places, clean: Clean) -> Generator[NoteIndex]:
     """Create the index if there is none; set a broken one aside. Raises sqlite3.Error."""
-    path = os.path.join(places.state, FILE)
-    held = open_database(path, LAYOUT)
-    held.connection.execute("PRAGMA secure_delete = ON")
-    try:
-        yield NoteIndex(held.connection, clean)
-    except sqlite3.DatabaseError as error:
-        if is_broken(error):
-            set_aside(path, held.inode)
-        raise
-    finally:
-        held.connection.close()
+    database = Database(os.path.join(places.state, FILE), LAYOUT)
+    with closing(database), database.connection() as connection:
+        connection.execute("PRAGMA secure_delete = ON")
+        yield NoteIndex(connection, clean)
 
 
 def update_index(places: Places, clean: Clean, path: str = "") -> str:

@@ -1,4 +1,4 @@
-"""What is kept of a firing, and who keeps it: in memory, nowhere, or in the store (``record.store``)."""
+"""What is kept of a firing, and where: in memory, nowhere, or in the store (``record.store``)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hookline.core.result import Aborted, Decision, Message, Outcome
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """One firing: what happened, what was decided, which hooks had a say (by id), and how long it took."""
+    """One firing: the event, the decision, the hooks that took part (by id), and how long it took."""
 
     event: Event
     decision: Decision
@@ -26,7 +26,7 @@ class Recorder(Protocol):
 
     @property
     def note(self) -> str:
-        """Why the latest write failed, or what was odd about opening; "" when all is well."""
+        """Why the latest write failed, or what was wrong on opening; "" when all is well."""
         ...
 
     def write(self, record: Record) -> str | None:
@@ -34,18 +34,18 @@ class Recorder(Protocol):
         ...
 
     def amend(self, event_id: str, outcome: Outcome, *, aborts: bool = False) -> None:
-        """What came of a hook that ran on its own, put in the place of its "started"; ``aborts``: it ended the run."""
+        """Replace the "started" of a background hook by its outcome; ``aborts``: it ended the run."""
         ...
 
     def mark(self, event_id: str, text: str) -> None:
-        """Something more to know of a firing: it came a second time, through another registration."""
+        """Add a remark to a firing: that it came a second time, through another registration."""
         ...
 
     def close(self) -> None: ...
 
 
 class MemoryRecorder:
-    """Keeps the latest records as they are, for tests and for programs that look at them themselves."""
+    """Keeps the latest records in memory, for tests and programs that read them."""
 
     def __init__(self, limit: int = 1000) -> None:
         self.records: list[Record] = []
@@ -98,7 +98,7 @@ class NullRecorder:
 
 
 class WrappedRecorder:
-    """Passes everything on to another recorder; subclasses change what they are about."""
+    """Passes everything on to another recorder; subclasses change parts of it."""
 
     def __init__(self, inner: Recorder) -> None:
         self._inner = inner

@@ -1,18 +1,14 @@
-"""The rows of a firing that says little, which is most of them, for a process that stays.
+"""Quicker ways to write records, for a process that stays.
 
-What ``make_rows`` makes of it, in half the time: the words of events come again (directories, sessions, names of tools),
-and a word that was found to hold no secret holds none the next time. Whatever is out of the ordinary is left to
-``make_rows``.
+``PlainRows`` makes the rows of an ordinary firing in half the time of ``make_rows``: texts come again (directories,
+sessions, names of tools), and a text that was found to hold no secret holds none the next time. Whatever is out of the
+ordinary is left to ``make_rows``.
 
-Many firings into the store at once.
+``insert_many`` writes many firings at once. Most columns of most rows are empty, and Python's SQLite takes longer to
+bind one NULL than all texts of a row, so rows without anything in those columns go by statements that omit them.
 
-Most columns of most rows are empty, and Python's SQLite takes longer to bind one NULL than all texts of a row: it asks
-a protocol first, which answers with an exception. So rows without anything in those columns go by statements that do
-not name them.
-JSON for a process that stays: what ``rows.in_json`` writes, without the spaces, in a quarter of the time.
-
-orjson (the extra ``daemon``) is used where it is there and where it writes the same. Whatever it has no form for, or
-another one (text beyond ASCII, huge numbers, keys that are no texts), is written by the standard library as ever.
+``quickest`` writes JSON with orjson (the extra ``daemon``) where it is installed and gives the same result; everything
+else (text beyond ASCII, huge numbers, keys that are no texts) is written by the standard library.
 """
 
 from __future__ import annotations
@@ -32,17 +28,17 @@ if TYPE_CHECKING:
     from hookline.state.record.redact import Redactor
 
 
-#: Words that are remembered, and the characters up to which one is.
+#: How many texts are remembered, and the length up to which one is.
 MOST = 4096
 _LONGEST = 512
 
-#: The columns of a firing that hold what was said, all empty; of a run, its texts, and what is mostly empty.
+#: The columns of a firing that are mostly empty; of a run, its texts, and the columns that are mostly empty.
 _NOTHING = (None,) * 6
-_SAID, _MORE, _NOTHING_MORE = itemgetter(2, 8, 9, 10), slice(11, None), (None, None)
+_RUN_TEXTS, _RUN_REST, _EMPTY_REST = itemgetter(2, 8, 9, 10), slice(11, None), (None, None)
 
 
 class PlainRows:
-    """Of callers with one environment, whose secrets the redactor knows."""
+    """For callers with one environment, whose secrets the redactor knows."""
 
     __slots__ = ("_clean", "redactor")
 
@@ -53,38 +49,38 @@ class PlainRows:
     def of(
         self, record: Record, *, name: str, time: float, pid: int, written: Writer
     ) -> tuple[Columns, list[Columns]] | None:
-        """As ``make_rows``; None when this firing is not for us."""
+        """As ``make_rows``; None for a firing that is out of the ordinary."""
         event, decision = record.event, record.decision
         data = decision.data or event.data
-        words = _words_of(data)
-        if words is None or _says_more(decision):
+        texts = _texts_in(data)
+        if texts is None or _has_more(decision):
             return None
         kind, native, reason = event.kind.name, event.native_name, decision.reason
-        words += (event.session, event.agent, kind, native, event.cwd, reason)
-        if not name.isalnum():  # then it is none that we made
-            words.append(name)
+        texts += (event.session, event.agent, kind, native, event.cwd, reason)
+        if not name.isalnum():  # an id that hookline did not make
+            texts.append(name)
         runs = [run_columns(record, outcome, at) for at, outcome in enumerate(decision.outcomes)]
         for run in runs:
-            said = _SAID(run)
-            if run[_MORE] != _NOTHING_MORE or max(map(len, said)) > HEAD:
+            printed = _RUN_TEXTS(run)
+            if run[_RUN_REST] != _EMPTY_REST or max(map(len, printed)) > HEAD:
                 return None
-            words += said
-        if not self._are_clean(words):
+            texts += printed
+        if not self._all_clean(texts):
             return None
-        text = written(data)
+        serialised = written(data)
         firing = (
             name, time, event.session, event.turn, event.agent, kind, native, event.cwd, decision.effect,
-            int(decision.granted), reason, None, 0, record.ms, pid, text, *_NOTHING,
+            int(decision.granted), reason, None, 0, record.ms, pid, serialised, *_NOTHING,
         )  # fmt: skip
-        return None if len(text) > DATA_LIMIT else (firing, runs)
+        return None if len(serialised) > DATA_LIMIT else (firing, runs)
 
-    def _are_clean(self, words: list[str]) -> bool:
+    def _all_clean(self, texts: list[str]) -> bool:
         known = self._clean
-        if known.issuperset(words):
+        if known.issuperset(texts):
             return True
-        fresh = [word for word in words if word not in known]
+        fresh = [one for one in texts if one not in known]
         try:
-            text = '"' + '"\n"'.join(fresh) + '"'  # in quotes, as in JSON: some words are suspicious only as a whole
+            text = '"' + '"\n"'.join(fresh) + '"'  # in quotes, as in JSON: some are suspicious only as a whole
         except TypeError:  # a key that is no text
             return False
         if self.redactor.suspects(text):
@@ -93,11 +89,11 @@ class PlainRows:
             return False
         if len(known) > MOST:
             known.clear()
-        known.update([word for word in fresh if len(word) <= _LONGEST])
+        known.update([one for one in fresh if len(one) <= _LONGEST])
         return True
 
 
-def _says_more(decision: Decision) -> bool:
+def _has_more(decision: Decision) -> bool:
     """Whether there is something for a column that is mostly empty."""
     return bool(
         decision.modified or decision.context or decision.messages or decision.attributes or decision.ignored
@@ -105,33 +101,33 @@ def _says_more(decision: Decision) -> bool:
     )  # fmt: skip
 
 
-def _words_of(data: Any) -> list[str] | None:
+def _texts_in(data: Any) -> list[str] | None:
     """All keys and texts of an object that holds at most objects of plain values; None of any other."""
     if type(data) is not dict:
         return None
-    words: list[Any] = [*data]
+    texts: list[Any] = [*data]
     for value in data.values():
         kind = type(value)
         if kind is str:
-            words.append(value)
+            texts.append(value)
         elif kind is dict:
-            words += value
+            texts += value
             for inner in value.values():
                 if type(inner) is str:
-                    words.append(inner)
+                    texts.append(inner)
                 elif type(inner) not in _PLAIN:
                     return None
         elif kind not in _PLAIN:
             return None
-    return words
+    return texts
 
 
 _PLAIN = frozenset({int, float, bool, type(None)})
 
 
-def _is_torn(word: str) -> bool:
+def _is_torn(text: str) -> bool:
     """Whether it holds half a character, which SQLite does not take."""
-    return not word.isascii() and word != word.encode(errors="ignore").decode()
+    return not text.isascii() and text != text.encode(errors="ignore").decode()
 
 
 _Row: TypeAlias = tuple[Any, ...]
@@ -161,16 +157,16 @@ def insert_many(connection: sqlite3.Connection, many: Sequence[Rows], latest: in
     """Numbered after ``latest``, as SQLite would do it. Gives the rows of the runs."""
     firings = [(latest + at, *row) for at, (row, _) in enumerate(many, 1)]
     runs = [(latest + at, *run) for at, (_, some) in enumerate(many, 1) for run in some]
-    bare, full = _parted(firings, _FIRING_EMPTY, (None,) * 7)
+    bare, full = _split(firings, _FIRING_EMPTY, (None,) * 7)
     connection.executemany(_INSERT_SHORT, map(_FIRING_LEFT, bare))
     connection.executemany(INSERT_NUMBERED, full)
-    bare, full = _parted(runs, _RUN_EMPTY, (None,) * 4)
+    bare, full = _split(runs, _RUN_EMPTY, (None,) * 4)
     connection.executemany(_INSERT_SHORT_RUN, map(_RUN_LEFT, bare))
     connection.executemany(INSERT_RUN, full)
     return runs
 
 
-def _parted(rows: Sequence[_Row], may_be_empty: itemgetter[Any], nothing: _Row) -> tuple[list[_Row], list[_Row]]:
+def _split(rows: Sequence[_Row], may_be_empty: itemgetter[Any], nothing: _Row) -> tuple[list[_Row], list[_Row]]:
     """Rows with nothing in those columns, and the others."""
     bare: list[_Row] = []
     full: list[_Row] = []
@@ -185,11 +181,11 @@ def quickest() -> Callable[[Any], str]:
         from orjson import OPT_PASSTHROUGH_DATACLASS, OPT_PASSTHROUGH_DATETIME, dumps  # may not be there
     except ImportError:
         return in_json
-    as_we_do = OPT_PASSTHROUGH_DATACLASS | OPT_PASSTHROUGH_DATETIME
+    options = OPT_PASSTHROUGH_DATACLASS | OPT_PASSTHROUGH_DATETIME
 
     def written(value: Any) -> str:
         try:
-            text = dumps(value, None, as_we_do)
+            text = dumps(value, None, options)
         except TypeError:
             return in_json(value)
         return str(text, "ascii") if text.isascii() else in_json(value)

@@ -1,7 +1,8 @@
 """For a process that stays: a record is safe once it is in the journal, and reaches the store a moment later.
 
 A transaction of its own costs every firing a third of its time, while appending a line to an open file is one system
-call, which a kill cannot undo. Whoever opens the store after a kill finds the journal unlocked and takes it over.
+call, which a kill cannot undo. The process that opens the store after a kill finds the journal unlocked and takes it
+over.
 """
 
 from __future__ import annotations
@@ -29,13 +30,13 @@ from hookline.state.record.store import INSERT_NUMBERED, INSERT_RUN, PRUNE_EVERY
 
 #: Seconds in which firings are gathered for one transaction. Shorter ones make two threads fight for the interpreter.
 _GATHER = 0.1
-#: Firings that may wait for a store that cannot be written to, before they go the ordinary way.
+#: How many firings may wait for a store that cannot be written to; more are written directly.
 _MAX_WAITING = 10_000
-#: Seconds until a journal that is not free is asked for again; the next time twice as long.
+#: Seconds until a journal that is locked is tried again; the next time twice as long.
 _FIRST_RETRY = 0.05
-#: Milliseconds to wait for other writers of the store while nothing is lost by waiting for the next occasion.
+#: Milliseconds to wait for other writers of the store where the next occasion does as well.
 _MOMENT = 100
-#: Firings after which the one who fires carries them over himself: a thread gets no turn beside a tight loop.
+#: Firings after which the writing thread flushes by itself: a background thread gets no turn beside a tight loop.
 HANDFUL = 256
 
 
@@ -46,7 +47,7 @@ _FIRING_COLUMNS, _RUN_COLUMNS = INSERT_NUMBERED.count("?") - 1, INSERT_RUN.count
 class JournaledStore(Store):
     """A ``Store`` whose ``write`` returns when the record is in the journal.
 
-    ``helped``: whoever writes calls ``carry`` when it has the time; then ``write`` itself never takes long.
+    ``helped``: the caller calls ``carry`` when it has the time, so that ``write`` itself never takes long.
     """
 
     def __init__(self, path: str, *, helped: bool = False, **options: Any) -> None:
@@ -60,38 +61,38 @@ class JournaledStore(Store):
         self._bare: Mapping[str, HookSpec] | None = None
         self._handle: int | None = None
         self._waiting: list[Rows] = []
-        self._door = threading.Lock()
-        self._bell = threading.Event()
+        self._file_lock = threading.Lock()
+        self._has_work = threading.Event()
         self._closed = False
         #: How often ``carry`` did something.
         self._carried = 0
         #: When the next attempt to carry records over is worth making.
         self._not_before = 0.0
-        #: And the next one to open a journal that could not be opened, or that somebody else has: mostly one who takes
-        #: over what is in it, which is a matter of milliseconds; sometimes another process, for as long as it lives.
+        #: And the next one to open a journal that another process has: mostly one that recovers it, which takes
+        #: milliseconds, sometimes one that writes to it for as long as it lives.
         self._try_again, self._pause = 0.0, _FIRST_RETRY
 
     def write(self, record: Record) -> str | None:
         if (self._handle is None and not self._start()) or len(self._waiting) > _MAX_WAITING:
             return super().write(record)
         now = record.event.time or time.time()
-        with self._door:
+        with self._file_lock:
             rows = self._rows(record, record.event.id or new_id(now), now)
             whole = self._appended(self._line(rows))
             if whole:
                 self._waiting.append(rows)
         if not whole:
             return super().write(record)
-        if not self._bell.is_set():
-            self._bell.set()
+        if not self._has_work.is_set():
+            self._has_work.set()
         if not self._helped:
             self.carry()
         return str(rows[0][0])
 
     def _appended(self, line: bytes) -> bool:
-        """Whether all of it is in the journal; else nothing of it is. For who holds the door."""
+        """Whether all of it is in the journal; else nothing of it is. The caller holds the file lock."""
         handle = self._handle
-        if handle is None:  # it was closed this moment
+        if handle is None:  # closed by another thread
             return False
         try:
             written = os.write(handle, line)
@@ -119,7 +120,7 @@ class JournaledStore(Store):
         return record_environ(record)
 
     def carry(self) -> None:
-        """A handful goes into the store, unless that would mean to wait: for somebody who does it already, say."""
+        """Flush a handful into the store, unless another thread is doing it."""
         due = len(self._waiting) >= HANDFUL and time.monotonic() > self._not_before
         if due and self._lock.acquire(blocking=False):
             try:
@@ -128,12 +129,12 @@ class JournaledStore(Store):
                 self._lock.release()
 
     def _start(self) -> bool:
-        """With the first record: who only loads hooks leaves no file behind. Whether there is a journal now: a second
-        process goes the ordinary way."""
+        """Open the journal with the first record, so that loading hooks leaves no file behind. Whether there is one
+        now: a second process writes directly."""
         if self._closed or time.monotonic() < self._try_again:
             return False
-        with self._lock, self._door:  # in the order in which flush takes them
-            if self._handle is not None or time.monotonic() < self._try_again:  # somebody else was quicker
+        with self._lock, self._file_lock:  # in the order in which flush takes them
+            if self._handle is not None or time.monotonic() < self._try_again:  # another thread was quicker
                 return self._handle is not None
             with suppress(StateError, OSError):
                 private_dir(os.path.dirname(self.path) or ".")
@@ -146,12 +147,12 @@ class JournaledStore(Store):
         return True
 
     def _open_journal(self) -> int | None:
-        """What is in it is ours to carry over now, or it would go with what we have carried over."""
+        """What is in it must be carried over first, or it would be truncated with our own lines."""
         self._waiting += recover(self)
         return _locked(journal_path(self.path))
 
     def _open_again(self, handle: int) -> int:
-        """A journal that was deleted, or moved with its directory, would be found by nobody after a kill."""
+        """A journal that was deleted, or moved with its directory, could not be recovered after a kill."""
         if os.fstat(handle).st_ino == file_inode(journal_path(self.path)):
             return handle
         another = self._open_journal()
@@ -177,16 +178,16 @@ class JournaledStore(Store):
     def flush(self, *, patient: bool = True) -> bool:
         """Everything that waits goes into the store; what cannot stays in the journal, and False says so."""
         with self._lock:
-            with self._door:
+            with self._file_lock:
                 rows, self._waiting = self._waiting, []
             if not rows:
                 return True
             if not self.keep(rows, patient=patient):
                 self._not_before = time.monotonic() + 1
-                with self._door:
+                with self._file_lock:
                     self._waiting = rows + self._waiting
                 return False
-            with self._door:
+            with self._file_lock:
                 if not self._waiting and self._handle is not None:
                     os.ftruncate(self._handle, 0)
                     self._handle = self._open_again(self._handle)
@@ -213,30 +214,30 @@ class JournaledStore(Store):
 
     def close(self) -> None:
         self._closed = True
-        self._bell.set()
+        self._has_work.set()
         self.flush()
         super().close()
-        with self._door:
+        with self._file_lock:
             handle, self._handle = self._handle, None
             if handle is not None:
                 os.close(handle)
 
     def _carry(self) -> None:
         while not self._closed:
-            self._bell.wait()
+            self._has_work.wait()
             carried = self._carried
             time.sleep(_GATHER)
-            if self._carried != carried:  # who writes much does this too, and two would fight for the interpreter
+            if self._carried != carried:  # a busy writer flushes too, and two would fight for the interpreter
                 continue
-            self._bell.clear()
+            self._has_work.clear()
             if not self.flush(patient=False) and not self._closed:
                 time.sleep(1)  # the store cannot be written to; the journal keeps what there is
-                self._bell.set()
+                self._has_work.set()
 
 
 @contextmanager
 def _waiting_for_others(connection: sqlite3.Connection, *, patient: bool) -> Generator[None]:
-    """For a moment only, unless one is patient."""
+    """Wait only for a moment, unless ``patient``."""
     if patient:
         yield
         return
@@ -254,7 +255,7 @@ def open_journal(state: str, settings: RecordSettings) -> JournaledStore:
 
 
 def recover_journal(path: str, *, patience: float = 0.0) -> None:
-    """Ours, if its writer is gone. One who is there is about to empty it, which a reader has the patience to await."""
+    """Take the journal over if its writer is gone. A live writer is about to empty it, which a reader may wait for."""
     store = JournaledStore(path)
     recover(store)
     store.close()
@@ -268,9 +269,9 @@ def journal_path(path: str) -> str:
 
 
 def recover(store: JournaledStore) -> list[Rows]:
-    """Take over what a process left that was killed. Firings that reached the store before it was are not kept twice.
+    """Take over the journal of a process that was killed. Firings that already reached the store are not kept twice.
 
-    What cannot be kept now stays in the journal, and is given back.
+    What cannot be kept now stays in the journal and is returned.
     """
     path = journal_path(store.path)
     handle = _locked(path) if os.path.exists(path) else None
@@ -311,7 +312,7 @@ def _lines(path: str) -> list[bytes]:
 
 
 def _row(line: bytes) -> Rows | None:
-    """A line that was cut off by a full disk was never answered for: its firing went the ordinary way."""
+    """None for a line that a full disk cut off: its firing was written directly."""
     try:
         row, runs = json.loads(line)
         whole = len(row) == _FIRING_COLUMNS and all(len(run) == _RUN_COLUMNS for run in runs)

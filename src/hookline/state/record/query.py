@@ -1,4 +1,4 @@
-"""Questions to the store: what happened, and how the hooks have been doing."""
+"""Queries on the store: what happened, and statistics of the hooks."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookStats:
-    """How one hook has been doing. ``fired`` counts real runs, not skips; times are in milliseconds."""
+    """Statistics of one hook. ``fired`` counts real runs, not skips; times are in milliseconds."""
 
     fired: int
     failures: int
@@ -181,7 +181,7 @@ def load_runs(store: Store, numbers: Iterable[int]) -> dict[int, tuple[Run, ...]
 
 
 def stats(store: Store) -> dict[str, HookStats]:
-    """How each hook has been doing, by its id; over all that is kept, the percentiles over the latest runs."""
+    """Statistics of each hook, by its id; over all that is kept, the percentiles over the latest runs."""
     rows = store.read(
         "SELECT hook_id, sum(status <> 'skipped'), sum(status IN ('failed', 'timed-out')) FROM runs GROUP BY hook_id"
     )
@@ -189,7 +189,7 @@ def stats(store: Store) -> dict[str, HookStats]:
 
 
 def latest_times(store: Store, hook_id: str, *, since: float = 0.0, most: int = 20) -> list[float]:
-    """Milliseconds of a hook's latest runs, the latest first. What was answered from memory, or runs still, took none."""
+    """Milliseconds of a hook's latest runs, the latest first, without cached answers and runs that go on."""
     rows = store.read(
         "SELECT runs.ms FROM runs JOIN firings ON number = firing WHERE hook_id = ? AND status <> 'skipped' AND runs.ms > 0"
         " AND time >= ? AND session NOT LIKE 'replay:%' ORDER BY firing DESC LIMIT ?",
@@ -206,7 +206,7 @@ def _stats(store: Store, hook_id: str, fired: int, failures: int) -> HookStats:
     if not latest:  # pruned by another process in between
         return HookStats(fired=fired, failures=failures, last_time=0.0, p50=0.0, p95=0.0, last_effect=None)
     when = store.read("SELECT time FROM firings WHERE number = ?", (latest[0][0],))
-    times = sorted(ms for _, ms, _ in latest if ms > 0) or [0.0]  # an answer from memory took none
+    times = sorted(ms for _, ms, _ in latest if ms > 0) or [0.0]  # a cached answer took no time
     return HookStats(
         fired=fired,
         failures=failures,
@@ -223,7 +223,7 @@ def _percentile(ordered: list[float], share: float) -> float:
 
 
 def counts(store: Store, *, since: float) -> Counts:
-    """``since`` is mostly the start of today, which is the caller's to know."""
+    """``since`` is mostly the start of today, which the caller knows."""
 
     def count(statement: str, *arguments: Any) -> int:
         rows = store.read(statement, arguments)

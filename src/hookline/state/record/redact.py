@@ -1,4 +1,4 @@
-"""Takes secrets out of what is about to be kept.
+"""Removes secrets from what is about to be kept.
 
 Values are redacted before they are serialised, keys too, so that no escape can hide a part of a secret. What
 cannot be examined in time is dropped, not kept.
@@ -128,7 +128,7 @@ def _hide(value: Any, depth: int = _DEPTH) -> Any:
 
 
 def as_text(value: Any) -> str:
-    """Text of something that JSON has no form for; a failing ``__str__`` is not our failure."""
+    """Text of something that is no JSON; a failing ``__str__`` is not our failure."""
     if isinstance(value, bytes | bytearray):
         return value.decode(errors="replace")
     try:
@@ -139,7 +139,7 @@ def as_text(value: Any) -> str:
 
 def _compiled(patterns: Sequence[str], file: str = "") -> tuple[tuple[Any, ...], tuple[Problem, ...]]:
     """The patterns that can be used, and a problem for each that cannot."""
-    import regex  # only those who write patterns pay for it
+    import regex  # only a configuration with patterns needs it
 
     good: list[Any] = []
     problems: list[Problem] = []
@@ -148,7 +148,7 @@ def _compiled(patterns: Sequence[str], file: str = "") -> tuple[tuple[Any, ...],
             good.append(regex.compile(pattern))
         except (regex.error, TypeError, ValueError, OverflowError, RecursionError) as error:
             finding = f"{pattern!r} is not a regular expression ({error})"
-            fix = "mend it; until then nothing is taken out by it"
+            fix = "correct it; until then it redacts nothing"
             problems.append(Problem(file=file, pointer=f"$.record.redact[{index}]", finding=finding, fix=fix))
     return tuple(good), tuple(problems)
 
@@ -189,14 +189,14 @@ def _quoted(text: str) -> str:
     return "".join(chr(byte) if byte in plain else f"%{byte:02X}" for byte in text.encode(errors="surrogateescape"))
 
 
-def _free(taken: Mapping[str, Any], key: str) -> str:
+def _free(used: Mapping[str, Any], key: str) -> str:
     """Two keys that became the same are kept apart."""
-    if key not in taken:
+    if key not in used:
         return key
-    return next(free for n in range(2, len(taken) + 3) if (free := f"{key} ({n})") not in taken)
+    return next(free for n in range(2, len(used) + 3) if (free := f"{key} ({n})") not in used)
 
 
-@lru_cache(maxsize=2048)  # the keys of payloads are few, and every one of them is asked about every time
+@lru_cache(maxsize=2048)  # the keys of payloads are few, and come again with every event
 def _is_secret_key(name: str) -> bool:
     """Whether what stands under this key of an object is a secret. ``tokens`` is a count, ``key`` a keyboard's."""
     lower = name.lower()

@@ -9,6 +9,7 @@ from operator import is_not, itemgetter
 from typing import Any, TypeAlias
 
 from hookline.core.result import STATUS, Outcome, RunResult
+from hookline.state.database import storable
 from hookline.state.record import Record
 from hookline.state.record.redact import Redactor, as_text
 
@@ -26,7 +27,7 @@ Writer: TypeAlias = "Callable[[Any], str]"
 
 
 def _stderr(raw: RunResult) -> str:
-    """What the hook said there, and what its runner has to say of it: a process that was left alone, a cut-off output."""
+    """The hook's stderr and its runner's notes: a process that was left running, output that was cut off."""
     return "\n".join((raw.stderr.rstrip("\n"), *(f"hookline: {note}" for note in raw.notes)))
 
 
@@ -56,8 +57,8 @@ def make_rows(
 
 
 def late_row(outcome: Outcome, redactor: Redactor) -> Columns:
-    """The columns that change when a hook that ran on its own has ended."""
-    return _clean([(_came_of(outcome), _CAME_OF)], redactor, in_json)[0]
+    """The columns that change when a background hook has ended."""
+    return _clean([(_result_columns(outcome), _RESULT)], redactor, in_json)[0]
 
 
 class _Kinds:
@@ -79,15 +80,15 @@ class _Kinds:
 
 
 _FIRING = _Kinds(texts=(0, 2, 4, 5, 6, 7, 10), jsons=(11, 15, 16, 17, 18, 19, 20, 21))
-_CAME_OF = _Kinds(texts=(4,), heads=(5, 6), jsons=(7, 8))
+_RESULT = _Kinds(texts=(4,), heads=(5, 6), jsons=(7, 8))
 _RUN = _Kinds(texts=(2, 8), heads=(9, 10), jsons=(11, 12))
 
 
 def _clean(rows: list[tuple[Columns, _Kinds]], redactor: Redactor, written: Writer) -> list[Columns]:
-    """Most firings hold no secret: one look at everything at once spares them being taken apart."""
+    """Most firings hold no secret: one test of everything at once avoids examining each part."""
     try:
         seen: list[str] = []
-        plain = [_as_it_is(row, kinds, seen, written) for row, kinds in rows]
+        plain = [_unredacted(row, kinds, seen, written) for row, kinds in rows]
         whole = "\n".join(seen)
         if not redactor.suspects(whole):
             if not whole.isascii():
@@ -95,7 +96,7 @@ def _clean(rows: list[tuple[Columns, _Kinds]], redactor: Redactor, written: Writ
             return plain
         redactor = redactor.narrowed(whole)
     except (TypeError, ValueError, RecursionError):
-        # Keys that are no texts, a cycle, an abyss, too much of it, a lone surrogate: the slow way copes with them.
+        # Keys that are no texts, a cycle, deep nesting, too much data, a lone surrogate: handled the slow way.
         pass
     return [_redacted(row, kinds, redactor) for row, kinds in rows]
 
@@ -131,17 +132,17 @@ def _firing(record: Record, name: str, time: float, pid: int) -> Columns:
 
 def run_columns(record: Record, outcome: Outcome, position: int) -> Columns:
     spec = record.specs.get(outcome.id)
-    return (position, outcome.id, outcome.hook, spec.dialect if spec else "", *_came_of(outcome))
+    return (position, outcome.id, outcome.hook, spec.dialect if spec else "", *_result_columns(outcome))
 
 
-def _came_of(outcome: Outcome) -> Columns:
+def _result_columns(outcome: Outcome) -> Columns:
     reply, raw = outcome.reply, outcome.raw
-    said = (STATUS[type(outcome)], None if reply is None else reply.effect)
+    head = (STATUS[type(outcome)], None if reply is None else reply.effect)
     if raw is None:
-        return (*said, None, outcome.ms, outcome.error, "", "", None, None)
+        return (*head, None, outcome.ms, outcome.error, "", "", None, None)
     stderr = _stderr(raw) if raw.notes else raw.stderr
     return (
-        *said, raw.exit_code, outcome.ms, outcome.error, raw.stdout, stderr, raw.spilled or None, raw.usage or None,
+        *head, raw.exit_code, outcome.ms, outcome.error, raw.stdout, stderr, raw.spilled or None, raw.usage or None,
     )  # fmt: skip
 
 
@@ -160,10 +161,10 @@ def _conflict(conflict: Any) -> dict[str, str]:
     return {"pointer": conflict.pointer, "first": conflict.first, "second": conflict.second}
 
 
-def _as_it_is(row: Columns, kinds: _Kinds, seen: list[str], written: Writer) -> Columns:
-    """The row as it is kept if it holds no secret, with all its text gathered in ``seen`` for one look at it.
+def _unredacted(row: Columns, kinds: _Kinds, seen: list[str], written: Writer) -> Columns:
+    """The row as it is kept if it holds no secret, with all its text gathered in ``seen`` for one test.
 
-    Not a call for every column: each firing passes here before it is answered.
+    No call for every column: each firing passes here before it is answered.
     """
     kept = list(row)
     for at in kinds.values_in(row):
@@ -198,7 +199,7 @@ def _head(text: str, whole: str) -> str:
 
 
 def _without_secrets(text: str, redactor: Redactor) -> str:
-    return _storable(redactor.text(text)) if text else ""
+    return storable(redactor.text(text)) if text else ""
 
 
 def _json_without_secrets(value: Any, redactor: Redactor) -> str:
@@ -214,11 +215,6 @@ def _json_without_secrets(value: Any, redactor: Redactor) -> str:
     return json.dumps({"[dropped]": f"{len(serialised)} characters, more than are kept"})
 
 
-def _storable(text: str) -> str:
-    """SQLite takes UTF-8 only; a lone surrogate (from a file name, say) is kept in a readable form."""
-    return text if text.isascii() else text.encode(errors="backslashreplace").decode()
-
-
 def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return dict(value)
@@ -228,12 +224,12 @@ def _plain(value: Any) -> Any:
 
 
 def _encoder() -> Callable[[Any], str]:
-    """``json.dumps`` with one encoder for all: to make one takes as long as to write down an event."""
+    """``json.dumps`` with one shared encoder: making one takes as long as encoding an event."""
     made = getattr(json.encoder, "c_make_encoder", None)
     if made is None:
         return json.JSONEncoder(default=_plain).encode
     escaped = json.encoder.encode_basestring_ascii
-    # No list of what it is in the middle of: a cycle ends as an abyss does.
+    # Without its check for cycles: a cycle ends in a RecursionError, as deep nesting does.
     encode = made(None, _plain, escaped, None, ": ", ", ", False, False, True)
     return lambda value: "".join(encode(value, 0))
 

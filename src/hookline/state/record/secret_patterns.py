@@ -46,7 +46,7 @@ _ASSIGNED = (
     r"|(?!\[redacted:)[^\s\"'&;]+)"
 )
 
-#: How names that announce a secret are spelt, in lower case.
+#: How names that announce a secret are spelled, in lower case.
 _KEYS = ("api", "access", "private", "signing", "encryption", "account", "auth", "client")
 _KEY_NAMES = tuple(f"{which}{joint}key" for which in _KEYS for joint in ("", "_", "-"))
 _PLAIN_NAMES = ("password", "passwd", "passphrase", "secret", "credential")
@@ -164,8 +164,8 @@ MARK_PAIRS: tuple[tuple[str, str], ...] = tuple(
     dict.fromkeys((shape.marks[0], shape.also) for shape in SHAPES if shape.also)
 )
 
-#: One look at what several marks have in common spares a look for each; and a mark that holds another needs none.
-#: To look for a single letter costs a tenth, and texts that are short lack the rare ones.
+#: Testing for what several marks have in common avoids a test for each; a mark that contains another needs none.
+#: Searching for a single letter costs a tenth, and short texts lack the rare ones.
 MARK_ROOTS = ("key", "pass", "auth", "--", "gh", "k_", "x", "y", "z", "b")
 _NEEDED = tuple(mark for mark in _MARKS if not any(other in mark for other in _MARKS if other != mark))
 _FIRST = {mark: next((root for root in MARK_ROOTS if root in mark), "") for mark in _NEEDED}

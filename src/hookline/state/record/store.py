@@ -18,7 +18,7 @@ from hookline.state.record import Record
 from hookline.state.record.redact import Redactor
 from hookline.state.record.rows import late_row, make_rows, record_environ
 
-#: Every so many firings, counted over all processes, a bounded batch of old ones is taken out.
+#: Every so many firings, counted over all processes, a bounded batch of old ones is deleted.
 PRUNE_EVERY = 64
 _PRUNE_BATCH = 256
 
@@ -48,7 +48,7 @@ _LAYOUT = Layout(
             # Which ids a name has had, so that runs need no index by name.
             "CREATE TABLE hooks (hook TEXT NOT NULL, hook_id TEXT NOT NULL, PRIMARY KEY (hook, hook_id)) STRICT, WITHOUT ROWID",
         ),
-        # What a hook that asked a model has used of it: tokens and cost.
+        # Tokens and cost of a hook that called a model.
         ("ALTER TABLE runs ADD COLUMN usage TEXT",),
     ),
 )
@@ -118,41 +118,36 @@ class Store(Database):
             self._known.add((hook, hook_id))
 
     def amend(self, event_id: str, outcome: Outcome, *, aborts: bool = False) -> None:
-        """A hook that ran on its own has ended: its row says how. Lost like any write that cannot be made."""
-        with self._lock:
-            try:
-                connection = self._connect()
-                status, effect, code, ms, error, stdout, stderr, spilled, usage = late_row(outcome, self._redactor)
-                with transaction(connection):
-                    connection.execute(
-                        "UPDATE runs SET status = ?, effect = ?, exit_code = ?, ms = ?, error = ?, stdout = ?, stderr = ?,"
-                        " spilled = ?, usage = ? WHERE hook_id = ? AND firing = (SELECT max(number) FROM firings WHERE id = ?)",
-                        (status, effect, code, ms, error, stdout, stderr, spilled, usage, outcome.id, event_id),
-                    )
-                    if aborts:
-                        ended = json.dumps({"hook": outcome.hook, "message": error})
-                        connection.execute(
-                            "UPDATE firings SET effect = 'deny', granted = 0, reason = ?, aborted = ?"
-                            " WHERE aborted IS NULL AND number = (SELECT max(number) FROM firings WHERE id = ?)",
-                            (error, ended, event_id),
-                        )
-            except (sqlite3.Error, StateError, OSError) as error:
-                self._not_recorded(error)
+        """A hook that ran in the background has ended: its row says how. A write that fails is lost."""
+
+        def write(connection: sqlite3.Connection) -> None:
+            row = late_row(outcome, self._redactor)
+            connection.execute(
+                "UPDATE runs SET status = ?, effect = ?, exit_code = ?, ms = ?, error = ?, stdout = ?, stderr = ?,"
+                " spilled = ?, usage = ? WHERE hook_id = ? AND firing = (SELECT max(number) FROM firings WHERE id = ?)",
+                (*row, outcome.id, event_id),
+            )
+            if aborts:
+                error = row[4]
+                connection.execute(
+                    "UPDATE firings SET effect = 'deny', granted = 0, reason = ?, aborted = ?"
+                    " WHERE aborted IS NULL AND number = (SELECT max(number) FROM firings WHERE id = ?)",
+                    (error, json.dumps({"hook": outcome.hook, "message": error}), event_id),
+                )
+
+        self.use(write, self._not_recorded)
 
     def mark(self, event_id: str, text: str) -> None:
-        """One line more among those that say what was left undone. Lost like any write that cannot be made."""
-        with self._lock:
-            try:
-                connection = self._connect()
-                with transaction(connection):
-                    connection.execute(
-                        "UPDATE firings SET ignored = json_insert(coalesce(ignored, '[]'), '$[#]',"
-                        " json_object('hook', 'hookline', 'text', ?))"
-                        " WHERE number = (SELECT max(number) FROM firings WHERE id = ?)",
-                        (text, event_id),
-                    )
-            except (sqlite3.Error, StateError, OSError) as error:
-                self._not_recorded(error)
+        """One more line of what was left undone. A write that fails is lost."""
+        statement = (
+            "UPDATE firings SET ignored = json_insert(coalesce(ignored, '[]'), '$[#]',"
+            " json_object('hook', 'hookline', 'text', ?)) WHERE number = (SELECT max(number) FROM firings WHERE id = ?)"
+        )
+
+        def write(connection: sqlite3.Connection) -> None:
+            connection.execute(statement, (text, event_id))
+
+        self.use(write, self._not_recorded)
 
     def _redactor_of(self, environ: Mapping[str, str]) -> Redactor:
         """The caller's environment rarely changes between firings; comparing it is cheaper than examining it."""
@@ -183,11 +178,11 @@ class Store(Database):
     # ── keeping it small ─────────────────────────────────────────────────────────────────────────────
 
     def prune(self, batch: int = _PRUNE_BATCH) -> int:
-        """Take out at most ``batch`` firings that are too old or too many, the oldest first; how many they were."""
+        """Delete at most ``batch`` firings that are too old or too many, the oldest first; how many they were."""
         with self._lock:
             try:
                 connection = self._connect()
-                numbers = self._outlived(connection, batch)
+                numbers = self._expired(connection, batch)
                 if numbers:
                     _delete(connection, numbers)
             except (StateError, sqlite3.Error, OSError) as error:
@@ -195,7 +190,7 @@ class Store(Database):
                 return 0
             return len(numbers)
 
-    def _outlived(self, connection: sqlite3.Connection, batch: int) -> list[tuple[int]]:
+    def _expired(self, connection: sqlite3.Connection, batch: int) -> list[tuple[int]]:
         if self._keep_mb and _used_bytes(connection) > self._keep_mb * (1 << 20):
             return connection.execute("SELECT number FROM firings ORDER BY number LIMIT ?", (batch,)).fetchall()
         if not self._keep_days:
@@ -209,16 +204,15 @@ class Store(Database):
 
     def sessions(self) -> set[str]:
         """Raises sqlite3.Error and StateError."""
-        with self._lock:
-            return {session for (session,) in self._connect().execute("SELECT DISTINCT session FROM firings")}
+        with self.connection() as connection:
+            return {session for (session,) in connection.execute("SELECT DISTINCT session FROM firings")}
 
     def forget(self, session: str) -> int:
-        """Every firing of a session, on the disk too, and what its hooks printed too much of; how many firings.
+        """Delete every firing of a session, on the disk too, with the files of long outputs; how many firings.
 
         Raises sqlite3.Error and StateError.
         """
-        with self._lock:
-            connection = self._connect()
+        with self.connection() as connection:
             numbers = connection.execute("SELECT number FROM firings WHERE session = ?", (session,)).fetchall()
             if not numbers:
                 return 0
@@ -232,13 +226,12 @@ class Store(Database):
                     os.unlink(path)
             return len(numbers)
 
-    def unsay(self, texts: Sequence[str]) -> int:
-        """Take what was told out of every record that holds one of these texts; how many firings. As ``forget``."""
+    def remove_context(self, texts: Sequence[str]) -> int:
+        """Remove the context from every record that holds one of these texts; how many firings. As ``forget``."""
         forms = {form for text in texts for form in (text, _in_json(text), _in_json(_in_json(text))) if text}
-        with self._lock:
-            connection = self._connect()
-            told = connection.execute("SELECT number, context FROM firings WHERE context IS NOT NULL")
-            found = [(number,) for number, context in told if any(form in context for form in forms)]
+        with self.connection() as connection:
+            rows = connection.execute("SELECT number, context FROM firings WHERE context IS NOT NULL")
+            found = [(number,) for number, context in rows if any(form in context for form in forms)]
             if found:
                 connection.execute("PRAGMA secure_delete = ON")
                 with transaction(connection):
@@ -255,16 +248,16 @@ class Store(Database):
 
 
 def store_in(state: str, settings: RecordSettings, *, brief: bool = False) -> Store:
-    """The store of a state directory: one file, whoever fires. ``brief`` is for a process that fires once."""
+    """The store of a state directory: one file for all processes. ``brief`` is for a process that fires once."""
     path = os.path.join(state, "hookline.db")
-    if _left_behind(f"{path}.journal"):
-        from hookline.state.record.journal import recover_journal  # only while or after somebody gathers records
+    if _has_lines(f"{path}.journal"):
+        from hookline.state.record.journal import recover_journal  # only while or after a process keeps a journal
 
         recover_journal(path, patience=0.0 if brief else 0.5)
     return Store(path, patterns=settings.redact, keep_days=settings.keep_days, keep_mb=settings.keep_mb, brief=brief)
 
 
-def _left_behind(journal: str) -> bool:
+def _has_lines(journal: str) -> bool:
     try:
         return os.stat(journal).st_size > 0
     except OSError:

@@ -1,4 +1,4 @@
-"""What a session remembers between firings: turns, mode, counters, and the claims hooks have taken."""
+"""What a session remembers between firings: turns, mode, counters, and the claims of hooks."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
+from hookline.core.hook import Gates
 from hookline.core.session_facts import (
     Facts,
     SessionState,
@@ -19,10 +20,10 @@ from hookline.core.session_facts import (
 
 
 class _Session:
-    __slots__ = ("claims", "generations", "standing", "touched")
+    __slots__ = ("claims", "generations", "state", "touched")
 
     def __init__(self) -> None:
-        self.standing = SessionState()
+        self.state = SessionState()
         self.generations: dict[str, int] = {}
         self.claims: dict[str, tuple[float, ...]] = {}
         self.touched = 0.0
@@ -49,37 +50,35 @@ class MemorySessions:
         with self._lock:
             found = self._touch(session)
             if typed or turn is not None or prompt:
-                found.standing = open_turn(found.standing, typed=typed, turn=turn, prompt=prompt)
+                found.state = open_turn(found.state, typed=typed, turn=turn, prompt=prompt)
             generation = found.generations[kind] = found.generations.get(kind, 0) + 1
-            return to_facts(found.standing, generation)
+            return to_facts(found.state, generation)
 
     def peek(self, session: str, kind: str, *, typed: bool = False, turn: int | None = None, prompt: str = "") -> Facts:
         with self._lock:
             found = self._sessions.get(session) or _Session()
-            standing = open_turn(found.standing, typed=typed, turn=turn, prompt=prompt)
-            return to_facts(standing, found.generations.get(kind, 0))
+            state = open_turn(found.state, typed=typed, turn=turn, prompt=prompt)
+            return to_facts(state, found.generations.get(kind, 0))
 
-    def claim(self, session: str, hook_id: str, *, once: bool, debounce: float, max_per_minute: int, now: float) -> str:
+    def claim(self, session: str, hook_id: str, gates: Gates, now: float) -> str:
         with self._lock:
             claims = self._touch(session).claims
             ran = claims.get(hook_id, ())
-            why = claim_refusal(ran, once=once, debounce=debounce, max_per_minute=max_per_minute, now=now)
+            why = claim_refusal(ran, gates, now)
             if not why:
                 claims[hook_id] = add_claim(ran, now)
             return why
 
-    def would_claim(
-        self, session: str, hook_id: str, *, once: bool, debounce: float, max_per_minute: int, now: float
-    ) -> str:
+    def would_claim(self, session: str, hook_id: str, gates: Gates, now: float) -> str:
         with self._lock:
             found = self._sessions.get(session)
             ran = found.claims.get(hook_id, ()) if found else ()
-            return claim_refusal(ran, once=once, debounce=debounce, max_per_minute=max_per_minute, now=now)
+            return claim_refusal(ran, gates, now)
 
     def settle(self, session: str, *, mode: str | None, continuations: int | None) -> None:
         with self._lock:
             found = self._touch(session)
-            found.standing = apply_decision(found.standing, mode=mode, continuations=continuations)
+            found.state = apply_decision(found.state, mode=mode, continuations=continuations)
 
     def forget(self, session: str) -> None:
         with self._lock:
@@ -109,17 +108,15 @@ class Sessions(Protocol):
         ...
 
     def peek(self, session: str, kind: str, *, typed: bool = False, turn: int | None = None, prompt: str = "") -> Facts:
-        """What ``begin`` would say, with nothing counted: ``generation`` is that of the latest firing."""
+        """What ``begin`` would return, without counting: ``generation`` is that of the latest firing."""
         ...
 
-    def claim(self, session: str, hook_id: str, *, once: bool, debounce: float, max_per_minute: int, now: float) -> str:
-        """Take the right to run; "" when it was taken, else why not. Of many who ask at once, only one gets it."""
+    def claim(self, session: str, hook_id: str, gates: Gates, now: float) -> str:
+        """Claim the right to run under the limits of ``gates``; "" when granted, else why not. Of many at once, one wins."""
         ...
 
-    def would_claim(
-        self, session: str, hook_id: str, *, once: bool, debounce: float, max_per_minute: int, now: float
-    ) -> str:
-        """What ``claim`` would say, with nothing taken."""
+    def would_claim(self, session: str, hook_id: str, gates: Gates, now: float) -> str:
+        """What ``claim`` would return, without claiming anything."""
         ...
 
     def settle(self, session: str, *, mode: str | None, continuations: int | None) -> None:

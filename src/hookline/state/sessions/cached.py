@@ -1,4 +1,4 @@
-"""Sessions for a process that stays: what no other process has changed is known already.
+"""Sessions for a process that stays: what no other process has changed is kept in memory.
 
 Most firings only count themselves. They are counted in memory, as long as SQLite says that nobody else wrote to the
 file, and written down once a second; whatever decides anything (turns, modes, claims) is written at once, as always.
@@ -13,11 +13,12 @@ from time import monotonic
 from typing import Any
 
 from hookline.core.session_facts import Facts, make_facts
+from hookline.state.database import storable
 from hookline.state.sessions.sqlite import StoredSessions
 
 #: Seconds between two writings.
 _EVERY = 1.0
-#: Sessions that are remembered; beyond that all are looked up again.
+#: How many sessions are remembered; beyond that all are read again.
 _MAX_SESSIONS = 4096
 
 
@@ -25,7 +26,7 @@ class ResidentSessions(StoredSessions):
     """The same answers as ``StoredSessions``, most of them without a transaction."""
 
     def __init__(self, path: str, *, moment: Callable[[], int] | None = None, **options: Any) -> None:
-        """``moment``: as long as it gives the same, nobody can have written to the file."""
+        """While ``moment`` returns the same, no other process can have written to the file."""
         super().__init__(path, **options)
         self._moment = moment
         self._looked: int | None = None
@@ -60,10 +61,10 @@ class ResidentSessions(StoredSessions):
         return bool(self._counted) and monotonic() > self._written + _EVERY
 
     def tidy(self) -> None:
-        """Write it down; to be called by who has the time."""
+        """Write the counts; called when there is time."""
         with self._lock:
             self._write_down()
-            self._alone()  # what we wrote ourselves is no news for the next event
+            self._alone()  # so that our own write does not count as another process's
 
     def peek(self, session: str, kind: str, *, typed: bool = False, turn: int | None = None, prompt: str = "") -> Facts:
         with self._lock:
@@ -90,7 +91,7 @@ class ResidentSessions(StoredSessions):
         self._known.clear()
 
     def _alone(self) -> bool:
-        """Whether nobody else has written since we last looked; our own writing does not count."""
+        """Whether no other process has written since the last check; our own writes do not count."""
         connection = self._connection
         if connection is None:
             self._known.clear()
@@ -110,7 +111,7 @@ class ResidentSessions(StoredSessions):
         return True
 
     def _write_down(self) -> None:
-        """What was counted in memory; lost like any write that cannot be made."""
+        """Write what was counted in memory. A write that fails is lost."""
         self._written = monotonic()
         counted, self._counted = self._counted, {}
         if not counted:
@@ -122,7 +123,7 @@ class ResidentSessions(StoredSessions):
                 at.execute(
                     "INSERT INTO generations VALUES (?, ?, ?)"
                     " ON CONFLICT DO UPDATE SET generation = max(generation, excluded.generation)",
-                    (number, kind.encode(errors="backslashreplace").decode(), generation),
+                    (number, storable(kind), generation),
                 )
 
         self._do("counted", stored, lambda: None)

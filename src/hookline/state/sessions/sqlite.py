@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from hookline.core.errors import StateError
+from hookline.core.hook import Gates
 from hookline.core.session_facts import (
     Facts,
     SessionState,
@@ -18,12 +18,12 @@ from hookline.core.session_facts import (
     open_turn,
     to_facts,
 )
-from hookline.state.database import Database, Layout, transaction
+from hookline.state.database import Database, Layout, storable
 from hookline.state.sessions import MemorySessions
 
 _T = TypeVar("_T")
 
-#: A session nobody used for so long is over.
+#: A session that was not used for this long is forgotten.
 _KEEP_SECONDS = 30 * 86_400.0
 
 _LAYOUT = Layout(
@@ -45,12 +45,8 @@ _LAYOUT = Layout(
 )
 
 
-def _same(text: str) -> str:
-    return text
-
-
 class StoredSessions(Database):
-    """Every operation is one immediate transaction. A session without a name is the caller's alone: in memory.
+    """Every operation is one immediate transaction. A session without a name is kept in memory, for this process only.
 
     ``clean`` takes secrets out of a prompt before it is written to the disk. ``brief``: the process ends right
     after, with ``os._exit``.
@@ -60,7 +56,7 @@ class StoredSessions(Database):
         self,
         path: str,
         *,
-        clean: Callable[[str], str] = _same,
+        clean: Callable[[str], str] = str,
         clock: Callable[[], float] = time.time,
         brief: bool = False,
     ) -> None:
@@ -81,16 +77,16 @@ class StoredSessions(Database):
 
     def begin(self, session: str, kind: str, *, typed: bool, turn: int | None = None, prompt: str = "") -> Facts:
         def stored(at: sqlite3.Connection) -> Facts:
-            number, standing = self._touch(at, session)
+            number, state = self._touch(at, session)
             if typed or turn is not None or prompt:
-                standing = open_turn(standing, typed=typed, turn=turn, prompt=_storable(self._clean(prompt)))
-                _keep(at, number, standing)
+                state = open_turn(state, typed=typed, turn=turn, prompt=storable(self._clean(prompt)))
+                _keep(at, number, state)
             row = at.execute(
                 "INSERT INTO generations VALUES (?, ?, 1)"
                 " ON CONFLICT DO UPDATE SET generation = generation + 1 RETURNING generation",
-                (number, _storable(kind)),
+                (number, storable(kind)),
             ).fetchone()
-            return to_facts(standing, row[0])
+            return to_facts(state, row[0])
 
         return self._do(
             session, stored, lambda: self._memory.begin(session, kind, typed=typed, turn=turn, prompt=prompt)
@@ -98,70 +94,51 @@ class StoredSessions(Database):
 
     def peek(self, session: str, kind: str, *, typed: bool = False, turn: int | None = None, prompt: str = "") -> Facts:
         def stored(at: sqlite3.Connection) -> Facts:
-            number, standing = _find(at, session)
+            number, state = _find(at, session)
             row = at.execute(
-                "SELECT generation FROM generations WHERE number = ? AND kind = ?", (number, _storable(kind))
+                "SELECT generation FROM generations WHERE number = ? AND kind = ?", (number, storable(kind))
             ).fetchone()
-            standing = open_turn(standing, typed=typed, turn=turn, prompt=_storable(self._clean(prompt)))
-            return to_facts(standing, row[0] if row else 0)
+            state = open_turn(state, typed=typed, turn=turn, prompt=storable(self._clean(prompt)))
+            return to_facts(state, row[0] if row else 0)
 
         return self._do(
             session, stored, lambda: self._memory.peek(session, kind, typed=typed, turn=turn, prompt=prompt)
         )
 
-    def claim(self, session: str, hook_id: str, *, once: bool, debounce: float, max_per_minute: int, now: float) -> str:
+    def claim(self, session: str, hook_id: str, gates: Gates, now: float) -> str:
         def stored(at: sqlite3.Connection) -> str:
             number, _ = self._touch(at, session)
             ran = _ran(at, number, hook_id)
-            why = claim_refusal(ran, once=once, debounce=debounce, max_per_minute=max_per_minute, now=now)
+            why = claim_refusal(ran, gates, now)
             if not why:
                 times = json.dumps(add_claim(ran, now))
-                at.execute("INSERT OR REPLACE INTO claims VALUES (?, ?, ?)", (number, _storable(hook_id), times))
+                at.execute("INSERT OR REPLACE INTO claims VALUES (?, ?, ?)", (number, storable(hook_id), times))
             return why
 
-        def remembered() -> str:
-            return self._memory.claim(
-                session, hook_id, once=once, debounce=debounce, max_per_minute=max_per_minute, now=now
-            )
+        return self._do(session, stored, lambda: self._memory.claim(session, hook_id, gates, now))
 
-        return self._do(session, stored, remembered)
-
-    def would_claim(
-        self, session: str, hook_id: str, *, once: bool, debounce: float, max_per_minute: int, now: float
-    ) -> str:
+    def would_claim(self, session: str, hook_id: str, gates: Gates, now: float) -> str:
         def stored(at: sqlite3.Connection) -> str:
             number, _ = _find(at, session)
-            ran = _ran(at, number, hook_id)
-            return claim_refusal(ran, once=once, debounce=debounce, max_per_minute=max_per_minute, now=now)
+            return claim_refusal(_ran(at, number, hook_id), gates, now)
 
-        def remembered() -> str:
-            return self._memory.would_claim(
-                session, hook_id, once=once, debounce=debounce, max_per_minute=max_per_minute, now=now
-            )
-
-        return self._do(session, stored, remembered)
+        return self._do(session, stored, lambda: self._memory.would_claim(session, hook_id, gates, now))
 
     def settle(self, session: str, *, mode: str | None, continuations: int | None) -> None:
         def stored(at: sqlite3.Connection) -> None:
-            number, standing = self._touch(at, session)
-            clean_mode = None if mode is None else _storable(mode)
-            _keep(at, number, apply_decision(standing, mode=clean_mode, continuations=continuations))
+            number, state = self._touch(at, session)
+            clean_mode = None if mode is None else storable(mode)
+            _keep(at, number, apply_decision(state, mode=clean_mode, continuations=continuations))
 
         self._do(session, stored, lambda: self._memory.settle(session, mode=mode, continuations=continuations))
 
     def forget(self, session: str) -> None:
-        def stored(at: sqlite3.Connection) -> None:
-            _drop(at, "session = ?", _storable(session))
-
         self._memory.forget(session)
-        self._do(session, stored, lambda: None)
+        self._do(session, lambda at: _drop(at, "session = ?", storable(session)), lambda: 0)
 
     def prune(self, older_than: float) -> int:
-        def stored(at: sqlite3.Connection) -> int:
-            return _drop(at, "touched < ?", older_than)
-
         forgotten = self._memory.prune(older_than)
-        return forgotten + self._do("all", stored, lambda: 0)
+        return forgotten + self._do("all", lambda at: _drop(at, "touched < ?", older_than), lambda: 0)
 
     # ── the file ─────────────────────────────────────────────────────────────────────────────────────
 
@@ -172,29 +149,26 @@ class StoredSessions(Database):
         with self._lock:
             if time.monotonic() < self._retry_at:
                 return remembered()
-            try:
-                connection = self._connect()
-                with transaction(connection):
-                    done = stored(connection)
-            except (StateError, sqlite3.Error, OSError) as error:
-                note = f"session state is kept in memory only: {error}"
-                if self._replace_broken(error):
-                    self.note = self.note or note
-                else:
-                    self._give_up(note)
-                return remembered()
-            return done
+            return self.use(stored, lambda error: self._failed(error, remembered))
+
+    def _failed(self, error: Exception, remembered: Callable[[], _T]) -> _T:
+        note = f"session state is kept in memory only: {error}"
+        if self._replace_broken(error):
+            self.note = self.note or note
+        else:
+            self._give_up(note)
+        return remembered()
 
     def _touch(self, at: sqlite3.Connection, session: str) -> tuple[int, SessionState]:
         now = self._clock()
         row = at.execute(
             "UPDATE sessions SET touched = ? WHERE session = ?"
             " RETURNING number, turn, mode, continuations, last_prompt",
-            (now, _storable(session)),
+            (now, storable(session)),
         ).fetchone()
         if row is not None:
-            return row[0], _standing(row)
-        made = at.execute("INSERT INTO sessions VALUES (NULL, ?, 0, '', 0, '', ?)", (_storable(session), now))
+            return row[0], _state(row)
+        made = at.execute("INSERT INTO sessions VALUES (NULL, ?, 0, '', 0, '', ?)", (storable(session), now))
         number = made.lastrowid or 0
         if number % 64 == 0:
             _drop(at, "touched < ?", now - _KEEP_SECONDS)
@@ -203,24 +177,24 @@ class StoredSessions(Database):
 
 def _find(at: sqlite3.Connection, session: str) -> tuple[int, SessionState]:
     row = at.execute(
-        "SELECT number, turn, mode, continuations, last_prompt FROM sessions WHERE session = ?", (_storable(session),)
+        "SELECT number, turn, mode, continuations, last_prompt FROM sessions WHERE session = ?", (storable(session),)
     ).fetchone()
-    return (row[0], _standing(row)) if row else (0, SessionState())
+    return (row[0], _state(row)) if row else (0, SessionState())
 
 
-def _standing(row: tuple[int, int, str, int, str]) -> SessionState:
+def _state(row: tuple[int, int, str, int, str]) -> SessionState:
     return SessionState(turn=row[1], mode=row[2], continuations=row[3], last_prompt=row[4])
 
 
-def _keep(at: sqlite3.Connection, number: int, standing: SessionState) -> None:
+def _keep(at: sqlite3.Connection, number: int, state: SessionState) -> None:
     at.execute(
         "UPDATE sessions SET turn = ?, mode = ?, continuations = ?, last_prompt = ? WHERE number = ?",
-        (standing.turn, standing.mode, standing.continuations, standing.last_prompt, number),
+        (state.turn, state.mode, state.continuations, state.last_prompt, number),
     )
 
 
 def _ran(at: sqlite3.Connection, number: int, hook_id: str) -> tuple[float, ...]:
-    row = at.execute("SELECT ran FROM claims WHERE number = ? AND hook = ?", (number, _storable(hook_id))).fetchone()
+    row = at.execute("SELECT ran FROM claims WHERE number = ? AND hook = ?", (number, storable(hook_id))).fetchone()
     return tuple(json.loads(row[0])) if row else ()
 
 
@@ -229,8 +203,3 @@ def _drop(at: sqlite3.Connection, which: str, value: str | float) -> int:
     for table in ("generations", "claims", "sessions"):
         at.executemany(f"DELETE FROM {table} WHERE number = ?", numbers)
     return len(numbers)
-
-
-def _storable(text: str) -> str:
-    """SQLite takes UTF-8 only; a lone surrogate (from a file name, say) is kept in a readable form."""
-    return text if text.isascii() else text.encode(errors="backslashreplace").decode()

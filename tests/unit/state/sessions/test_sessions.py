@@ -9,18 +9,20 @@ from pathlib import Path
 
 import pytest
 
+from hookline.core.hook import Gates
 from hookline.core.session_facts import Facts
 from hookline.state.sessions import MemorySessions
 from hookline.state.sessions.sqlite import StoredSessions
 
 CLAIMER = """
 import sys
+from hookline.core.hook import Gates
 from hookline.state.sessions.sqlite import StoredSessions
 sessions = StoredSessions(sys.argv[1])
 print("ready", flush=True)
 sys.stdin.readline()
 for hook in range(50):
-    print(sessions.claim("s", f"h{hook}", once=True, debounce=0, max_per_minute=0, now=1.0) or "won", flush=True)
+    print(sessions.claim("s", f"h{hook}", Gates(once_per_session=True), 1.0) or "won", flush=True)
 for _ in range(100):
     sessions.begin("s", "Stop", typed=True)
 sys.stderr.write(sessions.note)
@@ -41,7 +43,7 @@ def sessions(request, path):
 
 
 def claim(sessions, now: float, **gates) -> str:
-    return str(sessions.claim("s", "h", **{"once": False, "debounce": 0.0, "max_per_minute": 0, **gates}, now=now))
+    return str(sessions.claim("s", "h", Gates(**gates), now))
 
 
 def test_a_typed_prompt_opens_a_turn_and_other_events_do_not(sessions) -> None:
@@ -78,10 +80,10 @@ def test_sessions_do_not_know_one_another(sessions) -> None:
 
 
 def test_once_means_once_in_a_session(sessions) -> None:
-    assert claim(sessions, 1.0, once=True) == ""
-    assert claim(sessions, 9999.0, once=True) == "already ran in this session"
+    assert claim(sessions, 1.0, once_per_session=True) == ""
+    assert claim(sessions, 9999.0, once_per_session=True) == "already ran in this session"
     sessions.forget("s")
-    assert claim(sessions, 9999.0, once=True) == ""
+    assert claim(sessions, 9999.0, once_per_session=True) == ""
 
 
 def test_debounce_says_how_long_ago_it_was(sessions) -> None:
@@ -102,10 +104,10 @@ def test_a_clock_that_was_set_back_locks_no_hook_out(sessions) -> None:
 
 
 def test_asking_is_not_taking(sessions) -> None:
-    asked = {"once": True, "debounce": 0.0, "max_per_minute": 0, "now": 1.0}
-    assert sessions.would_claim("s", "h", **asked) == ""
-    assert sessions.claim("s", "h", **asked) == ""
-    assert sessions.would_claim("s", "h", **asked) == "already ran in this session"
+    gates = Gates(once_per_session=True)
+    assert sessions.would_claim("s", "h", gates, 1.0) == ""
+    assert sessions.claim("s", "h", gates, 1.0) == ""
+    assert sessions.would_claim("s", "h", gates, 1.0) == "already ran in this session"
 
 
 def test_threads_count_every_firing_once(sessions) -> None:
