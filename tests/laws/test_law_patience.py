@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hookline import Engine
-from hookline.core import patterns
 from hookline.core.hook import FieldTest, Matcher, Pattern
-from hookline.core.patterns import Undecided
 from hookline.core.result import Failed
+from hookline.engine import patterns
+from hookline.engine.patterns import Undecided
 from hookline.testing import hook_spec
 
 CATASTROPHES = [

@@ -12,10 +12,10 @@ from typing import Any
 from hookline.core._dataclass import EMPTY, dataclass
 from hookline.core.event import Event, EventKind
 from hookline.core.hook import FieldTest, Gates, HookSpec, Pattern, Scope
-from hookline.core.patterns import NAMES, Undecided, compile_glob, compile_pattern
 from hookline.core.result import Blocked
 from hookline.core.session_facts import Facts
 from hookline.core.tool_names import matching_names
+from hookline.engine.patterns import NAMES, Undecided, compile_glob, compile_pattern
 
 #: Subjects for which the index caches the answer.
 _MAX_CACHED = 2048
