@@ -77,6 +77,17 @@ def is_locked(path: str, *, ours: bool = False) -> bool:
         os.close(handle)
 
 
+def is_alive(pid: int) -> bool:
+    """Whether there is such a process, of any user."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
+
+
 # ── atomic replacement ───────────────────────────────────────────────────────────────────────────────
 
 #: Begins the name of a file that is being written; ``sweep`` removes those that a crash left behind.

@@ -12,7 +12,7 @@ import time
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 
-from hookline.core.files import read_text, take_lock
+from hookline.core.files import is_alive, read_text, take_lock
 from hookline.core.paths import Unusable, UnusableError, unusable
 from hookline.memory.layout import make_private
 from hookline.memory.queue.queue import this_host
@@ -68,17 +68,14 @@ def _create(path: str, token: str) -> None:
             if there is not None and now - since > _stale_after(there):
                 _remove_stale(path, there)
             elif now - began > _TIMEOUT:
-                why = f"another machine holds it ({_holder(there)})"
+                holder = " ".join((there or "").split()[:2]) or "unknown"
+                why = f"another machine holds it ({holder})"
                 raise UnusableError(Unusable(path=path, why=why, fix="try again later")) from None
             else:
                 time.sleep(_STEP)
             continue
         _write_token(handle, path, token)
         return
-
-
-def _holder(there: str | None) -> str:
-    return " ".join((there or "").split()[:2]) or "unknown"
 
 
 def _write_token(handle: int, path: str, token: str) -> None:
@@ -96,19 +93,9 @@ def _stale_after(there: str) -> float:
     """0 for a dead process of this machine."""
     node, _space, rest = there.partition(" ")
     pid = rest.partition(" ")[0]
-    if node == this_host() and pid.isdigit() and not _alive(int(pid)):
+    if node == this_host() and pid.isdigit() and not is_alive(int(pid)):
         return 0.0
     return _STALE_AFTER
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
 
 
 def _remove_stale(path: str, there: str) -> None:

@@ -21,7 +21,7 @@ from hookline.core.result import Decision, Failed, TimedOut
 from hookline.core.sanitize import lines
 from hookline.engine.executor import Applied
 from hookline.gateway.notices import trust_lines
-from hookline.shell.engine_host import EngineHost, shell_event
+from hookline.shell.engine_host import EngineHost, current_directory
 
 #: Fired, and so recorded, even without hooks: what the shell did, and the lines it was given.
 RECORDED_EVENTS = frozenset(
@@ -128,7 +128,11 @@ class ShellDispatcher:
             return self._forked(name, data)
         self._local.busy = True
         try:
-            if name in _RELOAD_BEFORE and (name != "pipeline.pre_execute" or self._reload_due()):
+            if name in _RELOAD_BEFORE and (
+                name != "pipeline.pre_execute"
+                or monotonic() > self._checked_at + _RELOAD_INTERVAL
+                or self._host.moved()
+            ):
                 self._reload()
             if name not in self._hooked and name not in RECORDED_EVENTS:
                 return _YES
@@ -175,7 +179,8 @@ class ShellDispatcher:
             self._stale = False
             self._environ = MappingProxyType(dict(self._read_environ()))
         cwd = self._host.cwd if name in self.cached_cwd_events and "via" not in data else ""
-        decision = engine.fire_event(shell_event(engine, name, data, self.session, self._environ, cwd=cwd))
+        event = engine.event(name, data, session=self.session, cwd=cwd or current_directory(), environ=self._environ)
+        decision = engine.fire_event(event)
         if not decision.outcomes:
             return _YES
         self._report(decision)
@@ -197,9 +202,6 @@ class ShellDispatcher:
         reason = "a forked process cannot run hooks"
         self._show(f"{name}: {reason}")
         return ShellAnswer(allowed=False, data=data, reason=reason, owner="hookline")
-
-    def _reload_due(self) -> bool:
-        return monotonic() > self._checked_at + _RELOAD_INTERVAL or self._host.moved()
 
     def _reload(self) -> None:
         if not self._reloading.acquire(blocking=False):

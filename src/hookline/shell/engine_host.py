@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
 
 from hookline.config import load
 from hookline.core._dataclass import dataclass, replace
@@ -31,14 +30,8 @@ _DEFAULT = 5.0
 #: Event -> seconds for each hook.
 EDITOR_TIMEOUTS: Mapping[str, float] = MappingProxyType(
     {
-        "input.key": 0.25,
-        "key.tab": 0.25,
-        "key.up": 0.25,
-        "key.down": 0.25,
-        "input.prefix": 0.25,
-        "completion.request": 1.0,
-        "input.post_complete": 1.0,
-        "prompt.render": 1.0,
+        **dict.fromkeys(("input.key", "key.tab", "key.up", "key.down", "input.prefix"), 0.25),
+        **dict.fromkeys(("completion.request", "input.post_complete", "prompt.render"), 1.0),
     }
 )
 
@@ -89,7 +82,7 @@ class EngineHost:
     def refresh(self, environ: Mapping[str, str]) -> bool:
         """Whether there is a new engine. A check costs about thirty microseconds."""
         self.checks += 1
-        here = _here()
+        here = current_directory()
         moved = here != self._cwd and project_root(here, self._home) != self._root
         same_files = are_unchanged(self._files)
         if same_files and not moved:
@@ -108,7 +101,7 @@ class EngineHost:
 
     def moved(self) -> bool:
         """The shell has changed its directory since the last check."""
-        return _here() != self._cwd
+        return current_directory() != self._cwd
 
     def close(self) -> None:
         until = time.monotonic() + _CLOSE_TIMEOUT
@@ -119,7 +112,7 @@ class EngineHost:
         self.engine.close()
 
     def _build(self) -> Engine:
-        self._cwd = _here()
+        self._cwd = current_directory()
         self._root = project_root(self._cwd, self._home)
         began = time.time_ns()
         with listening() as opened:
@@ -130,16 +123,14 @@ class EngineHost:
         ours = tuple(os.path.join(state, name) for name in ("hookline.db", "sessions.db"))
         watched = {path for path in opened if not path.startswith(ours) and not os.path.isdir(path)}
         watched |= {source.path for source in assembly.loaded.sources}
-        watched |= {os.path.join(state, "trust.json"), *self._places()}
+        watched |= {os.path.join(self._home, ".lash", name) for name in ("config", "plugins.conf")}
+        watched.add(os.path.join(state, "trust.json"))
         self._files = signatures(watched, began)
         assembly.switches.moment = lambda: self.checks
         engine = assembly.engine
         if not isinstance(engine.recorder, NullRecorder):
             engine.recorder = DeferredRecorder(RedactingRecorder(engine.recorder))
         return engine
-
-    def _places(self) -> set[str]:
-        return {os.path.join(self._home, ".lash", name) for name in ("config", "plugins.conf")}
 
     def _assembled(self) -> tuple[Runtime, tuple[str, ...]]:
         sources = Sources(
@@ -186,15 +177,8 @@ class EngineHost:
         engine.close()
 
 
-def _here() -> str:
+def current_directory() -> str:
     try:
         return os.getcwd()
     except OSError:  # the directory was removed
         return os.path.expanduser("~")
-
-
-def shell_event(
-    engine: Engine, name: str, data: Mapping[str, Any], session: str, environ: Mapping[str, str], *, cwd: str = ""
-) -> Any:
-    """An event of this session, here and now."""
-    return engine.event(name, data, session=session, cwd=cwd or _here(), environ=environ)

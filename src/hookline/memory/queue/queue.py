@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 
 from hookline.core._dataclass import dataclass, replace
-from hookline.core.files import UNFINISHED, list_names, prune, read_text, replace_atomically
+from hookline.core.files import UNFINISHED, is_alive, list_names, prune, read_text, replace_atomically
 from hookline.core.paths import private_dir
 from hookline.memory.queue.task import (
     DistillTask,
@@ -204,7 +204,7 @@ class Queue:
         this machine is alive."""
         back: list[str] = []
         for name, host, path in list(self._claims()):
-            ours = host == self._host and (alone or not _alive(path))
+            ours = host == self._host and (alone or not is_alive(int(path.rpartition(".")[2])))
             if ours or self._expired(path, lease):
                 with contextlib.suppress(OSError):
                     back.append(self._requeue(path, name))
@@ -305,17 +305,6 @@ def this_host() -> str:
     plain = re.sub(r"[^A-Za-z0-9_-]", "_", os.uname().nodename)[:40] or "host"
     machine = read_text("/etc/machine-id", 256) or ""
     return f"{plain}-{re.sub('[^a-z0-9]', '', machine)[:8]}" if machine.strip() else plain
-
-
-def _alive(claim: str) -> bool:
-    """Whether the process of a claim on this machine may be alive; another may have its number by now."""
-    try:
-        os.kill(int(claim.rpartition(".")[2]), 0)
-    except ProcessLookupError:
-        return False
-    except (OSError, OverflowError):
-        return True
-    return True
 
 
 def _mtime(path: str) -> float | None:

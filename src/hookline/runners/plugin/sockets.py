@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
 from hookline.core.errors import StateError
+from hookline.core.files import is_alive
 from hookline.core.paths import private_dir
 from hookline.runners.environ import write_private
 from hookline.runners.spawn import mark_process, pid_from_mark
@@ -90,7 +91,7 @@ def sweep(base: str) -> None:
         return
     for entry in os.listdir(base):
         pid = entry.split("-")[1] if entry.startswith("p-") and entry.count("-") >= 2 else ""
-        if pid.isdecimal() and not _alive(int(pid)):
+        if pid.isdecimal() and not is_alive(int(pid)):
             directory = os.path.join(base, entry)
             _end(_orphans(directory))
             shutil.rmtree(directory, ignore_errors=True)
@@ -121,13 +122,3 @@ def _end(marks: list[str]) -> None:
         if late:
             return
         time.sleep(0.01)
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        return True
-    return True

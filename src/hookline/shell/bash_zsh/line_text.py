@@ -28,17 +28,20 @@ def commands(text: str, *, with_env: bool = False) -> list[dict[str, Any]]:
     """Every simple command in the text, with its redirections."""
     found: list[dict[str, Any]] = []
     current, descriptor = _empty(), ""
-    words = iter([*_words(_mark_descriptors(_without_here_documents(text))), ";"])
+    # The bodies of here-documents are not commands.
+    text = "\n".join(_command_lines(text)) if "<<" in text else text
+    words = iter([*_words(_mark_descriptors(text)), ";"])
     for word in words:
         if len(word) > 1 and word[0] == word[-1] == _MARK:
             descriptor = word[1:-1]
         elif word in _ENDS:
-            _take(found, current)
+            if current["command"] or current["redirects"]:
+                found.append(current)
             current = _empty()
         elif word in _REDIRECTS:
             current["redirects"].append({"op": f"{descriptor}{word}", "path": next(words, "")})
             descriptor = ""
-        elif current["command"] in _MODIFIERS and not current["args"] and _is_command(word):
+        elif current["command"] in _MODIFIERS and not current["args"] and (word == "-p" or not word.startswith("-")):
             current["command"] = word if word != "-p" else current["command"]
         elif current["command"]:
             current["args"].append(word)
@@ -67,10 +70,6 @@ def _mark_descriptors(text: str) -> str:
     return _DESCRIPTOR.sub(lambda found: f"{_MARK}{found[1]}{_MARK}" if found[1] else found[0], text)
 
 
-def _is_command(word: str) -> bool:
-    return word == "-p" or not word.startswith("-")
-
-
 def _words(text: str) -> list[str]:
     lexer = shlex.shlex(text.replace("\\\n", ""), posix=True, punctuation_chars=_SIGNS)
     lexer.whitespace = " \t\r"
@@ -87,11 +86,6 @@ def _operators(word: str) -> list[str]:
     return _OPERATORS.findall(word) if word and all(sign in _SIGNS for sign in word) else [word]
 
 
-def _without_here_documents(text: str) -> str:
-    """Without the bodies of here-documents, which are not commands."""
-    return "\n".join(_command_lines(text)) if "<<" in text else text
-
-
 def _command_lines(text: str) -> Iterator[str]:
     waiting: list[tuple[bool, str]] = []
     for line in text.split("\n"):
@@ -106,8 +100,3 @@ def _command_lines(text: str) -> Iterator[str]:
 
 def _empty() -> dict[str, Any]:
     return {"command": "", "args": [], "redirects": [], "env": {}}
-
-
-def _take(found: list[dict[str, Any]], command: dict[str, Any]) -> None:
-    if command["command"] or command["redirects"]:
-        found.append(command)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
 from hookline.core._dataclass import dataclass
+from hookline.core.files import is_alive
 from hookline.shell.bash_zsh.service import ShellService
 from hookline.shell.dispatcher import ShellDispatcher
 from hookline.shell.engine_host import EngineHost, ShellOptions
@@ -60,11 +61,8 @@ class QuestionReader:
             return None
         self._rest = fields.pop()
         name, *pairs = (field.decode("utf-8", "surrogateescape") for field in fields)
-        return ShellQuestion(id=head[0].decode("ascii", "replace"), name=name, fields=_paired(pairs))
-
-
-def _paired(words: Sequence[str]) -> dict[str, str]:
-    return dict(zip(words[::2], words[1::2], strict=False))
+        values = dict(zip(pairs[::2], pairs[1::2], strict=False))
+        return ShellQuestion(id=head[0].decode("ascii", "replace"), name=name, fields=values)
 
 
 def encode_answer(question: str, values: Sequence[str]) -> bytes:
@@ -79,7 +77,10 @@ _CHECK_INTERVAL = 2.0
 
 def serve(shell: str, pid: int, options: ShellOptions, *, asks: int, answers: int, pushes: int = -1) -> int:
     """Runs until the shell ends. ``asks``, ``answers`` and ``pushes`` are open descriptors."""
-    _detach()
+    with suppress(OSError):  # already a session leader
+        os.setsid()
+    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGPIPE):
+        signal.signal(number, signal.SIG_IGN)
     dispatcher = ShellDispatcher(EngineHost(options, os.environ), environ=lambda: os.environ)
     service = ShellService(dispatcher, shell, _pusher(pushes) if pushes >= 0 else None)
     last: Mapping[str, str] = {}
@@ -89,13 +90,6 @@ def serve(shell: str, pid: int, options: ShellOptions, *, asks: int, answers: in
         service.ended(last.get("status", ""), last.get("reason", "killed"))
         dispatcher.close()
     return 0
-
-
-def _detach() -> None:
-    with suppress(OSError):  # already a session leader
-        os.setsid()
-    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGPIPE):
-        signal.signal(number, signal.SIG_IGN)
 
 
 def _answer_all(service: ShellService, pid: int, asks: int, answers: int) -> Mapping[str, str]:
@@ -110,7 +104,8 @@ def _answer_all(service: ShellService, pid: int, asks: int, answers: int) -> Map
             for question in questions.feed(more):
                 if question.name == "bye":
                     return question.fields
-                _follow_directory(question)
+                with suppress(OSError):  # the hooks of the shell's directory apply, unless it is gone
+                    os.chdir(question.fields.get("cwd") or ".")
                 _write(answers, encode_answer(question.id, service.answer(question)))
     except (ProtocolError, OSError):  # the shell sees the end of the pipe and reports that hooks are off
         return {}
@@ -132,26 +127,10 @@ def _waiter(pid: int, asks: int) -> Callable[[], bool]:
             ready = {fd for fd, _ in poll.poll(None if watched is not None else _CHECK_INTERVAL * 1000)}
             if asks in ready:
                 return True
-            if watched in ready or (watched is None and not _alive(pid)):
+            if watched in ready or (watched is None and not is_alive(pid)):
                 return False
 
     return wait
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
-
-
-def _follow_directory(question: ShellQuestion) -> None:
-    """The hooks of the shell's current project apply."""
-    with suppress(OSError):  # it may be gone or not accessible
-        os.chdir(question.fields.get("cwd") or ".")
 
 
 def _pusher(descriptor: int) -> Callable[[Sequence[str]], None]:

@@ -1,7 +1,7 @@
 """Answers the questions of the script in the shell: one method per question.
 
 bash and zsh cannot do everything that a hook may want. A change that they cannot make is a denial (law 11), unless every
-hook that fields for it allows it to be dropped.
+hook that asks for it allows it to be dropped.
 """
 
 from __future__ import annotations
@@ -120,17 +120,17 @@ class ShellService:
                 return [_STAY, self._message(), lines(prefill)]
             return [_STAY, self._message(entered.problem), text]
         # The line after history expansion is what runs, unless a hook wrote another one.
-        meant = _text(entered, fields.get("meant") or text)
-        typed, text = _text(entered, text), meant
+        expanded = _text(entered, fields.get("meant") or text)
+        typed, text = _text(entered, text), expanded
         if not before:
-            submitted = self._dispatcher.fire("input.submit", {"text": meant, "history": True})
+            submitted = self._dispatcher.fire("input.submit", {"text": expanded, "history": True})
             if not submitted.allowed:
                 return [_DROP, self._message(submitted.problem), typed]
-            text = _text(submitted, meant)
+            text = _text(submitted, expanded)
         if not text.strip():
             return [_RUN, self._message(), text]
         problem = self._check_pipeline(f"{before}\n{text}" if before else text, goes_on=bool(before))
-        run = typed if text == meant else text
+        run = typed if text == expanded else text
         return [_DROP if problem else _RUN, self._message(problem), run]
 
     def _on_past(self, fields: Mapping[str, str]) -> list[str]:
@@ -176,7 +176,7 @@ class ShellService:
         return ""
 
     def _on_prompt(self, fields: Mapping[str, str]) -> list[str]:
-        """The line has ended: answer with the prompt and its right side as hooks want them."""
+        """The line has ended: answer with the prompt and its right side as hooks changed them."""
         code, took = _number(fields.get("status", "")), _number(fields.get("ms", ""))
         if fields.get("ran"):
             self._after(fields, code, took)
@@ -284,8 +284,8 @@ def _text(answer: ShellAnswer, before: str) -> str:
 
 def _problem(data: Mapping[str, Any]) -> str:
     suggest = data.get("suggest")
-    meant = [str(each) for each in suggest][:_MAX_SUGGESTIONS] if isinstance(suggest, list) else []
-    hint = str(data.get("suggestion") or (f"did you mean {' or '.join(meant)}?" if meant else ""))
+    names = [str(each) for each in suggest][:_MAX_SUGGESTIONS] if isinstance(suggest, list) else []
+    hint = str(data.get("suggestion") or (f"did you mean {' or '.join(names)}?" if names else ""))
     return lines("\n".join([f"Problem: {data.get('problem', '')}", *([f"Suggestion: {hint}"] if hint else [])]))
 
 

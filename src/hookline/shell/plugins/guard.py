@@ -135,11 +135,8 @@ def _precious(target: str) -> bool:
 
 
 def _dd(words: Sequence[str]) -> str:
-    return (
-        "dd would overwrite a disk"
-        if any(_DISK.fullmatch(word.removeprefix("of=")) for word in words if word.startswith("of="))
-        else ""
-    )
+    targets = (word.removeprefix("of=") for word in words if word.startswith("of="))
+    return "dd would overwrite a disk" if any(map(_DISK.fullmatch, targets)) else ""
 
 
 def _mkfs(words: Sequence[str]) -> str:

@@ -20,22 +20,9 @@ _MAX_SUGGESTIONS = 3
 _MIN_SIMILARITY = 0.6
 
 #: Builtins of every shell.
-_BUILTINS = [
-    "alias",
-    "bg",
-    "cd",
-    "echo",
-    "exit",
-    "export",
-    "fg",
-    "history",
-    "jobs",
-    "popd",
-    "pushd",
-    "pwd",
-    "source",
-    "unset",
-]
+_BUILTINS = frozenset({
+    "alias", "bg", "cd", "echo", "exit", "export", "fg", "history", "jobs", "popd", "pushd", "pwd", "source", "unset",
+})  # fmt: skip
 
 
 def _reply(message: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -44,9 +31,9 @@ def _reply(message: Mapping[str, Any]) -> Mapping[str, Any] | None:
     if data.get("code") != _NOT_FOUND or not words:
         return None
     wrong = str(data.get("step") or words[0])
-    meant = nearest(wrong, {*_BUILTINS, *_programs(os.environ.get("PATH", ""))})
+    similar = nearest(wrong, {*_BUILTINS, *_programs(os.environ.get("PATH", ""))})
     rest = " ".join(words[1:]) if words[0] == wrong else ""
-    return modify(suggest=[f"{name} {rest}".rstrip() for name in meant]) if meant else None
+    return modify(suggest=[f"{name} {rest}".rstrip() for name in similar]) if similar else None
 
 
 def _programs(path: str) -> Iterator[str]:
@@ -59,18 +46,14 @@ def _programs(path: str) -> Iterator[str]:
 
 def nearest(wrong: str, names: Iterable[str]) -> list[str]:
     """The most similar names; those with two swapped letters first, the most common slip."""
-    near = [(_similarity(wrong, name), name) for name in names if abs(len(name) - len(wrong)) <= 2 and name != wrong]
-    return [name for score, name in sorted(near, key=lambda one: (-one[0], one[1])) if score >= _MIN_SIMILARITY][
-        :_MAX_SUGGESTIONS
+    swapped = {wrong[:at] + wrong[at + 1] + wrong[at] + wrong[at + 2 :] for at in range(len(wrong) - 1)}
+    near = [
+        (2.0 if name in swapped else SequenceMatcher(None, wrong, name).ratio(), name)
+        for name in names
+        if abs(len(name) - len(wrong)) <= 2 and name != wrong
     ]
-
-
-def _similarity(wrong: str, name: str) -> float:
-    return 2.0 if name in _swapped(wrong) else SequenceMatcher(None, wrong, name).ratio()
-
-
-def _swapped(word: str) -> set[str]:
-    return {word[:at] + word[at + 1] + word[at] + word[at + 2 :] for at in range(len(word) - 1)}
+    near.sort(key=lambda one: (-one[0], one[1]))
+    return [name for score, name in near if score >= _MIN_SIMILARITY][:_MAX_SUGGESTIONS]
 
 
 if __name__ == "__main__":

@@ -85,7 +85,7 @@ class AuditHook:
         """Whether the caller is not the shell, its editor or the engine."""
         if event == "os.exec":
             return True  # also from the shell: ``exec rm x`` starts rm
-        if event != "subprocess.Popen" and _called_by_subprocess():
+        if event != "subprocess.Popen" and next(_frames(), ("", ""))[0] == "subprocess":
             return False  # checked already, one level up
         decided = False
         for name, file in _frames():
@@ -111,10 +111,6 @@ def _frames() -> Iterator[tuple[str, str]]:
         if name != __name__:
             yield name, frame.f_code.co_filename
         frame = frame.f_back
-
-
-def _called_by_subprocess() -> bool:
-    return next((name for name, _file in _frames()), "") == "subprocess"
 
 
 def _argv(event: str, args: tuple[Any, ...]) -> list[str]:

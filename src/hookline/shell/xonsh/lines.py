@@ -29,14 +29,7 @@ class SessionHooks:
         # xonsh sets an attribute on its handlers, which a method does not allow.
         events.on_post_init(lambda **_: self._connect())
         events.on_exit(lambda exit_code=None, **_: self._exit(exit_code))
-        atexit.register(self._lost)
-
-    def _listen(self) -> None:
-        """xonsh ends on these signals; only remember which."""
-        if threading.current_thread() is not threading.main_thread():
-            return
-        for number, cause in ((signal.SIGHUP, "hangup"), (signal.SIGTERM, "killed")):
-            signal.signal(number, self._remembering(cause, signal.getsignal(number), number))
+        atexit.register(lambda: self.disconnect(self._cause or "hangup", None))
 
     def _remembering(self, cause: str, before: Any, number: int) -> Callable[[int, Any], None]:
         def handle(received: int, frame: Any) -> None:
@@ -49,7 +42,10 @@ class SessionHooks:
         return handle
 
     def _connect(self) -> None:
-        self._listen()
+        # xonsh ends on these signals; only remember which.
+        if threading.current_thread() is threading.main_thread():
+            for number, cause in ((signal.SIGHUP, "hangup"), (signal.SIGTERM, "killed")):
+                signal.signal(number, self._remembering(cause, signal.getsignal(number), number))
         data = {
             "frontend": "xonsh", "pid": os.getpid(), "tty": _terminal(), "cwd": os.getcwd(),
             "interactive": is_interactive(),
@@ -63,9 +59,6 @@ class SessionHooks:
     def _exit(self, exit_code: Any) -> None:
         reason = self._cause or ("eof" if self._dispatcher.idle else "exit")
         self.disconnect(reason, exit_code if isinstance(exit_code, int) else None)
-
-    def _lost(self) -> None:
-        self.disconnect(self._cause or "hangup", None)
 
     def disconnect(self, reason: str, code: int | None) -> None:
         """Once. Afterwards nothing is fired, and plugins have ended."""

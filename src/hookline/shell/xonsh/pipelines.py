@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
-from hookline.core._dataclass import dataclass
+from hookline.core._dataclass import dataclass, replace
 from hookline.shell.dispatcher import ShellAnswer, ShellDispatcher
 from hookline.shell.xonsh.commands import command_data, pipeline_text, rebuild, split_pipeline
 from hookline.shell.xonsh.patch_points import Patches
@@ -113,7 +113,8 @@ class PipelineHooks:
         after = answer.data.get("commands")
         changed = rebuild(cmds, commands, after, background=run.background)
         if changed is None:
-            raise refusal(_impossible(answer, "the changed pipeline is not valid"))
+            why = "a hook asked for an impossible change: the changed pipeline is not valid"
+            raise refusal(replace(answer, allowed=False, reason=why, owner="hookline"))
         if len(changed) != len(cmds):
             kwargs = {**kwargs, "envs": None}  # they are positional, and the positions changed
         run.text = pipeline_text([command_data(cmd) for cmd in split_pipeline(changed)[0]], background=run.background)
@@ -230,8 +231,7 @@ class PipelineHooks:
 
     def fire_end(self, pipeline: Any, run: PipelineRun, codes: Sequence[int | None] | None = None) -> None:
         statuses = [proc.returncode for proc in pipeline.procs] if codes is None else list(codes)
-        missing = 1 if pipeline.proc is None else None
-        last = missing if missing is not None else statuses[-1] if statuses else 0
+        last = 1 if pipeline.proc is None else statuses[-1] if statuses else 0
         self._fire_end(run, last, statuses)
 
     def _fire_end(self, run: PipelineRun, code: int | None, statuses: list[int | None]) -> None:
@@ -260,9 +260,3 @@ def _signal(code: int | None) -> str | None:
         return signal.Signals(-code).name
     except ValueError:
         return str(-code)
-
-
-def _impossible(answer: ShellAnswer, why: str) -> ShellAnswer:
-    from hookline.core._dataclass import replace  # rarely needed
-
-    return replace(answer, allowed=False, reason=f"a hook asked for an impossible change: {why}", owner="hookline")

@@ -68,8 +68,10 @@ class ProcessHooks:
 
 def _before(spec: Any, running: PipelineRun | None) -> dict[str, Any]:
     name, args = _words(spec)
+    # Only what differs from the session, without xonsh's own variables.
+    environment = {name: to_json(value) for name, value in (spec.env or {}).items() if not name.startswith(_OWN)}
     data: dict[str, Any] = {
-        "command": name, "args": args, "env": _environment(spec), "cwd": os.getcwd(),
+        "command": name, "args": args, "env": environment, "cwd": os.getcwd(),
         "pipeline_id": running.id if running else "", "index": spec.pipeline_index or 0,
     }  # fmt: skip
     if callable(spec.alias):
@@ -85,19 +87,11 @@ def _words(spec: Any) -> tuple[str, list[str]]:
     return (words[0], words[1:]) if words else ("", [])
 
 
-def _environment(spec: Any) -> dict[str, Any]:
-    """Only what differs from the session, without xonsh's own variables."""
-    return {name: to_json(value) for name, value in (spec.env or {}).items() if not name.startswith(_OWN)}
-
-
 def _apply_changes(spec: Any, data: dict[str, Any], answer: ShellAnswer) -> ShellAnswer:
     """Put the changes into the spec. An impossible change is a denial, unless the hooks allow it to be dropped."""
     new = answer.data
     builtin = callable(spec.alias)
-    impossible = builtin and bool(answer.changed & {"command", "cwd"})
-    if not impossible and not _is_valid(new):
-        impossible = True
-    if impossible:
+    if (builtin and answer.changed & {"command", "cwd"}) or not _is_valid(new):
         why = f"a hook changed {', '.join(sorted(answer.changed))} of {data['command']}, which is not possible"
         return answer if answer.droppable else replace(answer, allowed=False, reason=why, owner="hookline")
     spec.cmd = [*([] if builtin else [new["command"]]), *new["args"]]

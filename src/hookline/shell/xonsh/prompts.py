@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from hookline.engine.executor import Applied
@@ -14,15 +15,14 @@ from hookline.shell.xonsh.variables import to_json
 from hookline.shell.xonsh.xonsh_api import xonsh_module, xsh
 
 
-def prompter() -> Any:
+def _prompter() -> Any:
     """prompt_toolkit's session; None if the shell has another editor, or none."""
     return getattr(getattr(xsh().shell, "shell", None), "prompter", None)
 
 
 def running_app() -> Any:
     """The application, if the person is typing in it."""
-    session = prompter()
-    app = getattr(session, "app", None)
+    app = getattr(_prompter(), "app", None)
     return app if app is not None and app.is_running else None
 
 
@@ -46,26 +46,13 @@ def notify(text: str) -> None:
     if running_app() is None:
         write_stderr(text)
     else:
-        call_in_editor(lambda: _above_line(text))
+        from prompt_toolkit.application import run_in_terminal  # only with an editor
+
+        call_in_editor(lambda: run_in_terminal(lambda: write_stderr(text)))
 
 
-def _above_line(text: str) -> None:
-    from prompt_toolkit.application import run_in_terminal  # the editor is imported when this runs
-
-    run_in_terminal(lambda: write_stderr(text))
-
-
-class _Drawn:
+class _Drawn(partial[Any]):
     """Evaluated at every redraw, so that a late answer appears."""
-
-    __slots__ = ("default", "draw")
-
-    def __init__(self, default: Any, draw: Callable[[Any], Any]) -> None:
-        self.default = default
-        self.draw = draw
-
-    def __call__(self) -> Any:
-        return self.draw(self.default)
 
 
 class PromptHooks:
@@ -79,8 +66,8 @@ class PromptHooks:
 
     def install(self, patches: Patches) -> None:
         patches.apply("line", self._around_line)
-        patches.apply("prompt", self._around_left)
-        patches.apply("right_prompt", self._around_right)
+        patches.apply("prompt", lambda original: lambda shell: _Drawn(self._left, original(shell)))
+        patches.apply("right_prompt", lambda original: lambda shell: _Drawn(self._right_side, original(shell)))
         for event in ("prompt.render", "input.key", "input.submit", "completion.request"):
             self._dispatcher.on_late_answer(event, self._late)
 
@@ -126,36 +113,26 @@ class PromptHooks:
         return singleline
 
     def _watch(self) -> None:
-        app = getattr(prompter(), "app", None)
+        app = getattr(_prompter(), "app", None)
         if app is not None and app is not self._watched:
             self._watched = app
             app.before_render += self._keep
 
     def _keep(self, _app: Any) -> None:
         """With $ENABLE_ASYNC_PROMPT xonsh replaces our prompt by its own whenever a part of it is ready."""
-        session = prompter()
+        session = _prompter()
         for name, draw in (("message", self._left), ("rprompt", self._right_side)):
             shown = getattr(session, name)
             if not isinstance(shown, _Drawn):
-                setattr(session, name, _Drawn(shown, draw))
-
-    def _around_left(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        def prompt_tokens(shell: Any) -> Any:
-            return _Drawn(original(shell), self._left)
-
-        return prompt_tokens
+                setattr(session, name, _Drawn(draw, shown))
 
     def _left(self, default: Any) -> Any:
         if self._prompt is not None:
             return _formatted(self._prompt)
+        from prompt_toolkit.formatted_text import to_formatted_text  # only with an editor
+
         mode = self._dispatcher.mode
-        return [("class:hookline.mode", f"[{mode}] "), *_fragments(default)] if mode else default
-
-    def _around_right(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        def rprompt_tokens(shell: Any) -> Any:
-            return _Drawn(original(shell), self._right_side)
-
-        return rprompt_tokens
+        return [("class:hookline.mode", f"[{mode}] "), *to_formatted_text(default)] if mode else default
 
     def _right_side(self, default: Any) -> Any:
         return default if self._right is None else _formatted(self._right)
@@ -165,12 +142,6 @@ def _formatted(text: str) -> Any:
     from prompt_toolkit.formatted_text import ANSI, to_formatted_text  # only with an editor
 
     return to_formatted_text(ANSI(text))
-
-
-def _fragments(default: Any) -> list[Any]:
-    from prompt_toolkit.formatted_text import to_formatted_text  # only with an editor
-
-    return list(to_formatted_text(default))
 
 
 def _own_prompt(template: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 from typing import Any, cast
 
@@ -20,22 +21,16 @@ def xonsh_module(name: str) -> Any:
     return import_module(f"xonsh.{name}")
 
 
-class _Refusal:
-    """Creates a subclass of xonsh's error on first use."""
-
-    _kind: type[Exception] | None = None
-
-    @classmethod
-    def kind(cls) -> type[Exception]:
-        if cls._kind is None:
-            base = import_module("xonsh.tools").XonshError
-            cls._kind = type("Denied", (base,), {"__doc__": "A hook refused.", "code": REFUSED, "answer": None})
-        return cls._kind
+@cache
+def _refusal_type() -> type[Exception]:
+    """A subclass of xonsh's error, made on first use."""
+    base = import_module("xonsh.tools").XonshError
+    return type("Denied", (base,), {"__doc__": "A hook refused.", "code": REFUSED, "answer": None})
 
 
 def refusal(answer: ShellAnswer, *, code: int = REFUSED) -> Exception:
     """An exception to raise: the action does not happen, and the reason is shown."""
-    error: Any = _Refusal.kind()(answer.problem)
+    error: Any = _refusal_type()(answer.problem)
     error.code, error.answer = code, answer
     history = xsh().history
     if history is not None:
@@ -44,7 +39,7 @@ def refusal(answer: ShellAnswer, *, code: int = REFUSED) -> Exception:
 
 
 def is_refusal(error: BaseException | None) -> bool:
-    return error is not None and isinstance(error, _Refusal.kind())
+    return error is not None and isinstance(error, _refusal_type())
 
 
 def private(owner: Any, name: str) -> Any:
