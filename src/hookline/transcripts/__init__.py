@@ -1,7 +1,7 @@
-"""What agents wrote down of a session, read as one kind of message.
+"""Agents' transcripts of sessions, read as one kind of message.
 
-One reader per agent; each gives a stream of ``TranscriptMessage`` and never holds a whole file. Bad input never raises: what
-cannot be read is passed over.
+One reader per agent; each gives a stream of ``TranscriptMessage`` and never holds a whole file. Bad input never raises:
+what cannot be read is skipped.
 """
 
 from __future__ import annotations
@@ -18,25 +18,11 @@ if TYPE_CHECKING:
     from hookline.transcripts.reading import about, detect, read, read_from, reader_class, tail, tool_result
 
 __all__ = [
-    "About",
-    "Homes",
-    "Role",
-    "SessionFile",
-    "Tokens",
-    "TranscriptMessage",
-    "about",
-    "detect",
-    "mtime",
-    "read",
-    "read_from",
-    "reader_class",
-    "sessions_in",
-    "tail",
-    "tool_result",
-    "transcript_path",
+    "About", "Homes", "Role", "SessionFile", "Tokens", "TranscriptMessage", "about", "detect", "mtime", "read", "read_from",
+    "reader_class", "sessions_in", "tail", "tool_result", "transcript_path",
 ]  # fmt: skip
 
-# Looked up when they are first used: an event for which nothing is read must not pay for the readers.
+# Imported on first use: most events read no transcript.
 _HOMES: Mapping[str, str] = MappingProxyType(
     {
         "About": "message", "TranscriptMessage": "message", "Role": "message", "Tokens": "message", "transcript_path": "paths",

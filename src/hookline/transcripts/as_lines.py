@@ -1,4 +1,4 @@
-"""A session that is kept in a database, as lines that can be read again: the records of Claude Code's transcripts."""
+"""A session from a database as lines of Claude Code's transcript format, which can be read again."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hookline.transcripts.reading import about, read
 
 
 def as_lines(path: str, agent: str = "") -> Iterator[bytes]:
-    """One line for each thing that was said or done. Nothing raises: of what cannot be read there are no lines."""
+    """One line per message. Never raises: what cannot be read has no line."""
     known = about(path, agent)
     head = {"sessionId": known.session, "cwd": known.cwd, "version": known.version, "entrypoint": known.agent}
     for message in read(path, agent):
@@ -29,5 +29,5 @@ def _record(message: TranscriptMessage) -> dict[str, Any]:
             content = [{**result, "is_error": message.failed}]
             return {"type": "user", "message": {"role": "user", "content": content}}
         case role:
-            said = {"role": role, "content": [{"type": "text", "text": message.text}]}
-            return {"type": role, "isMeta": message.synthetic, "message": said}
+            content = [{"type": "text", "text": message.text}]
+            return {"type": role, "isMeta": message.synthetic, "message": {"role": role, "content": content}}

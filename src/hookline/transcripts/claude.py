@@ -7,22 +7,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from hookline.core._dataclass import replace
-from hookline.transcripts.message import (
-    About,
-    Latest,
-    Spent,
-    Tokens,
-    TranscriptMessage,
-    count,
-    rows,
-    table,
-    texts,
-    words,
-)
+from hookline.transcripts.message import About, Latest, Spent, TranscriptMessage, rows, table, texts, tokens, words
 from hookline.transcripts.paths import Homes, SessionFile, files_in, folder_names
 from hookline.transcripts.reader import TranscriptReader, own_words
 
-#: Stands between the texts of one record.
+_USAGE = ("input_tokens", "output_tokens", "cache_read_input_tokens")
+#: Between the texts of one record.
 _BETWEEN = "\n\n"
 _KINDS = frozenset({"user", "assistant", "system", "summary", "queue-operation", "permission-mode", "attachment"})
 
@@ -75,21 +65,20 @@ class ClaudeReader(TranscriptReader):
         found: list[TranscriptMessage] = []
         content = message.get("content")
         blocks = [{"type": "text", "text": content}] if isinstance(content, str) else rows(content)
-        # A record is one message, as the document counts them, however many texts it is made of.
+        # A record is one message, however many texts it has.
         texts_in = (words(block.get("text")) for block in blocks if block.get("type") == "text")
-        if said := _BETWEEN.join(text for text in texts_in if text):
-            found.append(TranscriptMessage(role="assistant", text=said, time=time, synthetic=synthetic))
+        if text := _BETWEEN.join(one for one in texts_in if one):
+            found.append(TranscriptMessage(role="assistant", text=text, time=time, synthetic=synthetic))
         for block in blocks:
             if block.get("type") == "tool_use":
                 call, tool, given = words(block.get("id")), words(block.get("name")), table(block.get("input"))
-                # Of its input only little is kept: it is there to tell a result from another, not to be read again.
+                # A large input is not kept: it only serves to recognise the result.
                 self._tools.put(call, (tool, given if len(str(given)) < 2000 else {}))
                 found.append(TranscriptMessage(role="tool_call", time=time, tool=tool, input=given, call=call))
         if found:
-            asked = "/".join(
-                words(part) for part in (message.get("id"), record.get("requestId", record.get("requestRef")))
-            )
-            found[-1] = replace(found[-1], tokens=self._spent.new(asked, _tokens(table(message.get("usage")))))
+            parts = (message.get("id"), record.get("requestId", record.get("requestRef")))
+            usage = tokens(table(message.get("usage")), _USAGE, "cache_creation_input_tokens")
+            found[-1] = replace(found[-1], tokens=self._spent.new("/".join(map(words, parts)), usage))
         yield from found
 
     def describe(self, record: dict[str, Any], known: About) -> About:
@@ -106,25 +95,13 @@ class ClaudeReader(TranscriptReader):
 
 
 def _person(record: dict[str, Any], known: bool | None) -> bool | None:
-    """A ``permission-mode`` record is written where a person can change it; newer ones also name the way in."""
+    """A ``permission-mode`` record is written where a person can change it; newer versions record the entry point."""
     if known is not None:
         return known
     if record.get("type") == "permission-mode":
         return True
-    way = words(record.get("entrypoint"))
-    return None if not way else not way.startswith("sdk")
-
-
-def _tokens(usage: dict[str, Any]) -> Tokens | None:
-    if not usage:
-        return None
-    cached = count(usage.get("cache_read_input_tokens"))
-    written = count(usage.get("cache_creation_input_tokens"))
-    return Tokens(
-        input=count(usage.get("input_tokens")) + written + cached,
-        output=count(usage.get("output_tokens")),
-        cached=cached,
-    )
+    entry = words(record.get("entrypoint"))
+    return None if not entry else not entry.startswith("sdk")
 
 
 class ChatReader(ClaudeReader):

@@ -14,17 +14,18 @@ from hookline.transcripts.message import (
     Latest,
     Tokens,
     TranscriptMessage,
-    count,
     exit_code,
     rows,
     table,
     texts,
+    tokens,
     words,
 )
 from hookline.transcripts.paths import Homes, SessionFile, agent_home, files_in, names_in
-from hookline.transcripts.reader import TranscriptReader, is_made_up
+from hookline.transcripts.reader import TranscriptReader, is_synthetic
 
-#: Sessions of all directories, the newest first: an older one is not searched for.
+_USAGE = ("input_tokens", "output_tokens", "cached_input_tokens")
+#: Sessions of all directories, the newest first; older ones are not searched.
 _ENOUGH = 100
 _KINDS = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted", "token_usage_record"})
 _OUTPUTS = frozenset({"function_call_output", "custom_tool_call_output", "local_shell_call_output"})
@@ -39,12 +40,12 @@ class CodexReader(TranscriptReader):
         self._tools = Latest()
         self._failed = Latest()
         self._unspent: Tokens | None = None
-        #: The session says after every call what it cost, not only now and then what all cost together.
+        #: The session records the tokens of every call, not only a total now and then.
         self._exact = False
         self._total: Any = None
 
     @property
-    def holding(self) -> bool:  # type: ignore[override]  # of the others it never changes
+    def holding(self) -> bool:  # type: ignore[override]  # a constant in the other readers
         return self._held is not None
 
     @staticmethod
@@ -71,12 +72,12 @@ class CodexReader(TranscriptReader):
             yield from self._item(payload, time)
         elif kind == "token_usage_record":
             self._exact = True
-            yield from self._cost(_tokens(table(payload.get("usage"))))
+            yield from self._cost(tokens(table(payload.get("usage")), _USAGE))
         elif kind == "event_msg" and payload.get("type") == "token_count" and not self._exact:
             info = table(payload.get("info"))
             if info.get("total_token_usage") != self._total:
                 self._total = info.get("total_token_usage")
-                yield from self._cost(_tokens(table(info.get("last_token_usage"))))
+                yield from self._cost(tokens(table(info.get("last_token_usage")), _USAGE))
         elif kind == "compacted":
             self._compacted(words(payload.get("message")))
         elif kind == "event_msg":
@@ -136,17 +137,17 @@ class CodexReader(TranscriptReader):
         self._held = replace(message, tokens=self._unspent)
         self._unspent = None
 
-    def _cost(self, tokens: Tokens | None) -> Iterator[TranscriptMessage]:
+    def _cost(self, used: Tokens | None) -> Iterator[TranscriptMessage]:
         if self._held is None or self._held.tokens is not None:
-            self._unspent = tokens
+            self._unspent = used
         else:
-            self._held = replace(self._held, tokens=tokens)
+            self._held = replace(self._held, tokens=used)
         # A text is still held back: only the next record shows whether it was the summary of a compaction.
         if self._held is not None and self._held.role != "assistant":
             yield from self.rest()
 
     def _compacted(self, summary: str) -> None:
-        """What the agent told itself last was its summary: no answer to anybody."""
+        """The last text was the agent's summary, not an answer."""
         held = self._held
         if held is not None and held.role == "assistant" and summary.rstrip().endswith(held.text.rstrip()):
             self._held = replace(held, synthetic=True)
@@ -166,10 +167,10 @@ class CodexReader(TranscriptReader):
 
 
 def _not_typed(payload: dict[str, Any], text: str) -> bool:
-    """Newer versions say of every part where it is from."""
+    """Newer versions record the source of every part."""
     parts = rows(table(payload.get("internal_chat_message_metadata_passthrough")).get("content_item_metadata"))
     sources = {words(table(part.get("provenance")).get("type")) for part in parts} - {""}
-    return "user" not in sources if sources else is_made_up(text)
+    return "user" not in sources if sources else is_synthetic(text)
 
 
 def _input(payload: dict[str, Any]) -> dict[str, Any]:
@@ -178,13 +179,3 @@ def _input(payload: dict[str, Any]) -> dict[str, Any]:
         return table(arguments)
     found = parse_record(arguments.encode("utf-8", "replace"))
     return {"input": arguments} if found is None else found
-
-
-def _tokens(usage: dict[str, Any]) -> Tokens | None:
-    if not usage:
-        return None
-    return Tokens(
-        input=count(usage.get("input_tokens")),
-        output=count(usage.get("output_tokens")),
-        cached=count(usage.get("cached_input_tokens")),
-    )

@@ -13,17 +13,18 @@ from hookline.transcripts.message import (
     Latest,
     Tokens,
     TranscriptMessage,
-    count,
     exit_code,
     rows,
     table,
     texts,
+    tokens,
     words,
 )
 from hookline.transcripts.paths import Homes, SessionFile, agent_home, file_in_each, first_text
-from hookline.transcripts.reader import TranscriptReader, is_made_up
+from hookline.transcripts.reader import TranscriptReader, is_synthetic
 
-#: What the agent tells the model of a run that has no terminal.
+_USAGE = ("inputTokens", "outputTokens", "cacheReadTokens")
+#: In the system prompt of a run without a terminal.
 _ALONE = "You are running in non-interactive mode"
 _EXITED = re.compile(r"<shellId: \S+ completed with exit code (-?\d+)>\s*\Z")
 
@@ -38,7 +39,7 @@ class CopilotReader(TranscriptReader):
     def __init__(self) -> None:
         self._tools = Latest()
         self._unspent: Tokens | None = None
-        #: Why a hook last refused to let the agent stop: the agent says it again, as a prompt.
+        #: Why a hook last refused to let the agent stop: the agent repeats it as a prompt.
         self._refused = ""
 
     @staticmethod
@@ -67,7 +68,7 @@ class CopilotReader(TranscriptReader):
         if kind == "user.message":
             yield from self._user(data, time)
         elif kind == "session.usage_record":
-            self._unspent = _tokens(table(data.get("usage")))
+            self._unspent = tokens(table(data.get("usage")), _USAGE)
         elif kind == "assistant.message":
             yield from self._model(data, time)
         elif kind == "tool.execution_complete":
@@ -80,7 +81,7 @@ class CopilotReader(TranscriptReader):
         if text:
             again = text == self._refused
             other = words(data.get("source")) not in {"", "user"}
-            yield TranscriptMessage(role="user", text=text, time=time, synthetic=again or other or is_made_up(text))
+            yield TranscriptMessage(role="user", text=text, time=time, synthetic=again or other or is_synthetic(text))
         self._refused = ""
 
     def _model(self, data: dict[str, Any], time: str) -> Iterator[TranscriptMessage]:
@@ -116,13 +117,3 @@ class CopilotReader(TranscriptReader):
         if record.get("type") == "system.message" and _ALONE in words(data.get("content")):
             return replace(known, interactive=False)
         return known
-
-
-def _tokens(usage: dict[str, Any]) -> Tokens | None:
-    if not usage:
-        return None
-    return Tokens(
-        input=count(usage.get("inputTokens")),
-        output=count(usage.get("outputTokens")),
-        cached=count(usage.get("cacheReadTokens")),
-    )

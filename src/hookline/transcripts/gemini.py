@@ -1,6 +1,6 @@
 """Gemini CLI: ``~/.gemini/tmp/<project>/chats/session-<time>-<session>.jsonl``; older ones are one document, ``.json``.
 
-A message is written again when more of it is known, always under the same id.
+A message is written again, under the same id, when more of it is known.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class GeminiReader(TranscriptReader):
         return output if shell_failed(output) else None
 
     def complete(self, path: str, known: About) -> About:
-        """The directory is noted once for all sessions in it."""
+        """The directory is recorded once for all its sessions."""
         return known if known.cwd else replace(known, cwd=_project_root(path))
 
     def messages(self, record: dict[str, Any]) -> Iterator[TranscriptMessage]:
@@ -111,7 +111,7 @@ class GeminiReader(TranscriptReader):
             )  # fmt: skip
 
     def describe(self, record: dict[str, Any], known: About) -> About:
-        """Neither the directory nor whether a person sat there is written down."""
+        """The transcript records neither the directory nor whether a person took part."""
         if known.session or "projectHash" not in record:
             return known
         return replace(known, session=words(record.get("sessionId")), started=words(record.get("startTime")))

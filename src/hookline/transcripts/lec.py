@@ -1,7 +1,7 @@
 """Our own conversation documents (``.lec``): what you wrote, and one block of colons per answer.
 
-Only as much of the format as a reader of messages needs; ``hookline.agent.conversation`` knows all of it. Neither times
-nor tokens are written down in them.
+Only as much of the format as a reader of messages needs; ``hookline.agent.conversation`` knows all of it. Times and
+tokens are not recorded in them.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class LecReader(TranscriptReader):
         return About(agent=self.agent)
 
     def read(self, path: str, start: int) -> Iterator[tuple[int, TranscriptMessage]]:
-        """What is not yet answered is told, and told again from the same place once it is."""
+        """A prompt without an answer is yielded, and yielded again from the same place once it is answered."""
         place = start
         spoken: list[str] = []
         block: list[str] | None = None
@@ -63,13 +63,11 @@ class LecReader(TranscriptReader):
     def _turn(
         self, spoken: list[str], block: list[str], before: int, after: int
     ) -> Iterator[tuple[int, TranscriptMessage]]:
-        said = "\n".join(spoken).strip()
-        found = [TranscriptMessage(role="user", text=said)] if said else []
+        prompt = "\n".join(spoken).strip()
+        found = [TranscriptMessage(role="user", text=prompt)] if prompt else []
         found += _segments(block)
-        for message in found[:-1]:
-            yield before, message
-        for message in found[-1:]:
-            yield after, message
+        for number, message in enumerate(found, 1):
+            yield after if number == len(found) else before, message
 
 
 def _segments(block: list[str]) -> Iterator[TranscriptMessage]:
@@ -110,17 +108,17 @@ def _record(kind: str, head: str, inner: str) -> Iterator[TranscriptMessage]:
     if kind == "inline-attachment":
         yield TranscriptMessage(role="user", text=_plain(parts.get("content", "")), synthetic=True)
     elif kind == "tool-call":
-        said = dict(_ATTRIBUTE.findall(head))
-        tool, call = said.get("with", ""), said.get("id", "")
+        attributes = dict(_ATTRIBUTE.findall(head))
+        tool, call = attributes.get("with", ""), attributes.get("id", "")
         given = {name: _plain(value) for name, value in _ELEMENT.findall(parts.get("arguments", ""))}
         yield TranscriptMessage(role="tool_call", tool=tool, call=call, input=given)
         results = [_plain(value) for name, value in _ELEMENT.findall(parts.get("results", "")) if name == "result"]
         yield TranscriptMessage(
             role="tool_result", text="\n".join(results), tool=tool, call=call, input=given,
-            failed=said.get("is-error") == "true",
+            failed=attributes.get("is-error") == "true",
         )  # fmt: skip
 
 
 def _plain(text: str) -> str:
-    """Without the bars and marks that keep free text apart from structure."""
+    """Without the bars and marks that separate free text from structure."""
     return text.removesuffix("\n").replace("\n\u2506", "\n").removeprefix("\n").replace("<\u2502", "<")

@@ -12,18 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hookline.core._dataclass import replace
-from hookline.transcripts.message import (
-    About,
-    Latest,
-    Spent,
-    Tokens,
-    TranscriptMessage,
-    count,
-    rows,
-    table,
-    texts,
-    words,
-)
+from hookline.transcripts.message import About, Latest, Spent, TranscriptMessage, rows, table, texts, tokens, words
 from hookline.transcripts.paths import Homes, SessionFile, file_in_each, first_text
 from hookline.transcripts.reader import TranscriptReader, own_words
 
@@ -47,7 +36,7 @@ class LettaReader(TranscriptReader):
 
     @staticmethod
     def locate(data: Mapping[str, Any], home: str, environ: Mapping[str, str]) -> str:
-        """The folder is named after what is kept in it, in letters that every file system takes."""
+        """The folder's name is the conversation's, encoded in characters that every file system allows."""
         conversation = first_text(data, "conversation_id")
         if not conversation:
             return ""
@@ -61,7 +50,7 @@ class LettaReader(TranscriptReader):
         return file_in_each("letta-code", os.path.join(homes.home, _CONVERSATIONS), "messages.jsonl")
 
     def complete(self, path: str, known: About) -> About:
-        """Every agent has a conversation that is called ``default``, and only its folder says whose it is."""
+        """Every agent has a conversation called ``default``; only its folder names the agent."""
         return replace(known, session=_owner(path) or known.session) if known.session == "default" else known
 
     def messages(self, record: dict[str, Any]) -> Iterator[TranscriptMessage]:
@@ -86,7 +75,7 @@ class LettaReader(TranscriptReader):
             yield TranscriptMessage(role="user", text=text, time=time, synthetic=synthetic)
 
     def _model(self, message: dict[str, Any], time: str) -> Iterator[TranscriptMessage]:
-        """A message is written again when the model goes on in it: what stood there before is not told twice."""
+        """A message is written again when the model continues it: known parts are not repeated."""
         name, found = words(message.get("id")), list[TranscriptMessage]()
         for part in rows(message.get("content")):
             text, call = words(part.get("text")), words(part.get("id"))
@@ -98,28 +87,17 @@ class LettaReader(TranscriptReader):
                     TranscriptMessage(role="tool_call", time=time, tool=words(part.get("name")), call=call, input=given)
                 )
         if found:
-            asked = f"{name} {message.get('timestamp')}"
-            found[-1] = replace(found[-1], tokens=self._spent.new(asked, _tokens(table(message.get("usage")))))
+            usage = tokens(table(message.get("usage")), ("input", "output", "cacheRead"), "cacheWrite")
+            found[-1] = replace(found[-1], tokens=self._spent.new(f"{name} {message.get('timestamp')}", usage))
         yield from found
 
     def describe(self, record: dict[str, Any], known: About) -> About:
-        """Whether a person sat there is not written down."""
+        """The transcript does not record whether a person took part."""
         if known.session or record.get("type") != "session":
             return known
         return replace(
             known, session=words(record.get("id")), cwd=words(record.get("cwd")), started=words(record.get("timestamp"))
         )
-
-
-def _tokens(usage: dict[str, Any]) -> Tokens | None:
-    if not usage:
-        return None
-    cached = count(usage.get("cacheRead"))
-    return Tokens(
-        input=count(usage.get("input")) + count(usage.get("cacheWrite")) + cached,
-        output=count(usage.get("output")),
-        cached=cached,
-    )
 
 
 def _owner(path: str) -> str:

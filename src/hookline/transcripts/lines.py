@@ -7,11 +7,12 @@ import os
 import re
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from hookline.core._dataclass import dataclass
 
-#: A longer line is passed over: nobody reads ten megabytes that one tool said.
+#: A longer line is skipped: nobody reads ten megabytes of one tool's output.
 LONGEST = 8 * 1024 * 1024
 #: A file that is one document and no lines is read whole, if it is not longer than this.
 _LONGEST_DOCUMENT = 32 * 1024 * 1024
@@ -23,12 +24,12 @@ class _TextLine:
     text: bytes
     #: Where the next line begins.
     end: int
-    #: It ends with a line feed: nobody is still writing it.
+    #: It ends with a line feed, so it is complete.
     whole: bool = True
 
 
 def _open_file(path: str) -> int | None:
-    """A descriptor; None when there is no plain file to read. A pipe in its place must not make anybody wait."""
+    """A descriptor; None if it is not a regular file. A pipe must not block the reader."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except (OSError, ValueError):  # ValueError: a null character in the name
@@ -40,12 +41,13 @@ def _open_file(path: str) -> int | None:
 
 
 def lines(path: str, start: int = 0, *, longest: int = LONGEST) -> Iterator[_TextLine]:
-    """The lines from byte ``start`` on, without those that are too long. What cannot be read ends them early."""
+    """The lines from byte ``start`` on, without those that are too long. A read error ends them early."""
     handle = _open_file(path)
     if handle is None:
         return
     try:
-        yield from _lines(handle, max(0, start), longest)
+        with suppress(OSError):
+            yield from _lines(handle, max(0, start), longest)
     finally:
         os.close(handle)
 
@@ -53,7 +55,7 @@ def lines(path: str, start: int = 0, *, longest: int = LONGEST) -> Iterator[_Tex
 def _lines(handle: int, place: int, longest: int) -> Iterator[_TextLine]:
     parts: list[bytes] = []
     held, dropping = 0, False
-    while chunk := _chunk(handle, place):
+    while chunk := os.pread(handle, _CHUNK, place):
         begin = 0
         while (found := chunk.find(b"\n", begin)) >= 0:
             if not dropping and held + found - begin <= longest:
@@ -71,13 +73,6 @@ def _lines(handle: int, place: int, longest: int) -> Iterator[_TextLine]:
         yield _TextLine(text=b"".join(parts), end=place, whole=False)
 
 
-def _chunk(handle: int, place: int) -> bytes:
-    try:
-        return os.pread(handle, _CHUNK, place)
-    except OSError:
-        return b""
-
-
 def file_size(path: str) -> int:
     try:
         return os.stat(path).st_size
@@ -92,20 +87,18 @@ def line_start(path: str, place: int) -> int:
     return next((line.end for line in lines(path, place - 1) if line.whole), file_size(path))
 
 
-# ── what stands in a line ────────────────────────────────────────────────────────────────────────────
-
 #: Halves of a character, in the order in which an escape is tried: a pair, a half alone, any other escape.
 _HALVES = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|(\\u[dD][89a-fA-F]..)|\\.", re.DOTALL)
 
 
 def parse_record(text: bytes) -> dict[str, Any] | None:
     """The object in a line; None if there is none: a torn line, junk, or nested beyond reason."""
-    # A mark at the beginning of the file, or the hole that a crash left in it, stands before the record.
-    said = text.decode("utf-8", "replace").lstrip("\ufeff\0")
-    if "\\ud" in said or "\\uD" in said:  # half a character cannot be written anywhere
-        said = _HALVES.sub(lambda found: "\\ufffd" if found[1] else found[0], said)
+    # A byte order mark, or null bytes that a crash left, may come before the record.
+    line = text.decode("utf-8", "replace").lstrip("\ufeff\0")
+    if "\\ud" in line or "\\uD" in line:  # a lone surrogate cannot be encoded
+        line = _HALVES.sub(lambda found: "\\ufffd" if found[1] else found[0], line)
     try:
-        value = json.loads(said)
+        value = json.loads(line)
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
@@ -124,7 +117,7 @@ def _document(path: str) -> dict[str, Any] | None:
 
 
 def records(path: str, start: int) -> Iterator[tuple[int, dict[str, Any]]]:
-    """What can be read, with the place after it. A last line that is not whole counts if it can be read."""
+    """Every readable record, with the place after it. An incomplete last line counts if it can be read."""
     for number, line in enumerate(lines(path, start)):
         record = parse_record(line.text) if line.text.strip() else None
         if record is not None:

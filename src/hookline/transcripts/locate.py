@@ -1,7 +1,7 @@
-"""The sessions that any agent had in a directory, the one that was used last first.
+"""The sessions of a directory, of any agent, the one that was used last first.
 
-Every agent keeps them elsewhere. Some name the folder after the directory, others keep all in one place and write the
-directory down in each: of those, only the newest are looked into.
+Some agents have a folder per directory. Others keep all sessions in one place and record the directory in each: of
+those, only the newest are opened.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from hookline.core.agents import all_agents
 from hookline.transcripts.paths import Homes, SessionFile, files_in
 from hookline.transcripts.reading import about, reader_class
 
-#: Transcripts of one agent that are looked into, the newest first: a person means a session of today, not of last year.
-_LOOKED_INTO = 100
+#: Transcripts of one agent that are opened, the newest first.
+_MAX_OPENED = 100
 
 
 def sessions_in(directory: str, homes: Homes, agents: Iterable[str] | None = None) -> Iterator[SessionFile]:
-    """Of these agents or of all, the newest first. Nothing raises: what cannot be read is as good as absent."""
+    """Of these agents or of all, the newest first. Never raises: what cannot be read is skipped."""
     names = tuple(dict.fromkeys((os.path.realpath(directory), os.path.abspath(directory))))
     found: list[SessionFile] = []
     for agent in all_agents() if agents is None else agents:
@@ -36,7 +36,7 @@ def _newest(found: Iterable[SessionFile]) -> Iterator[SessionFile]:
     others = 0
     for one in sorted(set(found), key=_age, reverse=True):
         others += not one.certain
-        if one.certain or others <= _LOOKED_INTO:
+        if one.certain or others <= _MAX_OPENED:
             yield one
 
 
@@ -45,6 +45,6 @@ def _age(one: SessionFile) -> tuple[float, str]:
 
 
 def _own(directory: str, homes: Homes) -> Iterator[SessionFile]:
-    """Our chats; our conversation files lie in the directory itself."""
+    """Our chats, and the conversation files in the directory itself."""
     yield from files_in("hookline", os.path.join(homes.chats, re.sub(r"[^A-Za-z0-9]", "-", directory)), ".jsonl")
     yield from files_in("hookline", directory, ".lec")

@@ -24,29 +24,27 @@ def words(value: Any) -> str:
 
 
 def count(value: Any) -> int:
-    """A number of things: a whole one, and none below zero."""
+    """A whole number that is not negative; 0 for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return 0
     return int(value) if 0 <= value < 1e15 else 0
 
 
-def texts(value: Any, *fields: str) -> str:
-    """A text, or the texts of the parts that it is made of."""
+def texts(value: Any) -> str:
+    """A text, or the texts of its parts."""
     if isinstance(value, str):
         return value
-    wanted = fields or ("text",)
-    found = (words(one.get(name)) for one in rows(value) for name in wanted)
-    return "\n".join(text for text in found if text)
+    return "\n".join(text for one in rows(value) if (text := words(one.get("text"))))
 
 
 def exit_code(value: Any) -> int:
-    """0 also when nobody said it."""
+    """0 also where it is missing."""
     whole = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e9
     return int(value) if whole else 0
 
 
 class Latest:
-    """What was noted under a name, for the latest names only: a file may have any number of them."""
+    """Values by name, for the latest names only: a file may have any number of them."""
 
     def __init__(self, size: int = 4096) -> None:
         self._size = size
@@ -69,24 +67,24 @@ class Latest:
 
 
 class Spent:
-    """Tokens of model calls that are written down several times: every token is told once."""
+    """Tokens of model calls that are recorded several times: every token is counted once."""
 
     def __init__(self) -> None:
-        self._told = Latest(256)
+        self._counted = Latest(256)
 
     def new(self, call: str, now: Tokens | None) -> Tokens | None:
         """What this record of the call adds."""
         if now is None:
             return None
-        told: Tokens = self._told.get(call, Tokens()) if call else Tokens()
+        before: Tokens = self._counted.get(call, Tokens()) if call else Tokens()
         more = Tokens(
-            input=max(0, now.input - told.input),
-            output=max(0, now.output - told.output),
-            cached=max(0, now.cached - told.cached),
+            input=max(0, now.input - before.input),
+            output=max(0, now.output - before.output),
+            cached=max(0, now.cached - before.cached),
         )
         if more == Tokens():
             return None
-        self._told.put(call, now)
+        self._counted.put(call, now)
         return more
 
 
@@ -98,13 +96,13 @@ _EXITED = re.compile(
 
 
 def shell_failed(text: str) -> bool:
-    """The result of a command says that it did not end with 0: by itself, or by a signal."""
+    """Whether the result of a command shows that it failed, or was ended by a signal."""
     found = _EXITED.search(text[-2000:])
     return found is not None and found[1] != "0"
 
 
 def pieces(parts: Any) -> list[str]:
-    """The texts of a content, without what the model only thought."""
+    """The texts of a content, without the model's reasoning."""
     if isinstance(parts, str):
         return [parts]
     return [words(part.get("text")) for part in rows(parts) if part.get("thought") is not True]
@@ -115,19 +113,20 @@ def content_text(parts: Any) -> str:
 
 
 def answer(response: Any) -> tuple[str, bool]:
-    """What a function gave back, and whether it failed."""
+    """The result of a function, and whether it failed."""
     given = table(response)
     error = given.get("error")
     text = words(error) or words(given.get("output"))
     return text, bool(error) or shell_failed(text)
 
 
-def tokens(usage: dict[str, Any], names: tuple[str, str, str]) -> Tokens | None:
-    """``names`` of what went in, what came out and what was cached."""
+def tokens(usage: dict[str, Any], names: tuple[str, str, str], written: str = "") -> Tokens | None:
+    """``names`` are the fields of input, output and cached tokens. ``written`` is the field of tokens written to the
+    cache, for agents whose input includes neither those nor the cached ones."""
     if not usage:
         return None
-    into, out, cached = (count(usage.get(name)) for name in names)
-    return Tokens(input=into, output=out, cached=cached)
+    sent, received, cached = (count(usage.get(name)) for name in names)
+    return Tokens(input=sent + count(usage.get(written)) + cached if written else sent, output=received, cached=cached)
 
 
 Role = Literal["user", "assistant", "tool_call", "tool_result"]
@@ -135,10 +134,8 @@ Role = Literal["user", "assistant", "tool_call", "tool_result"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tokens:
-    """What one model call used, as far as the agent wrote it down.
-
-    Of a call that is written down in several messages, every token is told once, with one of them.
-    """
+    """What one model call used, as far as the agent recorded it. If several messages belong to one call, only one of
+    them has its tokens."""
 
     #: All that was sent, with what was cached.
     input: int = 0
@@ -149,26 +146,26 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TranscriptMessage:
-    """One thing somebody said or did. A reader leaves out what is neither: system notes, snapshots, reasoning."""
+    """A message, a tool call or its result. Readers leave out the rest: system notes, snapshots, reasoning."""
 
     role: Role
-    #: What was said; of a tool result, what the tool gave back.
+    #: The text of a message, or the output of a tool.
     text: str = ""
     #: ISO 8601 as the agent wrote it, or "".
     time: str = ""
     tokens: Tokens | None = None
-    #: Of a tool call and its result: the agent's own name of the tool, its input, and what ties the two together.
+    #: Of a tool call and its result: the agent's own name of the tool, its input, and the id of the call.
     tool: str = ""
     input: Mapping[str, Any] = field(default_factory=empty)
     call: str = ""
     failed: bool = False
-    #: The agent made it up itself (a reminder, a command's echo, a re-fired reason): not the person's words.
+    #: Written by the agent itself, not by the person: a reminder, a command's echo, a re-fired reason.
     synthetic: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class About:
-    """What a transcript says of its session, as far as it says it."""
+    """What a transcript records about its session."""
 
     agent: str
     session: str = ""
@@ -176,5 +173,5 @@ class About:
     version: str = ""
     branch: str = ""
     started: str = ""
-    #: A person sat there; None where the agent's transcript cannot tell.
+    #: Whether a person took part; None where the agent's transcripts do not show it.
     interactive: bool | None = None

@@ -1,6 +1,6 @@
-"""OpenCode: no file of a session's own, but one database of all, ``~/.local/share/opencode/opencode.db``.
+"""OpenCode: one database of all sessions, ``~/.local/share/opencode/opencode.db``.
 
-A session in it is named ``<database>#<session>``; the database alone means the session that was used last.
+A session in it is named ``<database>#<session>``; the database alone names the session that was used last.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from urllib.parse import quote
 
 from hookline.core._dataclass import replace
 from hookline.transcripts.lines import parse_record
-from hookline.transcripts.message import About, Tokens, TranscriptMessage, count, exit_code, table, words
+from hookline.transcripts.message import About, Tokens, TranscriptMessage, count, exit_code, table, tokens, words
 from hookline.transcripts.paths import Homes, SessionFile, agent_home, first_text
-from hookline.transcripts.reader import TranscriptReader, is_made_up
+from hookline.transcripts.reader import TranscriptReader, is_synthetic
 
 if TYPE_CHECKING:
     import sqlite3
@@ -40,7 +40,7 @@ class OpenCodeReader(TranscriptReader):
 
     @staticmethod
     def sessions(directories: tuple[str, ...], homes: Homes) -> Iterator[SessionFile]:
-        """One database of all; the session of a subagent is part of another."""
+        """Without the sessions of subagents, which are part of another."""
         database = _database(homes.home, homes.environ)
         for directory in directories if os.path.isfile(database) else ():
             for session, modified in _sessions(database, directory):
@@ -81,7 +81,7 @@ class OpenCodeReader(TranscriptReader):
 
 
 def _sessions(database: str, directory: str) -> list[tuple[str, float]]:
-    """The latest sessions of a directory, and when each was last used. Nothing raises."""
+    """The latest sessions of a directory, and when each was last used. Never raises."""
     import sqlite3
 
     try:
@@ -127,10 +127,10 @@ def _messages(message: dict[str, Any], part: dict[str, Any], created: int) -> It
         text = words(part.get("text"))
         if message.get("role") == "user":
             yield TranscriptMessage(
-                role="user", text=text, time=time, synthetic=part.get("synthetic") is True or is_made_up(text)
+                role="user", text=text, time=time, synthetic=part.get("synthetic") is True or is_synthetic(text)
             )
         elif message.get("role") == "assistant":
-            # What the agent tells itself when it compacts is no answer to anybody.
+            # A summary of a compaction is not an answer.
             summary = message.get("summary") is True
             yield TranscriptMessage(role="assistant", text=text, time=time, tokens=_tokens(message), synthetic=summary)
     elif kind == "tool":
@@ -150,17 +150,9 @@ def _tool(message: dict[str, Any], part: dict[str, Any], time: str) -> Iterator[
 
 
 def _tokens(message: dict[str, Any]) -> Tokens | None:
-    """Told once: whoever asks takes them out of the message."""
+    """Removed from the message, so that they count once."""
     usage = table(message.pop("tokens", None))
-    cache = table(usage.get("cache"))
-    if not usage:
-        return None
-    cached = count(cache.get("read"))
-    return Tokens(
-        input=count(usage.get("input")) + count(cache.get("write")) + cached,
-        output=count(usage.get("output")),
-        cached=cached,
-    )
+    return tokens({**usage, **table(usage.get("cache"))}, ("input", "output", "read"), "write")
 
 
 def _moment(milliseconds: int) -> str:

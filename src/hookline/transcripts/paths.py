@@ -1,4 +1,4 @@
-"""Where the transcript of an event's session is: what the agent says, or else where it is known to keep it."""
+"""Where the transcript of an event's session is: as the agent says, or at the agent's usual place."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from hookline.core._dataclass import dataclass
 
 
 def transcript_path(agent: str, data: Mapping[str, Any], home: str, environ: Mapping[str, str] | None = None) -> str:
-    """A path at which there is a file, or ""; some agents never name it, and theirs is found by the session."""
+    """The path of an existing file, or "". For agents that do not send it, it is found by the session."""
     for name in ("transcript_path", "transcriptPath"):
         named = data.get(name)
         if isinstance(named, str) and named:
             return named if os.path.isfile(named) else ""
-    from hookline.transcripts.reading import reader_class  # most agents name it
+    from hookline.transcripts.reading import reader_class  # most agents send the path
 
     found = reader_class(agent).locate(data, home, environ or {})
     return found if found and os.path.isfile(_session_file(found)) else ""
 
 
 def agent_home(variable: str, environ: Mapping[str, str], home: str, *usual: str) -> str:
-    """An agent's own directory: where the variable says, else the usual one below home."""
+    """An agent's own directory: from the variable, else the usual one below home."""
     moved = environ.get(variable, "")
     return moved if os.path.isabs(moved) else os.path.join(home, *usual)
 
@@ -61,13 +61,13 @@ class SessionFile:
     modified: float
     agent: str
     path: str
-    #: It lies where only sessions of the directory lie; otherwise the transcript itself must say so.
+    #: Its folder is for this directory only; otherwise the transcript must name the directory.
     certain: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Homes:
-    """Where to look; ``environ`` holds only variables that may be believed."""
+    """Where to look; ``environ`` has only trusted variables."""
 
     home: str
     environ: Mapping[str, str]
@@ -77,7 +77,7 @@ class Homes:
 
 
 def folder_names(directory: str) -> set[str]:
-    """What agents call a folder that is named after a directory."""
+    """The names that agents give to the folder of a directory."""
     return {re.sub(r"[^A-Za-z0-9-]", "-", directory), directory.replace("/", "-")}
 
 
@@ -93,7 +93,7 @@ def files_in(agent: str, folder: str, ending: str, *, certain: bool = True) -> I
 
 
 def file_in_each(agent: str, base: str, file: str) -> Iterator[SessionFile]:
-    """One file in each folder; only the transcript says which directory it is about."""
+    """One file in each folder; only the transcript names its directory."""
     for name in names_in(base):
         path = os.path.join(base, name, file)
         with suppress(OSError):

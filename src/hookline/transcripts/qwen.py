@@ -69,9 +69,9 @@ class QwenReader(TranscriptReader):
         yield from found
 
     def _results(self, record: dict[str, Any], parts: Any, time: str) -> Iterator[TranscriptMessage]:
-        told = table(record.get("toolCallResult"))
-        display = table(told.get("resultDisplay"))
-        bad = words(told.get("status")) in {"error", "cancelled"} or exit_code(display.get("exitCode")) != 0
+        result = table(record.get("toolCallResult"))
+        display = table(result.get("resultDisplay"))
+        bad = words(result.get("status")) in {"error", "cancelled"} or exit_code(display.get("exitCode")) != 0
         for part in rows(parts):
             if given := table(part.get("functionResponse")):
                 text, failed = answer(given.get("response"))
@@ -81,7 +81,7 @@ class QwenReader(TranscriptReader):
                 )  # fmt: skip
 
     def describe(self, record: dict[str, Any], known: About) -> About:
-        """A run without a terminal is written like any other: whether a person sat there cannot be told."""
+        """The transcript does not record whether a person took part."""
         if known.session or not isinstance(record.get("sessionId"), str):
             return known
         return replace(

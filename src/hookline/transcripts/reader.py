@@ -1,4 +1,4 @@
-"""The base of every agent's transcript reader. It reads one record after the other and holds nothing that grows."""
+"""The base of every agent's transcript reader. It reads record by record, in constant memory."""
 
 from __future__ import annotations
 
@@ -11,42 +11,42 @@ from hookline.transcripts.lines import file_size, line_start, records
 from hookline.transcripts.message import About, TranscriptMessage
 from hookline.transcripts.paths import Homes, SessionFile
 
-#: Records at the beginning of a file that are searched for what it is and what it is about.
+#: Records at the beginning of a file that are searched for its agent and session.
 SEARCHED = 400
 
 
 class TranscriptReader:
-    """One reading of one transcript. No record whatever makes it raise."""
+    """Reads one transcript, once. No record makes it raise."""
 
     agent = ""
-    #: A message is held back until the next record, which may say what it cost.
+    #: A message is held back until the next record, which may have its tokens.
     holding = False
 
     # ── whose it is, and where it is ──
 
     @staticmethod
     def claims(record: dict[str, Any]) -> bool:
-        """Only this agent writes such a record."""
+        """Whether only this agent writes such a record."""
         return False
 
     @staticmethod
     def owns(path: str) -> bool:
-        """The name of the file alone shows that it is this agent's."""
+        """Whether the file's name alone shows that it is this agent's."""
         return False
 
     @staticmethod
     def locate(data: Mapping[str, Any], home: str, environ: Mapping[str, str]) -> str:
-        """Where the agent keeps the transcript of an event that does not name it; "" where nobody knows."""
+        """The path of the transcript for an event that does not name it; "" if it is unknown."""
         return ""
 
     @staticmethod
     def sessions(directories: tuple[str, ...], homes: Homes) -> Iterator[SessionFile]:
-        """Sessions that may be of one of these directories, which are names of the same one."""
+        """Sessions that may belong to one of these directories, which are names of the same one."""
         return iter(())
 
     @staticmethod
     def shell_failure(output: str) -> str | None:
-        """What went wrong, where the output of a shell command says that it failed."""
+        """The error, if the output of a shell command shows that it failed."""
         return None
 
     # ── records ──
@@ -59,7 +59,7 @@ class TranscriptReader:
         return iter(())
 
     def early(self, record: dict[str, Any]) -> Iterator[TranscriptMessage]:
-        """Results of tools that the agent notes before it writes the message about them."""
+        """Results of tools that the agent records before the message about them."""
         return iter(())
 
     def describe(self, record: dict[str, Any], known: About) -> About:
@@ -67,7 +67,7 @@ class TranscriptReader:
         return known
 
     def complete(self, path: str, known: About) -> About:
-        """``known``, and what is written beside the file or in its name."""
+        """``known``, and what the file's name or a file beside it adds."""
         return known
 
     # ── files ──
@@ -94,8 +94,8 @@ class TranscriptReader:
         return self.complete(path, known)
 
 
-#: What agents put around text that they send in the person's place.
-_MADE_UP = (
+#: The beginnings of texts that agents send in the person's name.
+_SYNTHETIC = (
     "<system-reminder>", "<task-notification>", "<command-name>", "<command-message>", "<local-command-stdout>",
     "<local-command-stderr>", "<local-command-caveat>", "<bash-stdout>", "<bash-stderr>", "<stop-hook>",
     "<hook_prompt", "<hook_context>", "<environment_context>", "<user_instructions>", "<turn_aborted>",
@@ -105,14 +105,14 @@ _MADE_UP = (
 )  # fmt: skip
 
 
-#: What agents put in front of the person's own words, in the same text.
+#: What agents put before the person's own text.
 _BEFORE = re.compile(r"\s*<(hook_context|system-reminder|current_datetime|qwen:[\w-]+)>.*?</\1>\s*", re.DOTALL)
 
 
 def own_words(parts: Iterable[str], between: str = "\n") -> tuple[str, bool]:
-    """What a person said in a prompt of these parts; or all of it, and that nobody did."""
+    """The person's own text in the parts of a prompt; if there is none, all of it, and that it is synthetic."""
     texts = [part for part in parts if part.strip()]
-    own = [text for text in map(_bare, texts) if text and not is_made_up(text)]
+    own = [text for text in map(_bare, texts) if text and not is_synthetic(text)]
     return (between.join(own), False) if own else (between.join(texts), True)
 
 
@@ -123,6 +123,6 @@ def _bare(text: str) -> str:
     return text[place:]
 
 
-def is_made_up(text: str) -> bool:
-    """The text says of itself that no person wrote it."""
-    return text.lstrip().startswith(_MADE_UP)
+def is_synthetic(text: str) -> bool:
+    """Whether the text shows that no person wrote it."""
+    return text.lstrip().startswith(_SYNTHETIC)

@@ -1,4 +1,4 @@
-"""Read any agent's transcript: streaming, from any place in it, and never raising."""
+"""Read any agent's transcript as a stream, from any place in it. Never raises."""
 
 from __future__ import annotations
 
@@ -17,22 +17,21 @@ from hookline.transcripts.reader import SEARCHED, TranscriptReader
 #: Our own: the chat's records are like Claude Code's, a conversation is a document.
 _OWN = ("hookline.transcripts.lec:LecReader", "hookline.transcripts.claude:ChatReader")
 _OWN_NAMES: Mapping[str, str] = MappingProxyType({"native": "hookline", "lectic": "hookline"})
-#: The last to be asked whose a record is, since others write records that look like its.
+#: Checked last, since other agents write similar records.
 _LAST = "hookline.transcripts.claude:ClaudeReader"
 
 _TAIL = 256 * 1024
 
 
 def read(path: str, agent: str = "") -> Iterator[TranscriptMessage]:
-    """Everything that was said and done, oldest first. The content shows whose it is if ``agent`` is ""."""
+    """All messages, oldest first. With ``agent`` "" the content decides whose transcript it is."""
     return (message for _end, message in read_from(path, 0, agent))
 
 
 def read_from(path: str, start: int = 0, agent: str = "") -> Iterator[tuple[int, TranscriptMessage]]:
-    """From byte ``start`` on, which must be one that this function gave, or 0.
+    """From ``start`` on: 0, or a place that this function returned.
 
-    With every message comes the place from which to go on later: everything before it was given, and a line that is
-    still being written was not.
+    Each message comes with the place from which to continue later. A line that is still being written is not before it.
     """
     reader = _reader(path, agent)
     return iter(()) if reader is None else reader.read(path, start)
@@ -45,7 +44,7 @@ def tail(path: str, agent: str = "", size: int = _TAIL) -> Iterator[TranscriptMe
 
 
 def tool_result(path: str, call: str, agent: str = "", size: int = _TAIL) -> TranscriptMessage | None:
-    """The latest result of one tool call near the end of the file, as soon as the agent has noted it anywhere."""
+    """The latest result of one tool call near the end of the file, also if it is recorded outside of a message."""
     reader = _reader(path, agent)
     if reader is None or reader.owns(path):
         return None
@@ -53,25 +52,25 @@ def tool_result(path: str, call: str, agent: str = "", size: int = _TAIL) -> Tra
     for _end, record in records(path, line_start(path, file_size(path) - size)):
         for message in (*reader.early(record), *reader.messages(record)):
             if message.call == call:
-                # A call whose result is not there yet may have the name of an earlier one.
+                # A new call without a result may reuse an earlier id.
                 found = message if message.role == "tool_result" else None
     return found
 
 
 def about(path: str, agent: str = "") -> About:
-    """What the beginning of the file says of the session."""
+    """What the beginning of the file records about the session."""
     reader = _reader(path, agent)
     return About(agent=_name(agent)) if reader is None else reader.about(path)
 
 
 def detect(path: str) -> str:
-    """The agent that wrote it, by its full name (``claude-code``, ``hookline``, …); "" if nobody is known to."""
+    """The full name of the agent that wrote it (``claude-code``, ``hookline``, …); "" if it is unknown."""
     found = _detect(path)
     return "" if found is None else found.agent
 
 
 def reader_class(agent: str, path: str = "") -> type[TranscriptReader]:
-    """Of this agent; one that reads nothing where nobody has written any."""
+    """This agent's reader; one that reads nothing if the agent has none."""
     name = _name(agent)
     if name == "hookline":
         return next(reader for reader in map(_load, _OWN) if reader.owns(path) or reader is _load(_OWN[-1]))
@@ -109,6 +108,6 @@ def _detect(path: str) -> type[TranscriptReader] | None:
 
 @cache
 def _readers() -> tuple[type[TranscriptReader], ...]:
-    """In the order in which they are asked whose a file or a record is."""
+    """In the order in which they are tried."""
     named = [*_OWN, *(agent.reader for agent in all_agents().values() if agent.reader not in {"", _LAST}), _LAST]
     return tuple(map(_load, named))
