@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from types import ModuleType
 
+    from hookline.cli.parser import Parser
+
+
 #: What a person wants to do -> the commands for it, each with what it does, in the order of ``--help``.
 _GROUPS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
@@ -118,18 +121,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         _discard_stdout()
         return 74
     except UnicodeEncodeError as error:
-        odd = next((word for word in words if _is_undecodable(word)), None)
+        # Python passes bytes that are not UTF-8 on as surrogates, which cannot be encoded.
+        odd = next((word for word in words if any("\udc80" <= char <= "\udcff" for char in word)), None)
         if odd is None:
             return _bug(error, words)
         _print_error(f"hookline: {odd!r} is not UTF-8 text; only a file name may contain other bytes")
         return 64
     except Exception as error:
         return _bug(error, words)
-
-
-def _is_undecodable(word: str) -> bool:
-    """Whether the argument was not UTF-8: Python passes such bytes on as surrogates, which cannot be encoded."""
-    return any("\udc80" <= char <= "\udcff" for char in word)
 
 
 def _discard_stdout() -> None:
@@ -193,7 +192,10 @@ def _dispatch(words: list[str]) -> int:
         return 0
     command, rest = words[0], words[1:]
     if command not in COMMANDS:
-        raise UsageError(f"there is no command {command!r}{_nearest(command)} All commands: hookline --help")
+        from hookline.cli.output import did_you_mean  # noqa: PLC0415  only a typo needs it
+
+        hint = did_you_mean(command, COMMANDS) or "."
+        raise UsageError(f"there is no command {command!r}{hint} All commands: hookline --help")
     module = command_module(command)
     parse_fast = getattr(module, "parse_fast", None)
     args = parse_fast(rest) if parse_fast is not None else None
@@ -231,13 +233,6 @@ def _rows(table: Mapping[Any, str]) -> str:
     return "\n".join(f"  {name:<12}{about}" for name, about in table.items())
 
 
-def _nearest(command: str) -> str:
-    from difflib import get_close_matches  # only a typo needs it
-
-    near = get_close_matches(command, COMMANDS, n=1)
-    return f"; did you mean {near[0]!r}?" if near else "."
-
-
 def _print_error(text: str) -> None:
     try:
         print(text, file=sys.stderr)
@@ -256,7 +251,3 @@ def _keep_traceback() -> str:
     except OSError as error:
         return f"the traceback could not be saved: {error}"
     return f"please report it with the file {file.name}"
-
-
-if TYPE_CHECKING:
-    from hookline.cli.parser import Parser

@@ -48,14 +48,14 @@ def run_builtin_hook(name: str, event: str, agent: str = "") -> int:
         payload = _payload()
         happened = _event(name, event, payload, agent or payload_agent(payload))
         module, _, function = known[name].partition(":")
-        said = getattr(import_module(module), function)(happened)
+        reply = getattr(import_module(module), function)(happened)
     except Exception as error:
         _print_error(f"hook {name} raised: {type(error).__name__}: {error}")
         return 0
-    if isinstance(said, Reply) and happened.agent != ASSUMED:
-        _print_reply(name, happened, said)
-    elif said is not None:
-        print_json(document(happened.kind.name, said) if isinstance(said, Reply) else said)
+    if isinstance(reply, Reply) and happened.agent != ASSUMED:
+        _print_reply(name, happened, reply)
+    elif reply is not None:
+        print_json(document(happened.kind.name, reply) if isinstance(reply, Reply) else reply)
     return 0
 
 
@@ -97,11 +97,11 @@ def _payload() -> dict[str, Any]:
 
 
 def _event(name: str, event: str, payload: Mapping[str, Any], agent: str) -> Event:
-    told = event or payload.get("hook_event_name")
+    given = event or payload.get("hook_event_name")
     usual = _RUNS_ON.get(name, "SessionStart")
-    speaker = dialect_named("lazy" if agent == ASSUMED else agent)
-    wanted = speaker.events.get(told, told) if isinstance(told, str) and told else usual
-    incoming = speaker.event_in(wanted, payload, os.environ)
+    dialect = dialect_named("lazy" if agent == ASSUMED else agent)
+    wanted = dialect.events.get(given, given) if isinstance(given, str) and given else usual
+    incoming = dialect.event_in(wanted, payload, os.environ)
     cwd = incoming.cwd or payload.get("cwd")
     return Event(
         kind=event_kind(wanted if wanted in EVENTS else usual),

@@ -1,4 +1,4 @@
-"""What an agent supports on one event: tried out with the code that writes real answers."""
+"""What an agent supports on one event: from the table of capabilities, or tried with the code that writes answers."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from hookline.core._dataclass import dataclass
-from hookline.core.agents import Agent, all_agents, find_agent
+from hookline.core.agents import all_agents, find_agent
 from hookline.core.event import EVENTS, Event
 from hookline.core.result import Context, Decision, Injected, Message
 from hookline.dialects import dialect_named
+from hookline.dialects.claude_family.capabilities import CAPABILITIES, feasible
 from hookline.dialects.event_lookup import native_events
 from hookline.gateway.derived import BASES
-from hookline.gateway.reply import AgentReply, write_reply
+from hookline.gateway.reply import write_reply
 
 #: What happens to something that a hook asks for.
 Fate = Literal["yes", "adds only", "becomes a deny", "lost", "no effect"]
@@ -31,11 +32,11 @@ class Ability:
     fires: Literal["natively", "derived", "never"]
     #: The agent's own name of it; "" where it has none.
     native_event: str = ""
-    #: The events of the agent at which it is made up.
+    #: The agent's own events that it is derived from.
     derived_from: tuple[str, ...] = ()
     deny: Fate
     ask: Fate
-    #: Whether a hook's allow spares the person a question.
+    #: Whether a hook's allow replaces the question to the person.
     allow: Fate
     #: Field -> what becomes of a change of it.
     rewrite: Mapping[str, Fate]
@@ -49,14 +50,14 @@ class Ability:
         """What hooks of this event cannot do there, for people."""
         if self.fires == "never":
             return ("the event never fires there, so its hooks do not run",)
-        said = {"deny": self.deny, "ask": self.ask, "context": self.context, "a message to the person": self.messages}
-        said |= {f"a change of {name}": fate for name, fate in self.rewrite.items()}
-        words = {
+        fates = {"deny": self.deny, "ask": self.ask, "context": self.context, "a message to the person": self.messages}
+        fates |= {f"a change of {name}": fate for name, fate in self.rewrite.items()}
+        texts = {
             "lost": "is lost",
             "becomes a deny": "becomes a deny",
             "adds only": "can add and replace keys, not remove",
         }
-        return tuple(f"{what} {words[fate]}" for what, fate in said.items() if fate in words)
+        return tuple(f"{what} {texts[fate]}" for what, fate in fates.items() if fate in texts)
 
 
 def agents_named(name: str) -> tuple[str, ...]:
@@ -70,12 +71,14 @@ def agents_named(name: str) -> tuple[str, ...]:
 def ability(agent: str, event: str, data: Mapping[str, Any]) -> Ability:
     """``data`` is the event's data, if given; samples fill in the rest."""
     target, kind = all_agents()[agent], EVENTS[event]
-    native = native_events(target).get(event, "")
-    bases = () if native else _bases(target, event)
+    own = native_events(target)
+    native = own.get(event, "")
+    bases = () if native else tuple(base for base in BASES.get(event, ()) if base in own)
     happening = Event(kind=kind, data={**_sample(event), **data}, session="s", agent=agent, native_name=native or event)
-    fates = _Fates(target.dialect, happening)
-    # Answers to a derived event are given at the agent's own event.
-    carrier = _Fates(target.dialect, _carrier(target, bases[0])) if bases else fates
+    fates = carrier = _Fates(target.dialect, happening)
+    if bases:  # answers to a derived event are given at the agent's own event
+        base = Event(kind=EVENTS[bases[0]], data=_sample(bases[0]), session="s", native_name=own[bases[0]])
+        carrier = _Fates(target.dialect, base)
     return Ability(
         agent=agent,
         event=event,
@@ -86,17 +89,9 @@ def ability(agent: str, event: str, data: Mapping[str, Any]) -> Ability:
         ask=fates.of("ask", effect="ask", reason="sure?") if kind.deniable else "no effect",
         allow="yes" if fates.grants() else "no effect",
         rewrite={name: fates.of_change(name) for name in sorted(kind.modifies)},
-        context=carrier.of("context", context=(Injected(hook="h", context=Context(text="a text of a hook")),)),
-        messages=carrier.of("messages", messages=(Message(hook="h", text="a word of a hook"),)),
+        context=carrier.tried("context", context=(Injected(hook="h", context=Context(text="a hook's context")),)),
+        messages=carrier.tried("messages", messages=(Message(hook="h", text="a hook's message"),)),
     )
-
-
-def _bases(target: Agent, event: str) -> tuple[str, ...]:
-    return tuple(base for base in BASES.get(event, ()) if base in native_events(target))
-
-
-def _carrier(target: Agent, base: str) -> Event:
-    return Event(kind=EVENTS[base], data=_sample(base), session="s", native_name=native_events(target)[base])
 
 
 def _sample(event: str) -> dict[str, Any]:
@@ -104,22 +99,30 @@ def _sample(event: str) -> dict[str, Any]:
 
 
 class _Fates:
-    """Writes one kind of answer at a time and checks what is left of it."""
+    """What becomes of one kind of answer at a time."""
 
     def __init__(self, dialect: str, event: Event) -> None:
-        self._speaker = dialect_named(dialect)
+        self._dialect = dialect_named(dialect)
+        self._can = CAPABILITIES.get(self._dialect.name)
         self._event = event
 
-    def _write_reply(self, **decision: Any) -> AgentReply:
-        fields: dict[str, Any] = {"data": self._event.data, **decision}
-        told = Decision(event=self._event.kind.name, **fields)
-        return write_reply(self._speaker, self._event, told)
+    def _decision(self, **fields: Any) -> Decision:
+        return Decision(event=self._event.kind.name, **{"data": self._event.data, **fields})
 
-    def of(self, what: str, **decision: Any) -> Fate:
-        wording = self._write_reply(**decision)
-        if any(one.startswith(what) for one in wording.refused):
+    def of(self, what: str, **fields: Any) -> Fate:
+        """For effects and changes, which the table decides; an agent of another package has no row in it."""
+        if self._can is None:
+            return self.tried(what, **fields)
+        left = feasible(self._can, self._event, self._decision(**fields))
+        if not any(one.startswith(what) for one in left.lost):
+            return "yes"
+        return "becomes a deny" if left.effect == "deny" else "lost"
+
+    def tried(self, what: str, **fields: Any) -> Fate:
+        reply = write_reply(self._dialect, self._event, self._decision(**fields))
+        if any(one.startswith(what) for one in reply.refused):
             return "becomes a deny"
-        return "lost" if any(one.startswith(what) for one in wording.dropped) else "yes"
+        return "lost" if any(one.startswith(what) for one in reply.dropped) else "yes"
 
     def of_change(self, name: str) -> Fate:
         before = self._event.data.get(name)
@@ -135,4 +138,5 @@ class _Fates:
         return self.of(f"change of {name}", data={**self._event.data, name: value}, modified=True)
 
     def grants(self) -> bool:
-        return self._write_reply(granted=True).answer != self._write_reply().answer
+        plain, granted = self._decision(), self._decision(granted=True)
+        return self._dialect.reply_out(self._event, granted) != self._dialect.reply_out(self._event, plain)

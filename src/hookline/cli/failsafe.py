@@ -107,7 +107,7 @@ def _record_failure(runtime: Runtime | None, request: AgentRequest, why: str, *,
 
 
 def _kill_children(*, session_leaders: bool) -> None:
-    """Detached hooks, which may outlive us, lead a session of their own: they are spared once an engine has them."""
+    """Detached hooks may outlive us and lead a session of their own: they are not killed once an engine has them."""
     with suppress(OSError):
         for task in os.listdir("/proc/self/task"):
             with open(f"/proc/self/task/{task}/children", encoding="ascii") as file:

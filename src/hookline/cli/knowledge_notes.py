@@ -78,9 +78,6 @@ def current_index(context: MemoryContext, *, thorough: bool = False) -> Generato
         raise StateError(f"the index of notes cannot be used: {error}{f'; {why}' if why else ''}") from error
 
 
-# ── search ───────────────────────────────────────────────────────────────────────────────────────────
-
-
 def search(args: Namespace, context: MemoryContext) -> int:
     text = " ".join(args.text)
     if args.limit < 1:
@@ -112,9 +109,6 @@ def _render_hit(hit: Hit) -> str:
     return "\n".join(filter(None, (head, f"           {safe(hit.text)}" if hit.text else "", where)))
 
 
-# ── show ─────────────────────────────────────────────────────────────────────────────────────────────
-
-
 def show(args: Namespace, context: MemoryContext) -> int:
     if not args.what:
         return _show_memory(args, context)
@@ -141,7 +135,7 @@ def _render_note(kind: str, title: str, body: str, path: str) -> str:
 
 
 def _show_memory(args: Namespace, context: MemoryContext) -> int:
-    from hookline.memory.notes.entries import read  # only this command reads them all
+    from hookline.memory.notes.entries import read, summary_line  # only this command reads them all
 
     memories = context.places.memories(context.project, context.here.cwd)
     parts: list[str] = []
@@ -150,10 +144,7 @@ def _show_memory(args: Namespace, context: MemoryContext) -> int:
         parts += [f"{name}:\n{text.rstrip()}\n" for text in texts[:1]]
     for name in (DECISIONS, FAILURES):
         entries = [entry for folder in reversed(memories) for entry in read(os.path.join(folder, name))]
-        lines = [
-            f"- {entry['summary']}" + (f" → {entry['prevention']}" if entry.get("prevention") else "")
-            for entry in entries
-        ]
+        lines = [f"- {summary_line(entry)}" for entry in entries]
         parts += [f"{name}:\n" + "\n".join(lines) + "\n"] if lines else []
     if not parts:
         warn("this project has no memory yet")
@@ -171,14 +162,8 @@ def _print_text(args: Namespace, context: MemoryContext, session: str, notes: li
     return 0
 
 
-# ── forget ───────────────────────────────────────────────────────────────────────────────────────────
-
-
 def forget(args: Namespace, context: MemoryContext) -> int:
-    from hookline.memory.notes.forget import (
-        forget_session,  # only this command needs it
-        list_sessions,
-    )
+    from hookline.memory.notes.forget import forget_session, list_sessions  # only this command needs it
 
     if not args.yes and not (sys.stdin and sys.stdin.isatty()):
         raise UsageError("there is no terminal to ask on; to forget it without asking, add --yes")

@@ -61,8 +61,8 @@ class Counter:
 
     def _show(self, more: str) -> None:
         self._next, self._shown = time.monotonic() + _STEP, True
-        told = f"{self._what} {self._number}{self._of}" if self._number or self._of else self._what
-        print(f"\r{told}{more}\x1b[K", end="", file=sys.stderr, flush=True)
+        done = f"{self._what} {self._number}{self._of}" if self._number or self._of else self._what
+        print(f"\r{done}{more}\x1b[K", end="", file=sys.stderr, flush=True)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -156,6 +156,21 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
         padded = (cell + " " * (width - _width(cell)) for cell, width in zip(row, widths, strict=True))
         lines.append("  ".join(padded).rstrip())
     return "\n".join(lines)
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """``; did you mean 'log'?``, or "" if no known word is similar."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(word, list(known), n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def iso_time(seconds: float) -> str:
+    """UTC, to the millisecond."""
+    from datetime import UTC, datetime  # noqa: PLC0415  slow to import, and most commands print no time
+
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def plural(number: int, word: str) -> str:

@@ -19,8 +19,7 @@ class Parser(argparse.ArgumentParser):
         self.color = color
 
     def error(self, message: str) -> NoReturn:
-        msg = f"{message}; see: {self.prog} --help"
-        raise UsageError(msg)
+        raise UsageError(f"{message}; see: {self.prog} --help")
 
 
 def _formatter(prog: str) -> argparse.HelpFormatter:
@@ -29,9 +28,9 @@ def _formatter(prog: str) -> argparse.HelpFormatter:
 
 
 def _columns() -> int:
-    told = os.environ.get("COLUMNS", "")
-    if told.isdecimal() and int(told):
-        return int(told)
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns):
+        return int(columns)
     try:
         return os.get_terminal_size(sys.__stdout__.fileno()).columns or 80  # type: ignore[union-attr]  # caught
     except (AttributeError, ValueError, OSError):
@@ -51,6 +50,16 @@ def add_sources(parser: argparse.ArgumentParser, *, inherit: bool = False) -> No
         "--config", metavar="FILE", action="append", default=default if inherit else [],
         help="read only this file (repeatable, lowest precedence first); named files are trusted",
     )  # fmt: skip
+
+
+def parse_duration(option: str, text: str) -> float:
+    """Seconds, from a duration as hookline.toml has it. Raises UsageError."""
+    from hookline.dialects.native.kinds import Wrong, duration  # few options are durations
+
+    value: Any = duration().read(text)
+    if isinstance(value, Wrong):
+        raise UsageError(f"{option} {text!r} is not a duration; write 90s, 10m or 1h")
+    return float(value)
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:

@@ -66,15 +66,15 @@ def play_memory(folder: str, project: str, environ: Mapping[str, str]) -> Iterat
         yield _Chapter(about="A background worker asks a model what is worth keeping.", shown=f"{done}\n{_log(home)}")
     started = _event("SessionStart", "codex", project, around, source="startup")
     reply = context_inject(started)
-    told = "\n".join(one.text for one in reply.context) if reply else ""
-    yield _Chapter(about="Codex starts a session in the same project and gets it as context.", shown=told)
+    context = "\n".join(one.text for one in reply.context) if reply else ""
+    yield _Chapter(about="Codex starts a session in the same project and gets it as context.", shown=context)
 
 
 def _queued(event: Event) -> str:
     session_export(event)
-    scene = hook_context(event, "session-end")
-    assert scene is not None, "nobody has opted out"
-    queued = enqueue(scene, force=True, start=False)
+    context = hook_context(event, "session-end")
+    assert context is not None, "nobody has opted out"
+    queued = enqueue(context, force=True, start=False)
     return f"queue/{queued.name}" if queued.name else f"not queued: {queued.skip_reason}"
 
 

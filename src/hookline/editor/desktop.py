@@ -60,8 +60,8 @@ def ask(question: Question, environ: Mapping[str, str]) -> Answer:
         raise UnavailableError(f"{program} cannot be started: {error.strerror}") from None
     if done.returncode in {0, 1}:
         return "allowed" if done.returncode == 0 else "refused"
-    said = done.stderr.decode("utf-8", "replace").strip()
-    raise UnavailableError(f"{program} failed with {done.returncode}: {said[:200]}")
+    output = done.stderr.decode("utf-8", "replace").strip()
+    raise UnavailableError(f"{program} failed with {done.returncode}: {output[:200]}")
 
 
 def tell(progress: Progress, environ: Mapping[str, str]) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Protocol
 
 from hookline.core._dataclass import dataclass
@@ -16,6 +17,12 @@ class _Prompter(Protocol):
     def tell(self, progress: Progress) -> None: ...
 
 
+@dataclass(frozen=True, slots=True)
+class _Functions:
+    ask: Callable[[Question], Answer]
+    tell: Callable[[Progress], None]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptOutcome:
     """The answer, and notes: why prompters were skipped, or that nobody answered."""
@@ -27,7 +34,9 @@ class PromptOutcome:
 def prompters(environ: Mapping[str, str]) -> tuple[_Prompter, ...]:
     """The prompters that may work here."""
     address = environ.get("NVIM", "")
-    return (*([_NeovimPrompter(address)] if address else []), _TerminalPrompter(), _DesktopPrompter(environ))
+    neovim = [_Functions(partial(nvim.ask, address), partial(nvim.tell, address))] if address else []
+    dialog = _Functions(partial(desktop.ask, environ=environ), partial(desktop.tell, environ=environ))
+    return (*neovim, _Functions(terminal.ask, terminal.tell), dialog)
 
 
 def ask(question: Question, candidates: Sequence[_Prompter]) -> PromptOutcome:
@@ -54,33 +63,3 @@ def tell(progress: Progress, candidates: Sequence[_Prompter]) -> PromptOutcome:
         except (UnavailableError, TimeoutError) as error:
             notes.append(str(error) or "no answer")
     return PromptOutcome(answer="unavailable", notes=tuple(notes))
-
-
-class _NeovimPrompter:
-    def __init__(self, address: str) -> None:
-        self._address = address
-
-    def ask(self, question: Question) -> Answer:
-        return nvim.ask(self._address, question)
-
-    def tell(self, progress: Progress) -> None:
-        nvim.tell(self._address, progress)
-
-
-class _TerminalPrompter:
-    def ask(self, question: Question) -> Answer:
-        return terminal.ask(question)
-
-    def tell(self, progress: Progress) -> None:
-        terminal.tell(progress)
-
-
-class _DesktopPrompter:
-    def __init__(self, environ: Mapping[str, str]) -> None:
-        self._environ = environ
-
-    def ask(self, question: Question) -> Answer:
-        return desktop.ask(question, self._environ)
-
-    def tell(self, progress: Progress) -> None:
-        desktop.tell(progress, self._environ)

@@ -26,17 +26,17 @@ return vim.fn.confirm(title .. '\\n\\n' .. message, '&Allow\\n&Deny', 2, 'Questi
 """
 
 _TELL = """
-local told, line = ...
+local progress, line = ...
 local all = vim.g.hookline_progress or {}
-if told.step == 'end' then all[told.token] = nil else all[told.token] = told end
+if progress.step == 'end' then all[progress.token] = nil else all[progress.token] = progress end
 vim.g.hookline_progress = next(all) and all or vim.empty_dict()
-if told.step == 'report' then
+if progress.step == 'report' then
   vim.api.nvim_echo({{line}}, false, {})
 else
   vim.notify(line, vim.log.levels.INFO, {title = 'hookline'})
 end
 -- Before 0.8 an event cannot carry data.
-if not pcall(vim.api.nvim_exec_autocmds, 'User', {pattern = 'HooklineProgress', data = told}) then
+if not pcall(vim.api.nvim_exec_autocmds, 'User', {pattern = 'HooklineProgress', data = progress}) then
   pcall(vim.api.nvim_exec_autocmds, 'User', {pattern = 'HooklineProgress'})
 end
 return true
@@ -52,11 +52,12 @@ def ask(address: str, question: Question) -> Answer:
 
 def tell(address: str, progress: Progress) -> None:
     """Shown as a notification; statuslines find it in ``g:hookline_progress`` and in ``User HooklineProgress``."""
-    told: dict[str, Any] = {"step": progress.step, "token": progress.token, "title": progress.title}
-    told |= {"message": progress.message}
-    told |= {"percentage": progress.percentage} if progress.percentage is not None else {}
+    data: dict[str, Any] = {"step": progress.step, "token": progress.token, "title": progress.title}
+    data["message"] = progress.message
+    if progress.percentage is not None:
+        data["percentage"] = progress.percentage
     with _connect(address) as link:
-        _request(link, _TELL, [told, progress.line()], _RESPONSE_TIME)
+        _request(link, _TELL, [data, progress.line()], _RESPONSE_TIME)
 
 
 def _connect(address: str) -> socket.socket:

@@ -26,8 +26,8 @@ def ask(question: Question) -> Answer:
         # Discard what was typed before the question.
         termios.tcflush(terminal, termios.TCIFLUSH)
         _write(terminal, f"\n{question.title}\n\n{question.message}\n\nAllow? [y/N] ")
-        said = _line(terminal, time.monotonic() + question.patience)
-    return "allowed" if said.strip().lower() in {"y", "yes"} else "refused"
+        answer = _line(terminal, time.monotonic() + question.patience)
+    return "allowed" if answer.strip().lower() in {"y", "yes"} else "refused"
 
 
 def tell(progress: Progress) -> None:
@@ -99,8 +99,8 @@ def _controlling(process: int) -> str:
 
 def _parent(process: int) -> int:
     fields = _proc(process)
-    said = fields[1] if fields is not None else _ps(process, "ppid=")
-    return int(said) if said.isdigit() else 0
+    parent = fields[1] if fields is not None else _ps(process, "ppid=")
+    return int(parent) if parent.isdigit() else 0
 
 
 def _proc(process: int) -> list[str] | None:

@@ -43,8 +43,7 @@ async def open_client(name: str, table: Mapping[str, str], environ: Mapping[str,
             client = await stack.enter_async_context(_client(reach, environ))
             model = _model(chosen, reach, client)
         except ImportError as error:
-            msg = f"{EXTRA} ({error})"
-            raise ModelError(msg) from error
+            raise ModelError(f"{EXTRA} ({error})") from error
         yield OpenClient(model=model, name=str(chosen), key=reach.key)
 
 
@@ -96,7 +95,7 @@ def _client(reach: Access, environ: Mapping[str, str]) -> Any:
     import httpx2
 
     return httpx2.AsyncClient(
-        timeout=None,  # the whole call stands under the hook's deadline
+        timeout=None,  # the hook's deadline covers the whole call
         follow_redirects=False,  # a key must not follow to another host
         trust_env=False,
         proxy=proxy_for(reach.base_url or "https://", environ),
@@ -111,8 +110,7 @@ def _certificates(environ: Mapping[str, str]) -> ssl.SSLContext | bool:
     try:
         return ssl.create_default_context(cafile=file, capath=folder)
     except OSError as error:
-        msg = f"cannot use the certificates that SSL_CERT_FILE or SSL_CERT_DIR name: {error}"
-        raise ModelError(msg) from error
+        raise ModelError(f"cannot use the certificates of SSL_CERT_FILE or SSL_CERT_DIR: {error}") from error
 
 
 def proxy_for(url: str, environ: Mapping[str, str]) -> str | None:

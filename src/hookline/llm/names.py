@@ -1,7 +1,7 @@
-"""Which model a name means. Pure: no SDK, no environment but the one given.
+"""From a model's name to its provider. Pure: no SDK, no environment but the one given.
 
 A name is one of: a key of the ``[models]`` table; a short name of the built-in table; ``provider:name`` or
-``provider/name``; a bare name whose maker is known by its first letters; ``script:FILE`` for the scripted
+``provider/name``; a bare name that begins like those of a known provider; ``script:FILE`` for the scripted
 model server.
 """
 
@@ -62,7 +62,7 @@ PROVIDER_ALIASES: Mapping[str, str] = MappingProxyType(
     {"google-gla": "google", "gemini": "google", "openai-chat": "openai", "openai-compatible": "openai"}
 )
 
-#: The names that the seeds' examples and other people's configurations use.
+#: Names that are common in examples and configurations.
 SHORT_NAMES: Mapping[str, str] = MappingProxyType(
     {
         "haiku": "anthropic:claude-haiku-5-5",
@@ -114,7 +114,7 @@ def _guessed(wanted: str, environ: Mapping[str, str]) -> ModelName:
         if wanted.startswith(letters):
             return ModelName(provider=PROVIDERS[maker], name=wanted)
     if environ.get("OPENAI_BASE_URL"):
-        # A compatible server of one's own has models of its own names.
+        # A server of one's own has its own model names.
         return ModelName(provider=PROVIDERS["openai"], name=wanted)
     if "/" in wanted and environ.get("OPENROUTER_API_KEY"):
         return ModelName(provider=PROVIDERS["openrouter"], name=wanted)

@@ -13,12 +13,8 @@ from hookline.llm.client import EXTRA, OpenClient, open_client
 from hookline.llm.names import ModelError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-
-if TYPE_CHECKING:
-    from collections.abc import Coroutine
-    from typing import Any, Protocol
+    from collections.abc import Callable, Coroutine, Mapping, Sequence
+    from typing import Protocol
 
     class Stop(Protocol):
         def is_set(self) -> bool: ...
@@ -43,7 +39,7 @@ def run_bounded(work: Coroutine[Any, Any, _T], *, timeout: float | None, stop: S
     try:
         return loop.run_until_complete(_watched(work, timeout, stop))
     finally:
-        _let_go(loop)
+        _close(loop)
 
 
 def _inside_a_loop() -> bool:
@@ -90,14 +86,13 @@ async def _watched(work: Coroutine[Any, Any, _T], timeout: float | None, stop: S
             return await task
     except asyncio.CancelledError:
         if stopped:
-            msg = "stopped from outside"
-            raise _StoppedError(msg) from None
+            raise _StoppedError("stopped from outside") from None
         raise
     finally:
         loop.remove_reader(stop.fileno())
 
 
-def _let_go(loop: asyncio.AbstractEventLoop) -> None:
+def _close(loop: asyncio.AbstractEventLoop) -> None:
     """Like the end of ``asyncio.run``, except that it does not wait for threads: a name server that does not
     answer must not hold up a hook beyond its deadline."""
     left = asyncio.all_tasks(loop)
@@ -192,9 +187,10 @@ async def run_agent_task(task: AgentTask) -> ModelReply:
             except pydantic_ai.UsageLimitExceeded:
                 notes = (f"the limit of {task.steps} steps was reached",)
             except Exception as error:
-                if not _said_nothing(error, messages):
+                if not _is_empty_answer(error, messages):
                     raise ModelError(explain(error, door)) from error
-        return ModelReply(text=_last_text(messages), usage=_usage(usage, door), notes=notes)
+        texts = (_text(message) for message in reversed(messages) if message.kind == "response")
+        return ModelReply(text=next(filter(None, texts), ""), usage=_usage(usage, door), notes=notes)
 
 
 def _harmless(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -213,48 +209,33 @@ def _harmless(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _library() -> Any:
     try:
-        import pydantic_ai  # the whole point of this room
+        import pydantic_ai  # slow to import
     except ImportError as error:
-        msg = f"{EXTRA} ({error})"
-        raise ModelError(msg) from error
+        raise ModelError(f"{EXTRA} ({error})") from error
+    pydantic_ai.BANNER_ENABLED = False  # advertising on the person's terminal
     return pydantic_ai
 
 
-def _responses(messages: Sequence[Any]) -> list[Any]:
-    return [message for message in messages if message.kind == "response"]
-
-
-def _said_nothing(error: Exception, messages: Sequence[Any]) -> bool:
-    """An empty answer is an answer: the hook has nothing to say."""
-    responses = _responses(messages)
-    return (
-        type(error).__name__ == "UnexpectedModelBehavior"
-        and bool(responses)
-        and not _text(responses[-1]).strip()
-        and not _calls(responses[-1])
-    )
+def _is_empty_answer(error: Exception, messages: Sequence[Any]) -> bool:
+    """An empty answer is valid, although pydantic-ai does not think so."""
+    last = next((message for message in reversed(messages) if message.kind == "response"), None)
+    if type(error).__name__ != "UnexpectedModelBehavior" or last is None:
+        return False
+    return not _text(last).strip() and all(part.part_kind != "tool-call" for part in last.parts)
 
 
 def _text(response: Any) -> str:
     return "".join(part.content for part in response.parts if part.part_kind == "text")
 
 
-def _calls(response: Any) -> bool:
-    return any(part.part_kind == "tool-call" for part in response.parts)
-
-
-def _last_text(messages: Sequence[Any]) -> str:
-    return next((text for response in reversed(_responses(messages)) if (text := _text(response))), "")
-
-
 def _usage(usage: Any, door: OpenClient) -> Mapping[str, Any]:
     """Tokens always, cost where the price is known."""
-    told: dict[str, Any] = {
+    used: dict[str, Any] = {
         "model": door.name, "requests": usage.requests, "input_tokens": usage.input_tokens,
         "output_tokens": usage.output_tokens, "cached_tokens": usage.cache_read_tokens, "tool_calls": usage.tool_calls,
     }  # fmt: skip
     cost = getattr(usage, "cost", None)
-    return told if cost is None else {**told, "cost_usd": float(cost)}
+    return used if cost is None else {**used, "cost_usd": float(cost)}
 
 
 def explain(error: BaseException, door: OpenClient) -> str:

@@ -31,13 +31,10 @@ def remove_from_history(path: str, typed: set[str]) -> None:
     if not text or not typed:
         return
     entries = text.split("\n# ")
-    kept = [entry for entry in entries if _typed(entry) not in typed]
+    inputs = ("\n".join(line[1:] for line in one.split("\n")[1:] if line.startswith("+")) for one in entries)
+    kept = [entry for entry, line in zip(entries, inputs, strict=True) if line.strip() not in typed]
     if len(kept) < len(entries):
         replace_atomically(path, "\n# ".join(kept))
-
-
-def _typed(entry: str) -> str:
-    return "\n".join(line[1:] for line in entry.split("\n")[1:] if line.startswith("+")).strip()
 
 
 def mask_quotes(path: str, quotes: Iterable[str]) -> bool:

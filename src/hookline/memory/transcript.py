@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hookline.core.agents import AGENTS, ASSUMED, full_name
 from hookline.core.files import open_without_waiting
@@ -29,16 +29,12 @@ def find_transcript(context: HookContext) -> str:
     A path that the agent gives is used as it is: it is the agent's own file, wherever it is.
     """
     event = context.event
-    given = [value for data in (event.data, event.native) for name in _FIELDS if (value := _path(data, name))]
-    if given:
-        return next((path for path in given if os.path.isfile(path)), "")
+    given = [data.get(name) for data in (event.data, event.native) for name in _FIELDS]
+    paths = [os.path.expanduser(path) for path in given if isinstance(path, str) and path and "\0" not in path]
+    if paths:
+        return next((path for path in paths if os.path.isfile(path)), "")
     data = {"session_id": event.session, **event.native, **event.data}
     return transcript_path(event.agent, data, context.here.home, event.environ) or _newest(context)
-
-
-def _path(data: Mapping[str, Any], name: str) -> str:
-    value = data.get(name)
-    return os.path.expanduser(value) if isinstance(value, str) and value and "\0" not in value else ""
 
 
 def _newest(context: HookContext) -> str:

@@ -42,9 +42,9 @@ def check_dialect(dialect: Dialect, texts: Sequence[str], lookup: Lookup | None 
 
     ``lookup`` is what they find on disk, if they name anything there.
     """
-    _expect(bool(texts), "give at least one configuration file to check with")
+    expect(bool(texts), "give at least one configuration file to check with")
     specs = [spec for text in texts for spec in check_config_face(dialect, text, lookup or Lookup())]
-    _expect(bool(specs), "none of the configuration files has a hook in it")
+    expect(bool(specs), "none of the configuration files has a hook in it")
     check_events(dialect)
     check_wire_face(dialect, specs)
 
@@ -53,9 +53,9 @@ def check_config_face(dialect: Dialect, text: str, lookup: Lookup) -> tuple[Hook
     """A valid file yields hooks and no error; rendered hooks parse to the same hooks."""
     parsed = dialect.parse([_layer(dialect, text)], lookup)
     errors = [problem for problem in parsed.problems if problem.severity == "error"]
-    _expect(not errors, f"a valid file has errors: {errors}")
-    _expect(len({spec.id for spec in parsed.specs}) == len(parsed.specs), "two hooks share an id")
-    _expect(all(spec.dialect == dialect.name for spec in parsed.specs), "a hook names another dialect as its own")
+    expect(not errors, f"a valid file has errors: {errors}")
+    expect(len({spec.id for spec in parsed.specs}) == len(parsed.specs), "two hooks share an id")
+    expect(all(spec.dialect == dialect.name for spec in parsed.specs), "a hook names another dialect as its own")
     rendered = dialect.render(parsed.specs)
     if not rendered.losses:
         again = dialect.parse([_layer(dialect, rendered.text)], lookup)
@@ -72,11 +72,11 @@ def check_config_face(dialect: Dialect, text: str, lookup: Lookup) -> tuple[Hook
 def check_events(dialect: Dialect) -> None:
     """Every native name maps to a known event, or carries its sender's name."""
     for native, canonical in dialect.events.items():
-        _expect(canonical in EVENTS or ":" in canonical, f"{native!r} maps to {canonical!r}, which is not an event")
+        expect(canonical in EVENTS or ":" in canonical, f"{native!r} maps to {canonical!r}, which is not an event")
     for native in (*dialect.events, "NobodyKnowsThis"):
         incoming = dialect.event_in(native, {"a_new_field": [1]}, {})
-        _expect(bool(incoming.event), f"the event {native!r} was lost")
-        _expect(incoming.data.get("a_new_field") == [1], f"event_in({native!r}) lost a field it does not know")
+        expect(bool(incoming.event), f"the event {native!r} was lost")
+        expect(incoming.data.get("a_new_field") == [1], f"event_in({native!r}) lost a field it does not know")
 
 
 def check_wire_face(dialect: Dialect, specs: Sequence[HookSpec]) -> None:
@@ -157,7 +157,7 @@ def _without_origin(spec: HookSpec) -> HookSpec:
 def _pure(act: Callable[[], _T], kinds: type | tuple[type, ...]) -> None:
     """Does not raise, returns the right type, and returns the same again."""
     once, again = act(), act()
-    _expect(isinstance(once, kinds), f"the answer is a {type(once).__name__}")
+    expect(isinstance(once, kinds), f"the answer is a {type(once).__name__}")
     _same(once, again, "the same question got two answers")
 
 
@@ -174,22 +174,22 @@ def check_runner(make: Callable[[], Runner], job: Callable[[str], Job], *, lefto
     runner = make()
     try:
         good = _run_job(runner, job("good"), leftovers)
-        _expect(not good.error and not good.timed_out, f"a good job failed: {good.error}")
-        _expect(bool(_run_job(runner, job("bad"), leftovers).error), "a job that cannot be started has no error")
+        expect(not good.error and not good.timed_out, f"a good job failed: {good.error}")
+        expect(bool(_run_job(runner, job("bad"), leftovers).error), "a job that cannot be started has no error")
         _check_deadline(runner, job("endless"), leftovers)
         _check_stop(runner, job("patient"), leftovers)
     finally:
         runner.close()
     runner.close()
-    _expect(not leftovers(), "something is still running after close")
+    expect(not leftovers(), "something is still running after close")
 
 
 def _check_deadline(runner: Runner, job: Job, leftovers: Callable[[], object]) -> None:
     assert job.spec.timeout is not None, "the endless job needs a timeout"
     began = monotonic()
     raw = _run_job(runner, job, leftovers)
-    _expect(raw.timed_out, f"an endless job did not time out but ended with {raw.error!r}")
-    _expect(monotonic() - began < job.spec.timeout + _SLACK, "the deadline was not kept")
+    expect(raw.timed_out, f"an endless job did not time out but ended with {raw.error!r}")
+    expect(monotonic() - began < job.spec.timeout + _SLACK, "the deadline was not kept")
 
 
 def _check_stop(runner: Runner, job: Job, leftovers: Callable[[], object]) -> None:
@@ -198,22 +198,19 @@ def _check_stop(runner: Runner, job: Job, leftovers: Callable[[], object]) -> No
     timer.start()
     raw = _run_job(runner, job, leftovers)
     timer.join()
-    _expect(bool(raw.error) or raw.timed_out, "a stopped job looks successful")
-    _expect(monotonic() - began < _SLACK, "a stop was ignored")
+    expect(bool(raw.error) or raw.timed_out, "a stopped job looks successful")
+    expect(monotonic() - began < _SLACK, "a stop was ignored")
 
 
 def _run_job(runner: Runner, job: Job, leftovers: Callable[[], object]) -> RunResult:
     answer: object = runner.run(job)
     assert isinstance(answer, RunResult), f"run returned {type(answer).__name__}, not RunResult"
     rest = leftovers()
-    _expect(not rest, f"still running after {job.spec.name!r}: {rest}")
+    expect(not rest, f"still running after {job.spec.name!r}: {rest}")
     return answer
 
 
-# ── saying what is wrong ─────────────────────────────────────────────────────────────────────────────
-
-
-def _expect(holds: bool, otherwise: str) -> None:
+def expect(holds: bool, otherwise: str) -> None:
     if not holds:
         raise AssertionError(otherwise)
 

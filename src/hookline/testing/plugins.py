@@ -22,6 +22,7 @@ from hookline.core.event import EVENTS
 from hookline.core.samples import sample
 from hookline.dialects.lash.entry import TYPES
 from hookline.dialects.lash.keys import canonical_key
+from hookline.testing.conformance import expect
 
 #: Seconds to start and open its socket, to answer, and to exit after a terminate message.
 _START, _ANSWER, _END = 5.0, 5.0, 2.0
@@ -51,11 +52,11 @@ class _Connection:
         until = time.monotonic() + seconds
         while b"\n" not in self._rest:
             left = until - time.monotonic()
-            _expect(left > 0 and bool(select.select([self._sock], [], [], left)[0]), f"no answer within {seconds:g} s")
+            expect(left > 0 and bool(select.select([self._sock], [], [], left)[0]), f"no answer within {seconds:g} s")
             chunk = self._sock.recv(1 << 16)
-            _expect(bool(chunk), "the plugin closed its socket")
+            expect(bool(chunk), "the plugin closed its socket")
             self._rest += chunk
-            _expect(len(self._rest) <= _LONGEST, "a line of more than 1 MiB")
+            expect(len(self._rest) <= _LONGEST, "a line of more than 1 MiB")
         line, self._rest = self._rest.split(b"\n", 1)
         return _object(line)
 
@@ -86,16 +87,16 @@ def check_plugin(
 def _check_handshake(talk: _Connection) -> dict[str, Any]:
     talk.send({"type": "handshake", "version": "1.0"})
     hello = talk.receive(_START)
-    _expect(hello.get("type") == "handshake_ok", f"answered the handshake with type {hello.get('type')!r}")
+    expect(hello.get("type") == "handshake_ok", f"answered the handshake with type {hello.get('type')!r}")
     for entry in hello.get("hook_config", []):
         name = entry.get("event")
-        _expect(name in EVENTS, f"hook_config names the unknown event {name!r}")
-        _expect(entry.get("mode", "blocking") in TYPES, f"bad mode {entry.get('mode')!r} on {name}")
+        expect(name in EVENTS, f"hook_config names the unknown event {name!r}")
+        expect(entry.get("mode", "blocking") in TYPES, f"bad mode {entry.get('mode')!r} on {name}")
         for key in entry.get("keys", []):
-            _expect(canonical_key(key) is not None, f"bad key {key!r} on {name}")
+            expect(canonical_key(key) is not None, f"bad key {key!r} on {name}")
     for name in hello.get("hooks", []):
-        _expect(name in EVENTS, f"hooks names the unknown event {name!r}")
-    _expect(bool(list(_registrations(hello))), "it registered no hook")
+        expect(name in EVENTS, f"hooks names the unknown event {name!r}")
+    expect(bool(list(_registrations(hello))), "it registered no hook")
     return hello
 
 
@@ -106,13 +107,13 @@ def _check_answers(
     number = 0
     for name, mode in _registrations(hello):
         for data in [sample(name), *events.get(name, ())]:
-            asked = [number + 1, number + 2]
+            sent = [number + 1, number + 2]
             number += 2
-            for one in asked:
+            for one in sent:
                 talk.send(_hook(name, one, data))
             if mode not in {"observe", "fire_and_forget"}:
-                answered = sorted(_check_answer(talk.receive(_ANSWER), name) for _ in asked)
-                _expect(answered == asked, f"{name}: asked {asked}, answered {answered}")
+                answered = sorted(_check_answer(talk.receive(_ANSWER), name) for _ in sent)
+                expect(answered == sent, f"{name}: sent {sent}, answered {answered}")
 
 
 def _check_end(talk: _Connection) -> None:
@@ -124,11 +125,11 @@ def _check_end(talk: _Connection) -> None:
 
 
 def _check_answer(answer: Mapping[str, Any], name: str) -> int:
-    _expect(answer.get("type") == "hook_result", f"{name}: answered with type {answer.get('type')!r}")
-    _expect(answer.get("action") in _ACTIONS, f"{name}: answered with action {answer.get('action')!r}")
-    _expect(isinstance(answer.get("data", {}), dict), f"{name}: data is not an object")
-    _expect(isinstance(answer.get("reason", ""), str), f"{name}: reason is not a string")
-    _expect(isinstance(answer.get("id"), int), f"{name}: answered without the id")
+    expect(answer.get("type") == "hook_result", f"{name}: answered with type {answer.get('type')!r}")
+    expect(answer.get("action") in _ACTIONS, f"{name}: answered with action {answer.get('action')!r}")
+    expect(isinstance(answer.get("data", {}), dict), f"{name}: data is not an object")
+    expect(isinstance(answer.get("reason", ""), str), f"{name}: reason is not a string")
+    expect(isinstance(answer.get("id"), int), f"{name}: answered without the id")
     return int(answer["id"])
 
 
@@ -153,8 +154,8 @@ def _connect(path: str, process: subprocess.Popen[bytes]) -> socket.socket:
             sock.connect(path)
         except OSError:
             sock.close()
-            _expect(process.poll() is None, f"it ended with {process.returncode} before it opened its socket")
-            _expect(time.monotonic() < until, f"it opened no socket within {_START:g} s")
+            expect(process.poll() is None, f"it ended with {process.returncode} before it opened its socket")
+            expect(time.monotonic() < until, f"it opened no socket within {_START:g} s")
             time.sleep(0.01)
         else:
             return sock
@@ -165,10 +166,5 @@ def _object(line: bytes) -> dict[str, Any]:
         value = json.loads(line)
     except ValueError:
         raise AssertionError(f"a line is not JSON: {line[:80]!r}") from None
-    _expect(isinstance(value, dict), f"a line is not a JSON object: {line[:80]!r}")
+    expect(isinstance(value, dict), f"a line is not a JSON object: {line[:80]!r}")
     return dict(value)
-
-
-def _expect(holds: bool, otherwise: str) -> None:
-    if not holds:
-        raise AssertionError(otherwise)

@@ -39,8 +39,6 @@ def possible() -> bool:
 async def open_manager(assemble: Callable[[], Runtime]) -> None:
     """Take the whole screen until the person quits. Switches apply at once; added and deleted hooks apply when the
     configuration is loaded again."""
-    from hookline.tui.service import HookService
-
     service = HookService(assemble)
     try:
         await Manager(service).run_async()
@@ -81,7 +79,7 @@ class Manager(App[None]):
     #hooks { width: 1fr; height: 1fr; }
     #summary { height: 8; border-top: solid $panel; padding: 0 1; }
     #filter { display: none; }
-    #filter.asked { display: block; }
+    #filter.shown { display: block; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         ("space", "switch", "on/off"),
@@ -195,7 +193,7 @@ class Manager(App[None]):
 
     def action_filter(self) -> None:
         field = self.query_one("#filter", Input)
-        field.add_class("asked")
+        field.add_class("shown")
         field.focus()
 
     def on_input_changed(self, event: Input.Changed) -> None:
@@ -205,13 +203,13 @@ class Manager(App[None]):
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         if event.input.id == "filter":
-            event.input.set_class(bool(event.value), "asked")
+            event.input.set_class(bool(event.value), "shown")
             self._table.focus()
 
     def action_unfilter(self) -> None:
         field = self.query_one("#filter", Input)
         field.value = ""
-        field.remove_class("asked")
+        field.remove_class("shown")
         self._table.focus()
 
     def action_look_again(self) -> None:
@@ -240,8 +238,8 @@ class Manager(App[None]):
         if hook is None:
             return
         if hook.dialect != "native":
-            told = f"It is defined in {hook.origin.file} ({hook.dialect}): delete it there, or switch it off."
-            self.notify(told, markup=False, severity="warning")
+            notice = f"It is defined in {hook.origin.file} ({hook.dialect}): delete it there, or switch it off."
+            self.notify(notice, markup=False, severity="warning")
             return
         question = f"Delete {one_line(hook.title)} from {hook.origin.file}?\nThe file is backed up."
         self.push_screen(ConfirmScreen(question), lambda yes: self._delete(hook) if yes else None)

@@ -58,13 +58,13 @@ def summary(hook: Hook, fired: Sequence[HookRun], now: float) -> str:
     match = f" ({one_line(hook.match, 40)})" if hook.match else ""
     events = ", ".join(dict.fromkeys(hook.events))
     trust = {"own": "", "trusted": " · trusted", "unknown": " · NOT TRUSTED", "changed": " · CHANGED since trusted"}
-    told = [
+    rows = [
         f"{one_line(hook.title)} · {hook.state_text(now)}{trust.get(hook.trust, '')} · {hook.dialect}, {hook.origin.layer}",
         f"on    {events}{match}",
         f"does  {one_line(hook.action, 70)}",
         f"in    {one_line(hook.origin.file)}:{hook.origin.line}",
     ]
-    return "\n".join([*told, *(_run_line(one, now) for one in fired)])
+    return "\n".join([*rows, *(_run_line(one, now) for one in fired)])
 
 
 def details(hook: Hook, fired: Sequence[HookRun], now: float) -> str:
@@ -72,7 +72,7 @@ def details(hook: Hook, fired: Sequence[HookRun], now: float) -> str:
     spec = hook.specs[0]
     limit = "none" if spec.timeout is None else f"{spec.timeout:g} s"
     numbers = f"fired {hook.fired} times, failed {hook.failures}"
-    told = [
+    rows = [
         summary(hook, (), now),
         f"runs  {spec.mode}, time limit {limit}, a failure means {spec.on_failure}",
         f"id    {hook.id}",
@@ -83,7 +83,7 @@ def details(hook: Hook, fired: Sequence[HookRun], now: float) -> str:
         "",
         *(_run_line(one, now) for one in fired),
     ]
-    return "\n".join(told)
+    return "\n".join(rows)
 
 
 def _action_section(hook: Hook) -> list[str]:
@@ -116,8 +116,8 @@ def _when(when: float, now: float) -> str:
 def record_line(row: Row, now: float) -> str:
     """One recorded event to choose from."""
     data = row.data if isinstance(row.data, dict) else {}
-    told = ", ".join(f"{key}={value}" for key, value in data.items() if key not in {"session_id", "cwd", "history"})
-    return one_line(f"{_when(row.time, now)}  {row.agent}  {told}", 200)
+    rows = ", ".join(f"{key}={value}" for key, value in data.items() if key not in {"session_id", "cwd", "history"})
+    return one_line(f"{_when(row.time, now)}  {row.agent}  {rows}", 200)
 
 
 def trial_text(tried: Trial) -> str:
@@ -126,27 +126,27 @@ def trial_text(tried: Trial) -> str:
     status = STATUS[type(outcome)]
     said = f", said {hook_effect(outcome) or 'no opinion'}" if status == "replied" else ""
     granted = " (granted)" if decision.granted else ""
-    told = [
+    rows = [
         f"{tried.event.kind.name}: {decision.effect}{granted}",
         f"the hook {status}{said}, took {_ms(outcome.ms)} ms"
         + (f", exit code {raw.exit_code}" if raw is not None and raw.exit_code is not None else ""),
     ]
-    told += [f"a real event would not run it: {one_line(tried.would_not)}"] if tried.would_not else []
-    told += [f"reason   {lines(decision.reason)}"] if decision.reason else []
-    told += [f"error    {lines(outcome.error)}"] if outcome.error else []
-    told += [f"aborts  {lines(decision.aborted.message)}"] if decision.aborted else []
-    told += [f"context  {lines(one.context.text)}" for one in decision.context]
-    told += [f"message  {lines(one.text)}" for one in decision.messages]
-    told += [f"ignored  {lines(one.text)}" for one in decision.ignored]
-    told += (
+    rows += [f"a real event would not run it: {one_line(tried.would_not)}"] if tried.would_not else []
+    rows += [f"reason   {lines(decision.reason)}"] if decision.reason else []
+    rows += [f"error    {lines(outcome.error)}"] if outcome.error else []
+    rows += [f"aborts  {lines(decision.aborted.message)}"] if decision.aborted else []
+    rows += [f"context  {lines(one.context.text)}" for one in decision.context]
+    rows += [f"message  {lines(one.text)}" for one in decision.messages]
+    rows += [f"ignored  {lines(one.text)}" for one in decision.ignored]
+    rows += (
         [f"data     {one_line(json.dumps(dict(decision.data), ensure_ascii=False, default=str))}"]
         if decision.modified
         else []
     )
-    told += _output_section("stdout", raw.stdout) if raw is not None else []
-    told += _output_section("stderr", raw.stderr) if raw is not None else []
-    told += [f"returned {one_line(repr(raw.value), 500)}"] if raw is not None and raw.value is not None else []
-    return "\n".join(told)
+    rows += _output_section("stdout", raw.stdout) if raw is not None else []
+    rows += _output_section("stderr", raw.stderr) if raw is not None else []
+    rows += [f"returned {one_line(repr(raw.value), 500)}"] if raw is not None and raw.value is not None else []
+    return "\n".join(rows)
 
 
 def _output_section(name: str, text: str) -> list[str]:

@@ -42,9 +42,6 @@ class Trial:
         return self.outcome.raw
 
 
-# ── which event ──────────────────────────────────────────────────────────────────────────────────────
-
-
 def canonical(name: str, dialect: str) -> str:
     """The canonical name of an event given in any dialect, or spelled loosely."""
     if name in EVENTS or ":" in name:
@@ -95,9 +92,6 @@ def find_undeclared(name: str, event: str, runtime: Runtime) -> HookSpec | None:
     return next(iter(lazy.parse([layer], lookup).specs), None)
 
 
-# ── with which data ──────────────────────────────────────────────────────────────────────────────────
-
-
 def sample_event(spec: HookSpec, runtime: Runtime) -> Event:
     """What an agent or a shell would send from here."""
     data = sample(spec.event)
@@ -126,15 +120,12 @@ def _event(spec: HookSpec, data: Mapping[str, Any], runtime: Runtime, **more: An
     return runtime.engine.event(spec.event, dict(data), session=session, cwd=cwd, native_name=native, **more)
 
 
-# ── running ──────────────────────────────────────────────────────────────────────────────────────────
-
-
 def try_hook(spec: HookSpec, event: Event, runtime: Runtime, *, would_not: str = "") -> Trial:
     """Run it as the engine would, ignoring its matcher, conditions and on/off switch, but not trust."""
     verdict = runtime.verdicts.get(spec.extra.get("plugin", spec.id))
     if verdict is not None and verdict.state != "trusted":
-        told = "is not trusted yet" if verdict.state == "unknown" else "has changed since you trusted it"
-        raise UsageError(f"{spec.name!r} {told}; review it with: hookline trust")
+        trust = "is not trusted yet" if verdict.state == "unknown" else "has changed since you trusted it"
+        raise UsageError(f"{spec.name!r} {trust}; review it with: hookline trust")
     watched = replace(spec, mode="sync", timeout=_WATCHED if spec.timeout is None else spec.timeout)
     performer = Executor(crew=RunnerPool(), settings=runtime.engine.settings, live=False)
     try:

@@ -243,8 +243,8 @@ class HookService:
         nothing: list[Row] = []
         found = self._query(lambda store: find(store, prefix), nothing)
         if len(found) != 1:
-            told = "more than one recorded event has an id" if found else "no recorded event has an id"
-            raise DataError(f"{told} that begins with {prefix!r}; see: hookline log")
+            count = "more than one recorded event has" if found else "no recorded event has"
+            raise DataError(f"{count} an id that begins with {prefix!r}; see: hookline log")
         return found[0]
 
     def _look_up_stats(self) -> None:

@@ -14,8 +14,9 @@ import json
 import os
 import signal
 import sys
+from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.cli.output import print_json
 from hookline.cli.parser import add_json
@@ -25,9 +26,6 @@ from hookline.core.settings import Settings
 from hookline.runners.agent import PASSED_ON, AgentAssignment, run_assignment
 from hookline.runners.base import Stop
 from hookline.runners.snapshot import NotASnapshotError, Snapshot, decode, read_snapshot
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
 
 _TIMEOUT = 120.0
 
@@ -80,29 +78,29 @@ def run(args: Namespace) -> int:
 
 
 def _snapshot(args: Namespace) -> Snapshot:
-    told = Snapshot()
+    snapshot = Snapshot()
     if args.from_stdin:
         try:
-            told = read_snapshot(decode(sys.stdin.buffer.read()))
+            snapshot = read_snapshot(decode(sys.stdin.buffer.read()))
         except NotASnapshotError as error:
             raise DataError(str(error)) from None
     listed = None if args.tools is None else tuple(name for one in args.tools.split(",") if (name := one.strip()))
     tools = () if listed and [name.lower() for name in listed] == ["none"] else listed
     return replace(
-        told,
-        model=args.model or told.model,
-        prompt=args.prompt or told.prompt,
-        tools=told.tools if tools is None else tools,
+        snapshot,
+        model=args.model or snapshot.model,
+        prompt=args.prompt or snapshot.prompt,
+        tools=snapshot.tools if tools is None else tools,
     )
 
 
 def _passed_on(environ: Mapping[str, str]) -> Mapping[str, Any] | None:
     """The settings of the process that started us; None if a person did."""
-    told = environ.get(PASSED_ON)
-    if told is None:
+    text = environ.get(PASSED_ON)
+    if text is None:
         return None
     try:
-        passed = json.loads(told)
+        passed = json.loads(text)
     except ValueError as error:
         raise DataError(f"{PASSED_ON} is not valid JSON: {error}") from None
     return passed if isinstance(passed, dict) else {}

@@ -26,6 +26,7 @@ from hookline.engine.build import StoreOptions
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Callable
 
     from hookline.agent.chat.context import ChatOptions
     from hookline.engine.build import Runtime
@@ -130,7 +131,3 @@ def _options(args: Namespace, *, interactive: bool) -> ChatOptions:
         interactive=interactive,
         report=bool(args.json),
     )
-
-
-if TYPE_CHECKING:
-    from collections.abc import Callable

@@ -14,10 +14,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, Namespace
 
 #: zsh's own completion, which not everybody has switched on.
 _ZSH_START = "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit -u }\n"

@@ -13,16 +13,13 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from argparse import ArgumentParser, Namespace
 
 from hookline.cli.output import plural, print_json
 from hookline.cli.parser import add_json
 from hookline.core.errors import StateError, UsageError
 from hookline.daemon import lifecycle
 from hookline.daemon.protocol import DaemonPaths, find_daemon_paths
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
 
 _ENDS = {
     "not running": "not running",

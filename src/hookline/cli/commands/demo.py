@@ -10,10 +10,10 @@ import os
 import shutil
 import sys
 import tempfile
+from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from importlib.resources import as_file, files
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
 
 from hookline.cli.commands import log
 from hookline.cli.commands.fire import render_decision
@@ -25,9 +25,6 @@ from hookline.demo.story import MODEL_SCRIPT, STORY
 from hookline.engine import fold
 from hookline.engine.build import Runtime, Sources, StoreOptions, load_runtime
 from hookline.llm.scripted import ModelServer
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -72,9 +69,9 @@ def _play(project: str, environ: Mapping[str, str], folder: str) -> None:
     runtime = _assemble(project, environ, paths)
     _print_problems(runtime)
     with runtime.engine as engine:
-        for number, scene in enumerate(STORY, 1):
-            print(paint(f"{number:>2}. {scene.about}", "bold"), flush=True)
-            decision = engine.fire_sync(scene.event, {**scene.data, "session_id": "demo"})
+        for number, step in enumerate(STORY, 1):
+            print(paint(f"{number:>2}. {step.about}", "bold"), flush=True)
+            decision = engine.fire_sync(step.event, {**step.data, "session_id": "demo"})
             print(_indent(render_decision(fold.amend(decision, engine.join()))), end="\n\n", flush=True)
 
 
@@ -116,12 +113,7 @@ def _print_next_steps(folder: str, project: str, *, keep: bool) -> None:
         del os.environ["HOOKLINE_STATE_DIR"]
     else:
         os.environ["HOOKLINE_STATE_DIR"] = before
-    kept = (
-        f"\nThe project is still there: cd {project}"
-        if keep
-        else "\nTo keep the project and try things: hookline demo --keep"
-    )
-    print(kept)
+    print(f"\nThe project is still there: cd {project}" if keep else "\nTo keep the project: hookline demo --keep")
     print("Next: write .hookline/hookline.toml in a project of your own, then")
     for command in (
         "hookline check",

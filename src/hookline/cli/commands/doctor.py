@@ -57,7 +57,7 @@ def run(args: Namespace) -> int:
     here = os.getcwd()
     home, own = surroundings(here, os.environ)
     paths = find_paths(own, home)
-    chosen = _choose_agents(args.agent, home)
+    chosen = select_agents(args.agent) or detect_agents(home)
     runtime = load_runtime(Sources(cwd=here), READ_ONLY)
     runtime.engine.close()
     mine = local_findings(runtime, paths, here, os.environ)
@@ -67,8 +67,8 @@ def run(args: Namespace) -> int:
     rows: list[dict[str, Any]] = []
     for install in _installs(chosen, here, home):
         found = agent_findings(install, project_root(here, home), home, world)
-        if args.run:
-            found += _run_live(install)
+        if args.run and install.program:
+            found += [run_agent(aim, install.program, os.environ) for aim, _status in install.deployed]
         rows.append(_shape(install, found))
         if not args.json:
             _print(install.target.name, found)
@@ -107,16 +107,6 @@ def _known(home: str) -> dict[str, DeployedFile]:
         return Ledger(find_paths(os.environ, home).state).all()
     except StateError:  # reported among hookline's own findings
         return {}
-
-
-def _choose_agents(names: Sequence[str], home: str) -> list[Agent]:
-    return select_agents(names) or detect_agents(home)
-
-
-def _run_live(install: AgentInstall) -> list[Finding]:
-    if not install.program:
-        return []
-    return [run_agent(aim, install.program, os.environ) for aim, _standing in install.deployed]
 
 
 def _shape(install: AgentInstall, found: Sequence[Finding]) -> dict[str, Any]:

@@ -14,16 +14,12 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from argparse import ArgumentParser, Namespace
 
 from hookline.cli.output import safe
-from hookline.cli.parser import Parser
-from hookline.core.errors import UsageError
+from hookline.cli.parser import Parser, parse_duration
 from hookline.editor.locate import ask, prompters, tell
 from hookline.editor.prompters import Progress, Question, readable, shorten
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
 
 _STEPS = ("begin", "report", "end")
 
@@ -52,7 +48,7 @@ def _approve(args: Namespace) -> int:
     question = Question(
         title=shorten(readable(args.title).replace("\n", " "), 200),
         message=shorten(readable(args.message)),
-        patience=_seconds(args.timeout),
+        patience=parse_duration("--timeout", args.timeout),
     )
     outcome = ask(question, prompters(os.environ))
     if outcome.answer == "allowed":
@@ -66,24 +62,15 @@ def _approve(args: Namespace) -> int:
 
 def _progress(args: Namespace) -> int:
     share = args.percentage
-    told = Progress(
+    progress = Progress(
         step=args.step,
         token=readable(args.token),
         title=readable(args.title).replace("\n", " "),
         message=readable(args.message).replace("\n", " "),
         percentage=None if share is None else max(0, min(100, round(share))),
     )
-    outcome = tell(told, prompters(os.environ))
+    outcome = tell(progress, prompters(os.environ))
     if outcome.answer == "unavailable":
         for note in outcome.notes:
             print(f"hookline: {safe(note)}", file=sys.stderr)
     return 0
-
-
-def _seconds(text: str) -> float:
-    from hookline.dialects.native.kinds import Wrong, duration  # one way to write a duration
-
-    value: Any = duration().read(text)
-    if isinstance(value, Wrong):
-        raise UsageError(f"--timeout {text!r} is not a duration; write 90s or 5m")
-    return float(value)

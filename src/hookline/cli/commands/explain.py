@@ -68,7 +68,9 @@ def run(args: Namespace) -> int:
     known = event.kind.name in EVENTS
     able = [ability(agent, event.kind.name, event.data) for agent in agents] if known else []
     if args.json:
-        shape = _shape_of(event, explained)
+        kind = event.kind
+        shape: dict[str, Any] = {"event": kind.name, "flow": kind.flow, "deny_stops": kind.denies or None}
+        shape |= {"hooks": [_shape(one) for one in explained]}
         print_json(shape | ({"agents": [_ability_shape(one) for one in able]} if agents else {}))
     else:
         _print(event, explained, able, bare=args.data == "{}")
@@ -81,17 +83,12 @@ def _print(event: Event, explained: Sequence[Explained], able: Sequence[Ability]
     print(f"{paint(safe(event.kind.name), 'bold')}: {event.kind.about} {deny[0].upper()}{deny[1:]}.")
     print(_hook_table(explained) if explained else "No hook listens to it here. All hooks: hookline list")
     if bare and not all(one.matches for one in explained):
-        print(
-            f"Hooks match on the event's data; to give some: hookline explain {safe(event.kind.name)} --data {_sample(event)}"
-        )
+        subject = event.kind.subject or (event.kind.fields or ("field",))[0]
+        command = f'hookline explain {safe(event.kind.name)} --data \'{{"{subject}": "…"}}\''
+        print(f"Hooks match on the event's data; to give some: {command}")
     if able:
         print(f"\n{_ability_table(able)}")
         _print_losses(able, [one.spec for one in explained if not one.why])
-
-
-def _shape_of(event: Event, explained: Sequence[Explained]) -> dict[str, Any]:
-    kind, hooks = event.kind, [_shape(one) for one in explained]
-    return {"event": kind.name, "flow": kind.flow, "deny_stops": kind.denies or None, "hooks": hooks}
 
 
 def _require_event(name: str | None) -> None:
@@ -116,15 +113,10 @@ def _off(specs: Sequence[HookSpec], event: str) -> list[Explained]:
     return [Explained(spec=spec, why=why) for spec in specs if spec.event == event and not spec.enabled]
 
 
-def _sample(event: Event) -> str:
-    subject = event.kind.subject or (event.kind.fields or ("field",))[0]
-    return f'\'{{"{subject}": "…"}}\''
-
-
 def _explain_all_events(args: Namespace, runtime: Runtime) -> int:
     """What the agents support on every event that hooks listen to."""
-    heard = {spec.event for spec in runtime.engine.specs if spec.enabled}
-    events = [event for event in EVENTS if event in heard]
+    hooked = {spec.event for spec in runtime.engine.specs if spec.enabled}
+    events = [event for event in EVENTS if event in hooked]
     able = [ability(agent, event, {}) for event in events for agent in agents_named(args.agent)]
     if args.json:
         print_json({"agents": [_ability_shape(one) for one in able]})

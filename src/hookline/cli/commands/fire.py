@@ -60,14 +60,14 @@ def run(args: Namespace | SimpleNamespace) -> int:
     with stdout_to_stderr(), runtime.engine as engine:
         decision = engine.fire_event(event)
         decision = fold.amend(decision, engine.join())
-    if args.json:  # else the decision says it, hook by hook
+    if args.json:  # otherwise the decision shows it, hook by hook
         tell_untrusted(decision)
     for note in runtime.engine.notes():
         print(f"hookline: {note}", file=sys.stderr)
-    told = print_now(json_line(decision_shape(decision)) if args.json else render_decision(decision))
+    written = print_now(json_line(decision_shape(decision)) if args.json else render_decision(decision))
     if decision.effect != "allow" or decision.aborted is not None:
         return 1
-    if not told:
+    if not written:
         raise StateError("the decision could not be written to standard output")
     return 0
 
@@ -81,11 +81,10 @@ def render_decision(decision: Decision) -> str:
     lines = [f"{paint(safe(decision.event), 'bold')}  {word}{granted}{reason}"]
     width = max((len(outcome.hook) for outcome in decision.outcomes), default=0)
     for outcome in decision.outcomes:
-        said = hook_effect(outcome) or ""
-        told = outcome.error and outcome.error in decision.reason
-        error = f"  {safe(outcome.error)}" if outcome.error and not told else ""
+        effect = paint_status(hook_effect(outcome) or "", 5)
+        error = f"  {safe(outcome.error)}" if outcome.error and outcome.error not in decision.reason else ""
         status = paint_status(STATUS[type(outcome)], 9)
-        lines.append(f"  {safe(outcome.hook):<{width}}  {status}  {paint_status(said, 5)}  {outcome.ms:8.1f} ms{error}")
+        lines.append(f"  {safe(outcome.hook):<{width}}  {status}  {effect}  {outcome.ms:8.1f} ms{error}")
     for one in decision.context:
         label = f" {one.context.label}" if one.context.label else ""
         lines.append(f"  {paint('+ ' + one.context.placement + label, 'blue')}: {safe(one.context.text)}")

@@ -21,8 +21,8 @@ from collections.abc import Callable
 from typing import Any
 
 from hookline.cli.loading import build_runtime, tell_problems
-from hookline.cli.output import paint, paint_status, print_json, safe, table
-from hookline.cli.parser import Parser, add_json, add_sources
+from hookline.cli.output import did_you_mean, iso_time, paint, paint_status, print_json, safe, table
+from hookline.cli.parser import Parser, add_json, add_sources, parse_duration
 from hookline.cli.try_hook import RUN, configure_run, run_one
 from hookline.core.errors import UsageError
 from hookline.engine.build import StoreOptions
@@ -81,14 +81,11 @@ def run(args: Namespace) -> int:
     }  # fmt: skip
     if args.action is None:
         _require_screen()
-    service = HookService(lambda: build_runtime(args, StoreOptions(record=False, live=False)))
+    service = HookService(lambda: build_runtime(args, StoreOptions(record=False, live=False)))  # not for real events
     try:
         return act[args.action](args, service)
     finally:
         service.close()
-
-
-# ── the manager ──────────────────────────────────────────────────────────────────────────────────────
 
 
 def _require_screen() -> None:
@@ -107,9 +104,6 @@ def _manage(_args: Namespace, service: HookService) -> int:
     return 0
 
 
-# ── the others ───────────────────────────────────────────────────────────────────────────────────────
-
-
 def _list(args: Namespace, service: HookService) -> int:
     hooks = service.hooks
     if args.json:
@@ -120,28 +114,18 @@ def _list(args: Namespace, service: HookService) -> int:
     if not hooks and not lost:
         print("No hooks here. To add one: hookline hooks add NAME --on EVENT --run CMD")
         return 0
-    rows = [
-        (
-            safe(hook.title, 32),
-            safe(", ".join(dict.fromkeys(hook.events)), 80),
-            hook.dialect,
-            paint(hook.state_text(service.now), "green" if hook.state == "on" else "grey"),
-            paint_status(hook.trust),
-            safe(f"{hook.origin.file}:{hook.origin.line}"),
+    rows: list[tuple[str, ...]] = []
+    for hook in hooks:
+        state = paint(hook.state_text(service.now), "green" if hook.state == "on" else "grey")
+        events, place = ", ".join(dict.fromkeys(hook.events)), f"{hook.origin.file}:{hook.origin.line}"
+        rows.append(
+            (safe(hook.title, 32), safe(events, 80), hook.dialect, state, paint_status(hook.trust), safe(place))
         )
-        for hook in hooks
-    ]
-    rows += [
-        (
-            safe(one["hook"], 32),
-            safe(one["event"], 40),
-            "lazy",
-            paint("not found", "red"),
-            "-",
-            safe(f"{one['file']}:{one['line']}"),
+    for one in lost:
+        place = f"{one['file']}:{one['line']}"
+        rows.append(
+            (safe(one["hook"], 32), safe(one["event"], 40), "lazy", paint("not found", "red"), "-", safe(place))
         )
-        for one in lost
-    ]
     print(table(("HOOK", "EVENTS", "DIALECT", "STATE", "TRUST", "WRITTEN AT"), rows))
     return 0
 
@@ -172,7 +156,7 @@ def _shape(hook: Hook) -> dict[str, Any]:
         "enabled": any(spec.enabled for spec in hook.specs),
         "state": hook.state,
         "switched_off": switch is not None,
-        "until": _iso(switch.until) if switch is not None and switch.until is not None else None,
+        "until": iso_time(switch.until) if switch is not None and switch.until is not None else None,
         "trust": hook.trust,
         "fired": hook.fired,
         "failures": hook.failures,
@@ -180,12 +164,6 @@ def _shape(hook: Hook) -> dict[str, Any]:
         "p95_ms": round(times[1], 3) if times else None,
         "last_effect": latest.last_effect if latest else None,
     }
-
-
-def _iso(when: float) -> str:
-    from datetime import UTC, datetime  # only for programs
-
-    return datetime.fromtimestamp(when, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _find_one(args: Namespace, service: HookService, event: str | None = None) -> Hook:
@@ -197,21 +175,13 @@ def _find_one(args: Namespace, service: HookService, event: str | None = None) -
         places = "; ".join(f"{hook.id} ({hook.origin.file}:{hook.origin.line})" for hook in found)
         raise UsageError(f"{len(found)} hooks are called {args.hook!r}; give the id of one: {places}")
     if not found:
-        raise UsageError(
-            f"there is no hook {args.hook!r} here{_nearest(args.hook, service)} All hooks: hookline hooks list"
-        )
+        hint = did_you_mean(args.hook, [hook.name for hook in service.hooks]) or "."
+        raise UsageError(f"there is no hook {args.hook!r} here{hint} All hooks: hookline hooks list")
     return found[0]
 
 
 def _listens(hook: Hook, event: str) -> bool:
     return any(spec.event == dry_run.canonical(event, spec.dialect) for spec in hook.specs)
-
-
-def _nearest(name: str, service: HookService) -> str:
-    from difflib import get_close_matches  # only a typo needs it
-
-    near = get_close_matches(name, [hook.name for hook in service.hooks], n=1)
-    return f"; did you mean {near[0]!r}?" if near else "."
 
 
 def _on(args: Namespace, service: HookService) -> int:
@@ -225,21 +195,12 @@ def _on(args: Namespace, service: HookService) -> int:
 
 def _off(args: Namespace, service: HookService) -> int:
     hook = _find_one(args, service)
-    service.switch_off(hook, None if args.duration is None else _seconds(args.duration))
+    service.switch_off(hook, None if args.duration is None else parse_duration("--for", args.duration))
     (now,) = [one for one in service.hooks if one.id == hook.id]
     print(
         f"{safe(hook.name)} is {now.state_text(service.now)}. To switch it on again: hookline hooks on {safe(hook.name)}"
     )
     return 0
-
-
-def _seconds(text: str) -> float:
-    from hookline.dialects.native.kinds import Wrong, duration  # one way to write a duration
-
-    value: Any = duration().read(text)
-    if isinstance(value, Wrong):
-        raise UsageError(f"--for {text!r} is not a duration; write 90s, 10m or 1h")
-    return float(value)
 
 
 def _add(args: Namespace, service: HookService) -> int:

@@ -102,9 +102,6 @@ def run(args: Namespace) -> int:
         raise StateError(dir_errors.describe(error, context.places)) from error
 
 
-# ── status ───────────────────────────────────────────────────────────────────────────────────────────
-
-
 def _status(args: Namespace, context: MemoryContext) -> int:
     report, broken = _report(context)
     if args.json:
@@ -118,11 +115,8 @@ def _status(args: Namespace, context: MemoryContext) -> int:
 
 def _print_status(context: MemoryContext, report: dict[str, Any]) -> None:
     on = "on" if report["enabled"] else "switched off here"
-    distils = (
-        "a model distils sessions"
-        if report["distils"]
-        else "sessions are not distilled; set [compound_loop] enabled = true"
-    )
+    off = "sessions are not distilled; set [compound_loop] enabled = true"
+    distils = "a model distils sessions" if report["distils"] else off
     print(f"knowledge  {on}; {distils}\nproject    {safe(context.project.name)} ({safe(context.project.key)})")
     for name in ("path", "memory", "index"):
         print(f"{name:<11}{safe(report[name])}")
@@ -181,51 +175,45 @@ def _report(context: MemoryContext) -> tuple[dict[str, Any], StateError | None]:
     return report, broken
 
 
-# ── export ───────────────────────────────────────────────────────────────────────────────────────────
-
-
 def _export(args: Namespace, context: MemoryContext) -> int:
     paths = list(_transcripts(args.paths)) if args.paths else _newest(context)
-    told: list[dict[str, Any]] = []
+    done: list[dict[str, Any]] = []
     unusable: StateError | None = None
     with Counter("exported", len(paths)) as count:
         for number, path in enumerate(paths, 1):
             count.at(safe(os.path.basename(path), 60))
             try:
-                told.append({"transcript": path, **_one(path, context, force=args.force)})
+                done.append({"transcript": path, **_one(path, context, force=args.force)})
             except StateError as error:  # the others would fail too
                 unusable = error
                 break
             count(number)
     if args.json:
-        print_json({"exported": told})
+        print_json({"exported": done})
     else:
-        for one in told:
+        for one in done:
             messages = f" ({one['messages']} messages)" if one["messages"] else ""
             print(f"{one['outcome']:<16}{safe(one['path'] or one['transcript'])}{messages}")
-        if not told and not unusable:
+        if not done and not unusable:
             knowledge_notes.warn("no transcript was found")
     if unusable is not None:
         raise unusable
-    return 0 if any(one["outcome"] in {"wrote", "unchanged"} for one in told) else 1
+    return 0 if any(one["outcome"] in {"wrote", "unchanged"} for one in done) else 1
 
 
 def _one(path: str, context: MemoryContext, *, force: bool) -> dict[str, Any]:
     """Export into the session's own project, which may have opted out. Raises StateError if nothing can be written."""
-    from hookline.memory.notes.session_export import (
-        export,  # it brings the readers of all agents
-        make_searchable,
-    )
+    from hookline.memory.notes.session_export import export, make_searchable  # it imports the readers of all agents
     from hookline.transcripts import about
 
     if not os.path.exists(path) and not os.path.exists(path.partition("#")[0]):
         knowledge_notes.warn(f"{path}: no such transcript")
         return {"outcome": "error", "path": "", "messages": 0}
-    scene = command_context(about(path).cwd or context.here.cwd, os.environ, "export")
-    if scene is None:
+    there = command_context(about(path).cwd or context.here.cwd, os.environ, "export")
+    if there is None:
         return {"outcome": "opted-out", "path": "", "messages": 0}
     try:
-        done: ExportResult = export(scene, path, force=force)
+        done: ExportResult = export(there, path, force=force)
     except (OSError, StateError) as error:
         why = dir_errors.describe(error, context.places)
         if dir_errors.is_directory_error(error, context.places):
@@ -233,7 +221,7 @@ def _one(path: str, context: MemoryContext, *, force: bool) -> dict[str, Any]:
         knowledge_notes.warn(f"{path}: {why}")
         return {"outcome": "error", "path": "", "messages": 0}
     if done.outcome == "wrote":
-        make_searchable(scene, done.path)
+        make_searchable(there, done.path)
     return {"outcome": done.outcome, "path": done.path, "messages": done.messages}
 
 
@@ -250,12 +238,9 @@ def _transcripts(paths: Sequence[str]) -> Iterator[str]:
 def _newest(context: MemoryContext) -> list[str]:
     from hookline.memory.transcript import newest_session
 
-    scene = command_context(context.here.cwd, os.environ, "export")
-    found = newest_session(scene) if scene else None
+    here = command_context(context.here.cwd, os.environ, "export")
+    found = newest_session(here) if here else None
     return [found.path] if found else []
-
-
-# ── the queue ────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _handoff_now(args: Namespace, context: MemoryContext) -> int:
@@ -301,14 +286,12 @@ def _worker(args: Namespace, context: MemoryContext) -> int:
         print_json({**counts, "busy": report.busy, "held": report.held or report.trouble or None})
     elif report.busy:
         print("another worker is running" + ("; it retries everything now" if args.now else ""))
-    elif told := ", ".join(f"{number} {name}" for name, number in counts.items() if number):
-        print(told)
+    elif done := ", ".join(f"{number} {name}" for name, number in counts.items() if number):
+        print(done)
     elif not report.held:
         waiting = Queue(context.places.queue).counts().pending
-        print(
-            "nothing was due"
-            + (f"; {waiting} waiting; to run them now: hookline knowledge worker --now" if waiting else "")
-        )
+        hint = f"; {waiting} waiting; to run them now: hookline knowledge worker --now" if waiting else ""
+        print(f"nothing was due{hint}")
     if report.held:
         ended = any(number for name, number in counts.items() if name != "later")
         knowledge_notes.warn(f"stopped{' early' if ended else ''}: {_add_hint(report.held)}")

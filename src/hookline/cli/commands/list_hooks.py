@@ -16,12 +16,12 @@ here.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from hookline.cli.loading import build_runtime, require_readable, tell_problems
-from hookline.cli.output import paint, paint_status, print_json, safe, table
+from hookline.cli.output import iso_time, paint, paint_status, print_json, safe, table
 from hookline.cli.parser import add_json, add_sources
 from hookline.core.agents import all_agents
 from hookline.core.describe import action_text, is_inner, matcher_text
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from hookline.core.hook import HookSpec
 
 
-def list_events(args: Namespace, runtime: Runtime) -> int:
+def _list_events(args: Namespace, runtime: Runtime) -> int:
     specs = [spec for spec in runtime.engine.specs if spec.enabled and not is_inner(spec)]
     rows = [_row(event, specs) for event in _chosen(args.event, args.dialect, specs)]
     if args.json:
@@ -54,8 +54,8 @@ def _chosen(name: str | None, dialect: str | None, specs: Sequence[HookSpec]) ->
     """All events and custom ones that hooks listen to; only a dialect's with ``--dialect``; or those of one name."""
     every = [*EVENTS, *dict.fromkeys(spec.event for spec in specs if spec.event not in EVENTS)]
     if name is not None:
-        meant = event_meanings(name)
-        return [event for event in every if event in meant] or sorted(meant)
+        named = event_meanings(name)
+        return [event for event in every if event in named] or sorted(named)
     known = ALIASES.get(dialect, dialect) if dialect else "native"
     return every if known == "native" else [event for event in every if known in event_names(event)]
 
@@ -113,7 +113,7 @@ def run(args: Namespace) -> int:
     require_readable(runtime, args.config)
     tell_problems(runtime)
     if args.events:
-        return list_events(args, runtime)
+        return _list_events(args, runtime)
     store = record_store(runtime.paths, runtime.loaded.settings.record)
     known = stats(store) if os.path.exists(store.path) else {}
     late = budget_overruns(store, runtime.loaded.specs)
@@ -156,19 +156,20 @@ def _hook_table(specs: list[HookSpec], runtime: Runtime, known: dict[str, HookSt
     rows = []
     for spec in specs:
         seen = known.get(spec.id)
+        on = _is_on(spec, runtime) and runtime.switches.off(spec) is None
+        relative = os.path.relpath(spec.origin.file)
+        file = spec.origin.file if relative.startswith("..") else relative
         rows.append(
             (
                 safe(spec.name, 32),
                 safe(spec.event, 40),
                 spec.dialect,
-                paint("on", "green")
-                if _is_on(spec, runtime) and runtime.switches.off(spec) is None
-                else paint("off", "grey"),
+                paint("on", "green") if on else paint("off", "grey"),
                 paint_status(_trust(spec, runtime)),
                 _ago(seen.last_time) if seen and seen.last_time else "never",
                 f"{seen.p50:.1f}/{seen.p95:.1f}{' late' if spec.id in late else ''}" if seen and seen.fired else "",
                 str(seen.failures) if seen and seen.failures else "",
-                safe(f"{_short(spec.origin.file)}:{spec.origin.line}"),
+                safe(f"{file}:{spec.origin.line}"),
             )
         )
     head = ("HOOK", "EVENT", "DIALECT", "ON", "TRUST", "LAST FIRED", "P50/P95 MS", "FAILED", "WRITTEN AT")
@@ -207,25 +208,16 @@ def _shape(spec: HookSpec, trust: str, seen: HookStats | None) -> dict[str, Any]
         "trust": trust,
         "fired": seen.fired if seen else 0,
         "failures": seen.failures if seen else 0,
-        "last_fired": _iso(seen.last_time) if seen and seen.last_time else None,
+        "last_fired": iso_time(seen.last_time) if seen and seen.last_time else None,
         "last_effect": seen.last_effect if seen else None,
         "p50_ms": round(seen.p50, 3) if seen and seen.fired else None,
         "p95_ms": round(seen.p95, 3) if seen and seen.fired else None,
     }
 
 
-def _iso(when: float) -> str:
-    return datetime.fromtimestamp(when, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
 def _ago(when: float) -> str:
-    seconds = max(0.0, datetime.now(UTC).timestamp() - when)
+    seconds = max(0.0, time.time() - when)
     for limit, unit, size in ((60, "s", 1), (3600, "min", 60), (86400, "h", 3600)):
         if seconds < limit:
             return f"{seconds / size:.0f} {unit} ago"
     return f"{seconds / 86400:.0f} days ago"
-
-
-def _short(file: str) -> str:
-    relative = os.path.relpath(file)
-    return relative if not relative.startswith("..") else file

@@ -15,10 +15,20 @@ import os
 import re
 import sys
 import time
+from argparse import ArgumentParser, Namespace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from hookline.cli.output import is_recorded, paint, paint_status, print_json, require_readable, safe
+from hookline.cli.output import (
+    did_you_mean,
+    is_recorded,
+    iso_time,
+    paint,
+    paint_status,
+    print_json,
+    require_readable,
+    safe,
+)
 from hookline.cli.parser import add_json
 from hookline.core.errors import UsageError
 from hookline.core.paths import find_paths
@@ -27,9 +37,6 @@ from hookline.dialects.event_lookup import event_meanings
 from hookline.engine.build import READ_ONLY, Sources, load_runtime
 from hookline.state.record.query import Row, Run, firings, load_runs
 from hookline.state.record.store import Store, store_in
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
 
 #: Seconds between two looks at the store with --follow.
 _PACE = 0.25
@@ -91,43 +98,34 @@ def run(args: Namespace) -> int:
 
 def _report_nothing_found(store: Store, args: Namespace) -> None:
     """An unknown hook is a typo, unless --follow waits for it."""
-    unheard = args.hook and not firings(store, hook=args.hook, last=1) and _unknown(args.hook)
-    if unheard and not args.follow:
-        raise UsageError(unheard)
-    if unheard:
-        print(f"hookline: {unheard}", file=sys.stderr)
+    unknown = args.hook and not firings(store, hook=args.hook, last=1) and _unknown(args.hook)
+    if unknown and not args.follow:
+        raise UsageError(unknown)
+    if unknown:
+        print(f"hookline: {unknown}", file=sys.stderr)
     elif not args.json and not args.follow:
         print("No recorded event matches. The latest events: hookline log")
 
 
 def _unknown(hook: str) -> str:
     """Why nothing can be recorded under this name; "" for a hook that is here and has not run yet."""
-    from difflib import get_close_matches  # only who finds nothing needs it
-
     runtime = load_runtime(Sources(), READ_ONLY)
     runtime.engine.close()
     names = {name for spec in runtime.loaded.specs for name in (spec.name, spec.id)}
     if hook in names:
         return ""
-    near = get_close_matches(hook, names, n=1)
-    meant = f"; did you mean {near[0]!r}?" if near else "; see: hookline list"
-    return f"there is no hook {hook!r}, neither in the record nor here{meant}"
+    hint = did_you_mean(hook, names) or "; see: hookline list"
+    return f"there is no hook {hook!r}, neither in the record nor here{hint}"
 
 
 def _print(store: Store, rows: list[Row], *, as_json: bool) -> None:
     runs = load_runs(store, [row.number for row in rows])
     for row in rows:
+        outcomes = runs.get(row.number, ())
         if as_json:
-            print_json(_shape(row, runs.get(row.number, ())))
+            print_json({**row.to_json(), "time": iso_time(row.time), "outcomes": [one.to_json() for one in outcomes]})
         else:
-            print(_render(row, runs.get(row.number, ())), flush=True)
-
-
-def _shape(row: Row, runs: tuple[Run, ...]) -> dict[str, Any]:
-    fields = row.to_json()
-    fields["time"] = datetime.fromtimestamp(row.time, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    fields["outcomes"] = [one.to_json() for one in runs]
-    return fields
+            print(_render(row, outcomes), flush=True)
 
 
 def _render(row: Row, runs: tuple[Run, ...]) -> str:
@@ -162,8 +160,8 @@ def _subject(data: Any) -> str:
     """The field by which a person recognizes the event."""
     if not isinstance(data, dict):
         return ""
-    asked = data.get("tool_input")
-    detail = next(iter(asked.values()), "") if isinstance(asked, dict) and asked else ""
+    given = data.get("tool_input")
+    detail = next(iter(given.values()), "") if isinstance(given, dict) and given else ""
     for name in ("tool_name", "prompt", "command", "text", "message", "name", "path", "reason", "source"):
         if isinstance(data.get(name), str):
             return f"{data[name]} {detail}".strip() if name == "tool_name" else data[name]

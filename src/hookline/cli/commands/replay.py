@@ -58,7 +58,7 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    target = _target(args.agent)
+    target = select_agents([args.agent])[0] if args.agent else None
     home = os.environ.get("HOME") or os.path.expanduser("~")
     store = store_in(find_paths(os.environ, home).state, RecordSettings())
     try:
@@ -69,19 +69,15 @@ def run(args: Namespace) -> int:
     require_readable(store)
     differing = 0
     for row in rows:
-        told = _one(row, runs.get(row.number, ()), target, args)
-        differing += bool(told["differs"])
+        report = _one(row, runs.get(row.number, ()), target, args)
+        differing += bool(report["differs"])
         if args.json:
-            print_json(told)
+            print_json(report)
         else:
-            _print(row, told)
+            _print(row, report)
     if not args.json and len(rows) > 1:
         print(f"{len(rows)} events, {differing} with a different decision")
     return int(differing > 0)
-
-
-def _target(name: str) -> Agent | None:
-    return select_agents([name])[0] if name else None
 
 
 def _rows(store: Store, args: Namespace) -> list[Row]:
@@ -125,34 +121,34 @@ def _latest(store: Store, wanted: int) -> list[Row]:
 
 
 def _one(row: Row, runs: tuple[Run, ...], target: Agent | None, args: Namespace) -> dict[str, Any]:
-    told: dict[str, Any] = {
+    report: dict[str, Any] = {
         "id": row.id, "event": row.event, "agent": target.name if target else row.agent,
         "then": {"effect": row.effect, "reason": row.reason}, "now": None, "differs": False, "differences": [],
         "gaps": list(gaps_in(original_data(row))), "hooks": [], "told": None,
     }  # fmt: skip
     if "[dropped]" in original_data(row):
-        told["gaps"] = ["the event was too large to record, so it cannot be replayed"]
-        return told
+        report["gaps"] = ["the event was too large to record, so it cannot be replayed"]
+        return report
     there = os.path.isdir(row.cwd)
     if not there:
-        told["gaps"].append(f"{row.cwd or 'its directory'} no longer exists; using the hooks found here")
+        report["gaps"].append(f"{row.cwd or 'its directory'} no longer exists; using the hooks found here")
     runtime = build_runtime(args, StoreOptions(live=False, record=not args.dry_run), cwd=row.cwd if there else None)
     with runtime.engine as engine:
         event = rebuild_event(row, engine)
         if target is not None:
             turned, untold = translate(event, target)
-            told["gaps"] += untold
+            report["gaps"] += untold
             if turned is None:
-                told |= {"differs": True, "differences": [f"{target.name} would not have fired it"]}
-                return told
+                report |= {"differs": True, "differences": [f"{target.name} would not have fired it"]}
+                return report
             event = turned
         if args.dry_run:
-            told["hooks"] = _dry_run_hooks(runtime, event, runs)
-            return told
+            report["hooks"] = _dry_run_hooks(runtime, event, runs)
+            return report
         engine.recorder = ReplayRecorder(engine.recorder, row.id)
         if not args.json:
             tell_problems(runtime)
-        return _shape(told, replay(row, runs, event, engine))
+        return _shape(report, replay(row, runs, event, engine))
 
 
 def _dry_run_hooks(runtime: Runtime, event: Event, runs: tuple[Run, ...]) -> list[dict[str, Any]]:
@@ -161,42 +157,42 @@ def _dry_run_hooks(runtime: Runtime, event: Event, runs: tuple[Run, ...]) -> lis
     return [{"hook": hook, "then": then.get(hook), "now": now.get(hook)} for hook in dict.fromkeys((*then, *now))]
 
 
-def _shape(told: dict[str, Any], one: ReplayResult) -> dict[str, Any]:
+def _shape(report: dict[str, Any], one: ReplayResult) -> dict[str, Any]:
     return {
-        **told,
+        **report,
         "now": {"effect": one.decision.effect, "reason": one.decision.reason},
         "differs": bool(one.differences), "differences": list(one.differences),
         "hooks": [{"hook": part.hook, "then": part.then, "now": part.now} for part in one.parts], "told": one.told,
     }  # fmt: skip
 
 
-def _print(row: Row, told: dict[str, Any]) -> None:
-    now = told["now"]["effect"] if told["now"] else "?"
-    verdict = paint("differs", "yellow") if told["differs"] else "the same" if told["now"] else "not run"
+def _print(row: Row, report: dict[str, Any]) -> None:
+    now = report["now"]["effect"] if report["now"] else "?"
+    verdict = paint("differs", "yellow") if report["differs"] else "the same" if report["now"] else "not run"
     print(
-        f"{paint(row.id[:12], 'grey')}  {told['event']:<18} {paint_status(row.effect)} → {paint_status(now)}  {verdict}"
+        f"{paint(row.id[:12], 'grey')}  {report['event']:<18} {paint_status(row.effect)} → {paint_status(now)}  {verdict}"
     )
-    for line in told["differences"]:
+    for line in report["differences"]:
         print(f"    {safe(line, 160)}")
-    if told["now"] and told["now"]["reason"]:
-        print(f"    reason: {safe(told['now']['reason'], 160)}")
-    if not told["now"]:
-        for hook in told["hooks"]:
+    if report["now"] and report["now"]["reason"]:
+        print(f"    reason: {safe(report['now']['reason'], 160)}")
+    if not report["now"]:
+        for hook in report["hooks"]:
             print(
                 f"    {safe(hook['hook'], 40)}: {hook['then'] or 'not there'} → {safe(hook['now'] or 'not there', 100)}"
             )
-    for line in told["gaps"]:
+    for line in report["gaps"]:
         print(f"    {paint('!', 'yellow')} {safe(line, 160)}")
-    if told["told"] and find_agent(told["agent"]) is not None:
-        _print_told(told["agent"], told["told"])
+    if report["told"] and find_agent(report["agent"]) is not None:
+        _print_answer(report["agent"], report["told"])
 
 
-def _print_told(agent: str, told: dict[str, Any]) -> None:
-    said = " ".join(part for part in (told["stdout"].strip(), told["stderr"].strip()) if part)
-    print(f"    {agent} gets: exit code {told['exit_code']}{', ' + safe(said, 200) if said else ', no output'}")
+def _print_answer(agent: str, answer: dict[str, Any]) -> None:
+    output = " ".join(part for part in (answer["stdout"].strip(), answer["stderr"].strip()) if part)
+    print(f"    {agent} gets: exit code {answer['exit_code']}{', ' + safe(output, 200) if output else ', no output'}")
     for name, what in (
         ("dropped", "not supported, so left out"),
         ("refused", "not supported, so denied"),
     ):
-        if told[name]:
-            print(f"    {agent}: {what}: {', '.join(told[name])}")
+        if answer[name]:
+            print(f"    {agent}: {what}: {', '.join(answer[name])}")

@@ -85,20 +85,18 @@ def _run(args: Namespace, form: Any) -> int:
     return asyncio.run(ConversationRun(request=request, streams=streams).perform()) or int(out.failed)
 
 
-# ── in ───────────────────────────────────────────────────────────────────────────────────────────────
-
-
 def _request(args: Namespace, form: Any, environ: dict[str, str]) -> RunRequest:
     from hookline.agent.lectic_config import Where
-    from hookline.agent.lectic_run import RunRequest as Asked
+    from hookline.agent.lectic_run import RunRequest
     from hookline.cli.stdio import decode_text
     from hookline.core.paths import find_paths
 
     home = environ.get("HOME") or os.path.expanduser("~")
     before = _read_bytes(args.file) if args.file else b""
     written = decode_text(before, args.file) if args.file else _piped(None)
-    dos = _is_dos(written)
-    return Asked(
+    # Every line ends with CR LF, which the records inside must not contain.
+    dos = "\r\n" in written and written.count("\n") == written.count("\r\n")
+    return RunRequest(
         text=(written.replace("\r\n", "\n") if dos else written) + (_piped(args.file) if args.file else ""),
         where=Where(
             file=os.path.abspath(args.file) if args.file else "",
@@ -138,14 +136,6 @@ def _piped(file: str | None) -> str:
     return text if not file else f"\n\n{text}" if text.strip() else ""
 
 
-def _is_dos(text: str) -> bool:
-    """Whether every line ends with CR LF, which the records inside must not contain."""
-    return "\r\n" in text and text.count("\n") == text.count("\r\n")
-
-
-# ── out ──────────────────────────────────────────────────────────────────────────────────────────────
-
-
 class _Out:
     """Standard output, chunk by chunk. A reader that closed the pipe, or a full disk, must not lose the conversation's
     answer; a write error is reported."""
@@ -181,11 +171,11 @@ def _print_error(line: str) -> None:
 
 
 def _print_each_once() -> Callable[[str], None]:
-    told: set[str] = set()
+    printed: set[str] = set()
 
     def tell(line: str) -> None:
-        if line not in told:
-            told.add(line)
+        if line not in printed:
+            printed.add(line)
             _print_error(line)
 
     return tell

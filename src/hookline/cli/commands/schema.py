@@ -6,11 +6,8 @@ file; see docs/how-to/edit-with-a-schema.md.
 
 from __future__ import annotations
 
+from argparse import ArgumentParser, Namespace
 from importlib.resources import files
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
 
 
 def configure(parser: ArgumentParser) -> None:

@@ -9,12 +9,9 @@ Hooks come from hookline.toml as usual, and from ~/.lash/config and ~/.lash/plug
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from argparse import ArgumentParser, Namespace
 
 from hookline.cli.parser import add_sources
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
 
 
 def configure(parser: ArgumentParser) -> None:

@@ -27,6 +27,7 @@ from hookline import __version__
 from hookline.cli.loading import build_runtime
 from hookline.cli.output import paint, plural, print_json, safe, table
 from hookline.cli.parser import add_json, add_sources
+from hookline.core._dataclass import fields
 from hookline.core.paths import why_unusable
 from hookline.doctor.finding import budget_overruns
 from hookline.doctor.missed import MissedGate, find_missed_gates
@@ -49,10 +50,7 @@ def _hooks(args: Namespace) -> int:
     if args.json:
         print_json(
             {
-                "hooks": [
-                    {"hook": one.hook, "last": one.last, "state": one.state, "cwd": one.cwd, "did": one.did}
-                    for one in ran
-                ],
+                "hooks": [{field.name: getattr(one, field.name) for field in fields(one)} for one in ran],
                 "logs": [{"path": log.path, "bytes": log.bytes, "errors_today": log.errors_today} for log in logs],
                 "worker_running": running,
             }
@@ -122,7 +120,7 @@ def _why(one: WaitingTask, now: float) -> str:
     return f"  {tried}{safe(one.task.reason, 300)}{again}"
 
 
-VIEWS: Mapping[str, Callable[[Namespace], int]] = {"hooks": _hooks, "queue": _queue}
+_VIEWS: Mapping[str, Callable[[Namespace], int]] = {"hooks": _hooks, "queue": _queue}
 
 
 _DAY = 86400
@@ -138,7 +136,7 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     if args.view:
-        return VIEWS[args.view](args)
+        return _VIEWS[args.view](args)
     runtime = build_runtime(args, READ_ONLY)
     runtime.engine.close()
     report = _report(runtime)
@@ -199,7 +197,7 @@ def _record(runtime: Runtime) -> tuple[dict[str, Any], list[MissedGate]]:
     missed = find_missed_gates(store, since, home, os.environ) if exists else []
     late = budget_overruns(store, runtime.loaded.specs)
     store.close()
-    told = {
+    record = {
         "path": store.path,
         "firings": seen.firings if seen else 0,
         "denies_today": seen.denies if seen else 0,
@@ -208,7 +206,7 @@ def _record(runtime: Runtime) -> tuple[dict[str, Any], list[MissedGate]]:
         "note": store.note or None,
         "late": sorted({spec.name for spec in runtime.loaded.specs if spec.id in late}),
     }
-    return told, missed
+    return record, missed
 
 
 def _missed_lines(missed: list[MissedGate]) -> list[str]:

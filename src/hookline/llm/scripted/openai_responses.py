@@ -40,51 +40,34 @@ def stream(request: ParsedRequest, turn: ScriptedTurn) -> Iterable[tuple[str, An
         where = {"item_id": item["id"], "output_index": place}
         if item["type"] == "message":
             part = {"type": "output_text", "text": "", "annotations": []}
-            yield event(
-                "response.output_item.added", output_index=place, item={**item, "content": [], "status": "in_progress"}
-            )
+            begun_item = {**item, "content": [], "status": "in_progress"}
+            yield event("response.output_item.added", output_index=place, item=begun_item)
             yield event("response.content_part.added", **where, content_index=0, part=part)
             for piece in turn.pieces:
                 yield event("response.output_text.delta", **where, content_index=0, delta=piece, logprobs=[])
             yield event("response.output_text.done", **where, content_index=0, text=turn.text, logprobs=[])
             yield event("response.content_part.done", **where, content_index=0, part={**part, "text": turn.text})
         else:
-            yield event(
-                "response.output_item.added",
-                output_index=place,
-                item={**item, "arguments": "", "status": "in_progress"},
-            )
+            begun_item = {**item, "arguments": "", "status": "in_progress"}
+            yield event("response.output_item.added", output_index=place, item=begun_item)
             yield event("response.function_call_arguments.delta", **where, delta=item["arguments"])
-            yield event(
-                "response.function_call_arguments.done", **where, name=item["name"], arguments=item["arguments"]
-            )
+            done = {"name": item["name"], "arguments": item["arguments"]}
+            yield event("response.function_call_arguments.done", **where, **done)
         yield event("response.output_item.done", output_index=place, item=item)
     yield event("response.completed", response=reply(request, turn))
 
 
 def error(status: int, message: str) -> Any:
-    return {
-        "error": {
-            "message": message,
-            "type": "server_error" if status >= 500 else "invalid_request_error",
-            "code": None,
-        }
-    }
+    kind = "server_error" if status >= 500 else "invalid_request_error"
+    return {"error": {"message": message, "type": kind, "code": None}}
 
 
 def _items(turn: ScriptedTurn) -> list[dict[str, Any]]:
     items: list[dict[str, Any]] = []
     if turn.text or not turn.calls:
         content = [{"type": "output_text", "text": turn.text, "annotations": [], "logprobs": []}]
-        items.append(
-            {
-                "type": "message",
-                "id": f"msg_{turn.number}",
-                "role": "assistant",
-                "status": "completed",
-                "content": content,
-            }
-        )
+        head = {"type": "message", "id": f"msg_{turn.number}", "role": "assistant", "status": "completed"}
+        items.append({**head, "content": content})
     for number, call in turn.numbered:
         arguments = json.dumps(call.arguments, ensure_ascii=False)
         names = {"id": f"fc_{number}", "call_id": f"call_{number}", "name": call.name}

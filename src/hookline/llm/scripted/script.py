@@ -1,9 +1,9 @@
-"""The script: steps, taken in order, and what one of them says to one request.
+"""The script: steps, used in order, and the answer of a step to a request.
 
 A step is an object; all fields are optional:
 
 ==============  ====================================================================================
-``text``        what the model says
+``text``        the text of the answer
 ``tool``        one tool call, ``{"name", "arguments"}``; ``tools`` is a list of them
 ``json``        a structured answer, delivered the way the request asks for one
 ``error``       ``{"status": 500, "message": "…"}`` instead of an answer
@@ -11,7 +11,7 @@ A step is an object; all fields are optional:
 ``delay_ms``    wait before answering
 ``hang``        true: never answer
 ``usage``       ``{"input", "output", "cached"}`` tokens to report
-``match``       use the step only for a request that contains this text; it is passed over otherwise
+``match``       use the step only for a request that contains this text
 ``repeat``      use the step this many times, or always (true)
 ==============  ====================================================================================
 """
@@ -82,7 +82,7 @@ class ScriptedTurn:
 
     text: str = ""
     calls: tuple[ScriptedCall, ...] = ()
-    #: The numbers of this turn and of its first call: agents tell turns and calls apart by ids, so none is given twice.
+    #: The numbers of this turn and of its first call, for ids, which must be unique.
     number: int = 0
     first: int = 0
     input_tokens: int = 10
@@ -102,20 +102,20 @@ class ScriptedTurn:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
     number: int
-    told: Mapping[str, Any]
+    fields: Mapping[str, Any]
 
     def turn(self, request: ParsedRequest) -> ScriptedTurn:
         """A structured answer goes into the output tool, unless the request wants JSON text."""
-        usage = self.told.get("usage") or {}
-        calls = [_call(item) for item in self.told.get("tools", ())]
-        calls += [_call(self.told["tool"])] if "tool" in self.told else []
-        text = str(self.told.get("text", ""))
-        if "json" in self.told:
+        usage = self.fields.get("usage") or {}
+        calls = [_call(item) for item in self.fields.get("tools", ())]
+        calls += [_call(self.fields["tool"])] if "tool" in self.fields else []
+        text = str(self.fields.get("text", ""))
+        if "json" in self.fields:
             tool = "" if request.json_text else _output_tool(request)
             if tool:
-                calls.append(ScriptedCall(name=tool, arguments=self.told["json"]))
+                calls.append(ScriptedCall(name=tool, arguments=self.fields["json"]))
             else:
-                text += json.dumps(self.told["json"], ensure_ascii=False)
+                text += json.dumps(self.fields["json"], ensure_ascii=False)
         return ScriptedTurn(
             text=text,
             calls=tuple(calls),
@@ -125,32 +125,34 @@ class Step:
         )
 
 
-def _call(told: Mapping[str, Any]) -> ScriptedCall:
-    return ScriptedCall(name=str(told["name"]), arguments=told.get("arguments", {}))
+def _call(call: Mapping[str, Any]) -> ScriptedCall:
+    return ScriptedCall(name=str(call["name"]), arguments=call.get("arguments", {}))
 
 
 def _output_tool(request: ParsedRequest) -> str:
-    if request.forced:
-        return request.forced
-    named = [name for name in request.tools if name.startswith(_OUTPUT_TOOL)]
-    if named:
-        return named[0]
-    return request.tools[0] if len(request.tools) == 1 else ""
+    named = next((name for name in request.tools if name.startswith(_OUTPUT_TOOL)), "")
+    return request.forced or named or (request.tools[0] if len(request.tools) == 1 else "")
 
 
 class Script:
     """Hands out steps, each as often as it says, from any thread."""
 
     def __init__(self, source: Source, *, last: str = "All done.") -> None:
-        told, default = _unpack(source, last)
-        self._steps = [Step(number=number, told=_checked(number, step)) for number, step in enumerate(told)]
-        self._left: list[int | None] = [_times(step.told) for step in self._steps]
-        self._default = Step(number=-1, told=_checked(-1, default))
+        steps: Any = source
+        default: Any = last
+        if isinstance(source, Mapping):
+            steps, default = source.get("steps", []), source.get("default", last)
+        default = {"text": default} if isinstance(default, str) else default
+        self._steps = [Step(number=number, fields=_checked(number, step)) for number, step in enumerate(steps)]
+        #: How often each step may still be used; None for always.
+        repeats = [step.fields.get("repeat", 1) for step in self._steps]
+        self._left: list[int | None] = [None if one is True else max(0, int(one)) for one in repeats]
+        self._default = Step(number=-1, fields=_checked(-1, default))
         self._turns, self._called = 0, 0
         self._lock = threading.Lock()
 
     def turn(self, step: Step, request: ParsedRequest) -> ScriptedTurn:
-        """What the step says to this request; it and its calls are numbered on from those before."""
+        """The step's answer to this request, numbered after the earlier ones."""
         turn = step.turn(request)
         with self._lock:
             number, first = self._turns, self._called
@@ -162,7 +164,7 @@ class Script:
         with self._lock:
             for place, step in enumerate(self._steps):
                 left = self._left[place]
-                if left == 0 or str(step.told.get("match", "")) not in text:
+                if left == 0 or str(step.fields.get("match", "")) not in text:
                     continue
                 self._left[place] = None if left is None else left - 1
                 return step
@@ -174,31 +176,16 @@ class Script:
         return tuple(step.number for step, left in zip(self._steps, self._left, strict=True) if left)
 
 
-def _unpack(source: Source, last: str) -> tuple[Sequence[Any], Any]:
-    if not isinstance(source, Mapping):
-        return source, {"text": last}
-    default = source.get("default", {"text": last})
-    return list(source.get("steps", [])), {"text": default} if isinstance(default, str) else default
-
-
-def _times(told: Mapping[str, Any]) -> int | None:
-    repeat = told.get("repeat", 1)
-    return None if repeat is True else max(0, int(repeat))
-
-
 def _checked(number: int, step: Any) -> Mapping[str, Any]:
     place = f"step {number}" if number >= 0 else "the default step"
     if not isinstance(step, dict):
-        msg = f"{place} is not an object: {step!r}"
-        raise ScriptError(msg)
+        raise ScriptError(f"{place} is not an object: {step!r}")
     unknown = sorted(set(step) - _FIELDS)
     if unknown:
-        msg = f"{place} has unknown fields {', '.join(unknown)}; known are {', '.join(sorted(_FIELDS))}"
-        raise ScriptError(msg)
+        raise ScriptError(f"{place} has unknown fields {', '.join(unknown)}; known are {', '.join(sorted(_FIELDS))}")
     calls = [*step.get("tools", ()), *([step["tool"]] if "tool" in step else [])]
     if any(not isinstance(call, dict) or not isinstance(call.get("name"), str) for call in calls):
-        msg = f"{place} calls a tool without a name; write {{'name': …, 'arguments': {{…}}}}"
-        raise ScriptError(msg)
+        raise ScriptError(f"{place} calls a tool without a name; write {{'name': …, 'arguments': {{…}}}}")
     return step
 
 
@@ -208,9 +195,7 @@ def read_script(path: str) -> Script:
         with open(path, encoding="utf-8") as file:
             source = json.load(file)
     except (OSError, ValueError) as error:
-        msg = f"cannot read the script {path}: {error}"
-        raise ScriptError(msg) from error
+        raise ScriptError(f"cannot read the script {path}: {error}") from error
     if not isinstance(source, (list, dict)):
-        msg = f"{path} must hold a list of steps or an object with 'steps'"
-        raise ScriptError(msg)
+        raise ScriptError(f"{path} must contain a list of steps or an object with 'steps'")
     return Script(source)

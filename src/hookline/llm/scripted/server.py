@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import MappingProxyType
 from typing import Any, Self, cast
 
-from hookline.llm.scripted.protocols import Protocol, answer_query, find_protocol
+from hookline.llm.scripted.protocols import WireProtocol, answer_query, find_protocol
 from hookline.llm.scripted.script import ParsedRequest, Request, Script, Source, Step
 
 #: Only headers on this list are logged: whatever a client calls its key, it is not on it.
@@ -127,28 +127,28 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(200 if answer is not None else 404, answer or {"error": {"message": "no such path"}})
             return
         step = self.owner.script.next(json.dumps(body, ensure_ascii=False))
-        self.owner.keep(self._request(path, protocol=protocol.name, body=body, step=step.number))
+        self.owner.keep(self._request(path, protocol=protocol.NAME, body=body, step=step.number))
         self._play(step, protocol, protocol.parse_request(path, body))
 
-    def _play(self, step: Step, protocol: Protocol, request: ParsedRequest) -> None:
-        told = step.told
-        if told.get("delay_ms") or told.get("hang"):
-            self.owner.closing.wait(None if told.get("hang") else float(told["delay_ms"]) / 1000)
-        if told.get("hang"):
+    def _play(self, step: Step, protocol: WireProtocol, request: ParsedRequest) -> None:
+        fields = step.fields
+        if fields.get("delay_ms") or fields.get("hang"):
+            self.owner.closing.wait(None if fields.get("hang") else float(fields["delay_ms"]) / 1000)
+        if fields.get("hang"):
             self.close_connection = True
-        elif "error" in told:
-            status = int(told["error"].get("status", 500))
-            self._send(status, protocol.error(status, str(told["error"].get("message", "scripted error"))))
-        elif "raw" in told:
-            self._send_bytes(200, str(told["raw"]).encode(), "application/json")
+        elif "error" in fields:
+            status = int(fields["error"].get("status", 500))
+            self._send(status, protocol.error(status, str(fields["error"].get("message", "scripted error"))))
+        elif "raw" in fields:
+            self._send_bytes(200, str(fields["raw"]).encode(), "application/json")
         elif request.stream:
             self._stream(protocol, request, step)
         else:
             self._send(200, protocol.reply(request, self.owner.script.turn(step, request)))
 
-    def _stream(self, protocol: Protocol, request: ParsedRequest, step: Step) -> None:
+    def _stream(self, protocol: WireProtocol, request: ParsedRequest, step: Step) -> None:
         events = protocol.stream(request, self.owner.script.turn(step, request))
-        if protocol.name == "gemini" and "alt=sse" not in self.path:
+        if protocol.NAME == "gemini" and "alt=sse" not in self.path:
             self._send(200, [data for _name, data in events])
             return
         self.send_response(200)

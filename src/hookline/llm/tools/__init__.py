@@ -34,8 +34,8 @@ class ToolSet(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FoundTools:
-    """``servers`` are names of MCP servers; ``unknown`` are names of nothing."""
+class _FoundTools:
+    """``servers`` are names of MCP servers; ``unknown`` are names that nothing has."""
 
     sets: tuple[ToolSet, ...] = ()
     servers: tuple[str, ...] = ()
@@ -60,7 +60,7 @@ _ENTRY_POINTS = "hookline.tools"
 
 def gather(
     names: Sequence[str] | None, place: ToolPlace, mcp: Mapping[str, Any], more: Sequence[ToolSet] = ()
-) -> FoundTools:
+) -> _FoundTools:
     """The tools of these names; None means all. An unknown name is reported, not an error:
     the agent works with what is left."""
     given = {one.name: one for one in more}
@@ -76,7 +76,7 @@ def gather(
             servers.append(name)
         else:
             unknown.append(name)
-    return FoundTools(sets=tuple(sets), servers=tuple(servers), unknown=tuple(unknown))
+    return _FoundTools(sets=tuple(sets), servers=tuple(servers), unknown=tuple(unknown))
 
 
 def _made(name: str, place: ToolPlace) -> ToolSet | None:

@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from hookline.core.errors import HooklineError
@@ -43,10 +44,10 @@ def transport(name: str, written: Any, *, environ: Mapping[str, str], cwd: str) 
         return StreamableHttpTransport(_filled(str(url), environ), headers=headers)
     argv = _argv(name, table)
     own = {key: _filled(str(value), environ) for key, value in (table.get("env") or {}).items()}
-    # Not kept alive: the server belongs to this one run, and ends with it.
+    # Not kept alive: the server ends with this run. Its log output must not get into a hook's answer.
     return StdioTransport(
         argv[0], argv[1:], env={**environ, **own}, cwd=str(table.get("cwd") or cwd or os.getcwd()), keep_alive=False,
-        log_file=_nowhere(),
+        log_file=Path(os.devnull),
     )  # fmt: skip
 
 
@@ -57,8 +58,9 @@ def _table(name: str, written: Any) -> Mapping[str, Any]:
         return {"url": written} if written.startswith(("http://", "https://")) else {"command": written}
     if isinstance(written, Sequence) and written:
         return {"command": list(written)}
-    msg = f'the MCP server {name!r} is neither a command nor a URL; write {name} = "command --option" in [mcp]'
-    raise McpError(msg)
+    raise McpError(
+        f'the MCP server {name!r} is neither a command nor a URL; write {name} = "command --option" in [mcp]'
+    )
 
 
 def _argv(name: str, table: Mapping[str, Any]) -> list[str]:
@@ -66,22 +68,13 @@ def _argv(name: str, table: Mapping[str, Any]) -> list[str]:
     try:
         words = shlex.split(command) if isinstance(command, str) else [str(word) for word in command]
     except ValueError as error:
-        msg = f"the command of the MCP server {name!r} cannot be split into words: {error}"
-        raise McpError(msg) from error
+        raise McpError(f"the command of the MCP server {name!r} cannot be split into words: {error}") from error
     argv = [*words, *(str(word) for word in table.get("args") or ())]
     if not argv:
-        msg = f"the MCP server {name!r} has no command; write command = [...] or url = ..."
-        raise McpError(msg)
+        raise McpError(f"the MCP server {name!r} has no command; write command = [...] or url = ...")
     return argv
 
 
 def _filled(text: str, environ: Mapping[str, str]) -> str:
     """Expand ``$TOKEN`` from the caller's environment, so that no secret has to be in a file."""
     return _VARIABLE.sub(lambda found: environ.get(found[1], ""), text)
-
-
-def _nowhere() -> Any:
-    from pathlib import Path  # the transport asks for one
-
-    # A server's log output must not end up in a hook's answer, which is on our standard streams.
-    return Path(os.devnull)

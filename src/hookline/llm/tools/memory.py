@@ -79,7 +79,7 @@ class Memory:
         return "\n".join(map(str, newest)) or "there are no notes yet"
 
     def notes(self) -> list[_Note]:
-        """Oldest first; a line that is not a note is passed over, as half a line may be left by a crash."""
+        """Oldest first; other lines, such as half a line after a crash, are skipped."""
         try:
             with open(self._file, encoding="utf-8", errors="replace") as file:
                 return [note for line in file if (note := _note(line))]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -20,17 +21,8 @@ _LONGEST_PASSAGE = 1200
 
 _SKIPPED = frozenset({"node_modules", "__pycache__", "venv", "target", "dist", "build", "vendor"})
 _SECRET = (
-    ".pem",
-    ".key",
-    ".p12",
-    ".pfx",
-    ".keystore",
-    "id_rsa",
-    "id_ed25519",
-    "id_ecdsa",
-    "credentials.json",
-    "secrets.json",
-)
+    ".pem", ".key", ".p12", ".pfx", ".keystore", "id_rsa", "id_ed25519", "id_ecdsa", "credentials.json", "secrets.json",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,14 +51,12 @@ class RagSearch:
             query: words to look for.
             limit: how many passages at most.
         """
-        passages = [*self._notes(), *self._passages()]
+        notes = enumerate(Memory(self._place).notes(), start=1)
+        passages = [_Passage(file="memory", line=number, text=str(note)) for number, note in notes]
+        passages += self._passages()
         found = best(query, [passage.text for passage in passages], min(limit, 20))
         shown = (f"{passages[place].file}:{passages[place].line}\n{passages[place].text}" for place in found)
         return "\n\n".join(shown) or "nothing matches"
-
-    def _notes(self) -> Iterator[_Passage]:
-        for number, note in enumerate(Memory(self._place).notes(), start=1):
-            yield _Passage(file="memory", line=number, text=str(note))
 
     def _passages(self) -> Iterator[_Passage]:
         read = 0
@@ -95,19 +85,14 @@ class RagSearch:
 
 
 def _text_of(path: str) -> str:
-    """The text of a plain file of bearable size; "" for everything else."""
+    """The text of a regular file that is not too large; "" for everything else."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return ""
     with open(handle, "rb") as file:
-        if os.fstat(handle).st_size > _LARGEST_FILE or not _is_plain(handle):
+        status = os.fstat(handle)
+        if status.st_size > _LARGEST_FILE or not stat.S_ISREG(status.st_mode):
             return ""
         content = file.read(_LARGEST_FILE)
     return "" if b"\0" in content else content.decode("utf-8", "replace")
-
-
-def _is_plain(handle: int) -> bool:
-    import stat  # one name of it
-
-    return stat.S_ISREG(os.fstat(handle).st_mode)

@@ -1,6 +1,6 @@
 """Read a model's answer safely: find the JSON object in it, check it, cut it to size.
 
-A model's text cannot be trusted: a transcript may have told it what to say. None of it becomes a path, a heading or
+A model's text cannot be trusted: a transcript may contain instructions for it. None of it becomes a path, a heading or
 front matter. Every field is one line, except the body of a learning.
 """
 
@@ -174,8 +174,8 @@ def _failures(value: Any, notes: list[str]) -> Iterator[FailureNote]:
 
 def _learnings(value: Any, notes: list[str]) -> Iterator[Learning]:
     for item in _items(value, "learnings", "title", notes):
-        said = item.get("learning") or item.get("content") or item.get("body")
-        text = "\n".join(_texts(said)) if isinstance(said, list) else said
+        body = item.get("learning") or item.get("content") or item.get("body")
+        text = "\n".join(_texts(body)) if isinstance(body, list) else body
         yield Learning(
             title=_one_line(item["title"], 200), learning=note_body(text) or note_body(item["title"]), context=note_body(item.get("context")),
             scope=_one_line(item.get("scope"), 60), tags=_tags(item.get("tags")),
@@ -209,11 +209,11 @@ def _pending_in(value: dict[str, Any]) -> Iterator[str]:
     lists = [one for key, one in value.items() if isinstance(one, list | dict) and key.lower() not in _FINISHED]
     named = next((one for name in ("items", "pending") if isinstance(one := value.get(name), list)), None)
     texts = [one for one in value.values() if isinstance(one, str) and one.strip()]
-    said = next((one for name in _ITEM if isinstance(one := value.get(name), str) and one.strip()), "")
+    item = next((one for name in _ITEM if isinstance(one := value.get(name), str) and one.strip()), "")
     if named is not None:
         yield from _pending(named)
-    elif said or texts:
-        yield " ".join((said or max(texts, key=len)).split())
+    elif item or texts:
+        yield " ".join((item or max(texts, key=len)).split())
     else:
         yield from _pending(lists)
 

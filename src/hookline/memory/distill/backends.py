@@ -27,11 +27,14 @@ from hookline.memory.distill.model_errors import (
 from hookline.memory.layout import encode_cwd
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
+    from urllib.request import OpenerDirector
 
     from hookline.memory.distill.distill_task import RunContext
     from hookline.memory.settings import CompoundLoop
 
+    #: The question in, the answer out.
+    Model = Callable[[str], str]
 
 #: Bytes that must be free.
 _ROOM = 1 << 16
@@ -51,7 +54,9 @@ class ModelThrottle:
         for the answer; ``renew`` is called just before the request."""
 
         def ask(text: str) -> str:
-            self._check_pause()
+            left = self._paused_until - time.monotonic()
+            if left > 0:
+                raise ModelBusyError(self._reason, wait=left)
             places = self._run_context.places
             model = self._model or select_model(
                 self._loop, self._run_context.environ, state=places.state, names=self._run_context.models()
@@ -64,11 +69,6 @@ class ModelThrottle:
 
     def reset(self) -> None:
         self._paused_until = 0.0
-
-    def _check_pause(self) -> None:
-        left = self._paused_until - time.monotonic()
-        if left > 0:
-            raise ModelBusyError(self._reason, wait=left)
 
     def _ask(self, model: Model, text: str) -> str:
         try:
@@ -92,15 +92,6 @@ def _check_room(folder: str) -> None:
         raise
     write_results.delete_plan(probe)
 
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from urllib.request import OpenerDirector
-
-    from hookline.memory.settings import CompoundLoop
-
-    #: The question in, the answer out.
-    Model = Callable[[str], str]
 
 _CLAUDE, _MODELS = "claude", "models"
 #: Default addresses of these backends.
@@ -127,9 +118,8 @@ def _claude(text: str, loop: CompoundLoop, environ: Mapping[str, str], state: st
     if program is None:
         raise ModelSetupError("claude is not on PATH")
     try:
-        with bypass.mark_own_model(
-            state
-        ) as marks:  # raises OSError and StateError: neither is the model's or the task's fault
+        # It raises OSError and StateError: neither is the model's or the task's fault.
+        with bypass.mark_own_model(state) as marks:
             return _run(program, text, loop, {**environ, **marks}, bypass.own_model_directory(state))
     finally:
         _delete_transcript(environ, state)
@@ -166,8 +156,8 @@ def _run(program: str, text: str, loop: CompoundLoop, environ: Mapping[str, str]
     if raw.exit_code is None and raw.signal is None:
         raise ModelSetupError(f"claude cannot be started: {raw.error[-300:]}")
     if raw.error or raw.exit_code != 0:
-        said = (raw.stderr.strip() or raw.stdout.strip() or raw.error)[-300:]
-        ended = f"claude ended with {raw.exit_code if raw.signal is None else f'signal {raw.signal}'}: {said}"
+        output = (raw.stderr.strip() or raw.stdout.strip() or raw.error)[-300:]
+        ended = f"claude ended with {raw.exit_code if raw.signal is None else f'signal {raw.signal}'}: {output}"
         raise error_from_claude(ended, f"{raw.stderr[-1000:]}\n{raw.stdout[-1000:]}")
     if not raw.stdout.strip():
         raise ModelFailedError("claude gave an empty answer")
@@ -182,17 +172,14 @@ def _server(loop: CompoundLoop, backend: str, environ: Mapping[str, str]) -> Mod
         raise ModelSetupError(f'{backend} needs backend_options = {{ base_url = "http://…" }}')
     url = base.rstrip("/").removesuffix("/v1") + "/v1/chat/completions"
     named = options.get("api_key_env")
-    key = str(
-        environ.get(named, "")
-        if isinstance(named, str)
-        else options.get("api_key") or environ.get("OPENAI_API_KEY", "")
-    )
+    usual = options.get("api_key") or environ.get("OPENAI_API_KEY", "")
+    key = str(environ.get(named, "") if isinstance(named, str) else usual)
     return lambda text: _post(url, key, text, loop)
 
 
 def _post(url: str, key: str, text: str, loop: CompoundLoop) -> str:
     import http.client  # only this backend needs them
-    from urllib.error import HTTPError
+    from urllib.error import HTTPError, URLError
     from urllib.request import Request
 
     content = {"model": loop.model, "messages": [{"role": "user", "content": text}], "stream": False}
@@ -206,9 +193,9 @@ def _post(url: str, key: str, text: str, loop: CompoundLoop) -> str:
                 return bytes(answer.read(_MAX_ANSWER))
         except HTTPError as error:
             with error:
-                said = error.read(2000).decode("utf-8", "replace")
-            text = f"{url} answered {error.code}: {_without(key, said)[:300]}"
-            raise error_from_status(error.code, text, said, error.headers.get("Retry-After", "")) from None
+                body = error.read(2000).decode("utf-8", "replace")
+            text = f"{url} answered {error.code}: {_without(key, body)[:300]}"
+            raise error_from_status(error.code, text, body, error.headers.get("Retry-After", "")) from None
 
     try:
         data = _run_with_deadline(loop.timeout_seconds, fetch)
@@ -216,7 +203,9 @@ def _post(url: str, key: str, text: str, loop: CompoundLoop) -> str:
         raise ModelFailedError(f"{url} gave no answer in {loop.timeout_seconds:g} s") from None
     except (OSError, http.client.HTTPException, ValueError) as error:
         failure = f"{url} did not answer: {_without(key, str(getattr(error, 'reason', error)))[:300]}"
-        raise (ModelBusyError if _unreached(error) else ModelFailedError)(failure) from None
+        # If the server was not reached at all, other tasks would fail too.
+        unreached = isinstance(error, URLError) and not isinstance(error.reason, TimeoutError)
+        raise (ModelBusyError if unreached else ModelFailedError)(failure) from None
     return _content(data, url)
 
 
@@ -259,21 +248,14 @@ def _run_with_deadline(seconds: float, fetch: Callable[[], bytes]) -> bytes:
     return fetched[0]
 
 
-def _unreached(error: Exception) -> bool:
-    """Whether the server was not reached at all: another task would fail too."""
-    from urllib.error import URLError
-
-    return isinstance(error, URLError) and not isinstance(error.reason, TimeoutError)
-
-
 def _content(data: bytes, url: str) -> str:
     try:
-        said = json.loads(data)["choices"][0]["message"]["content"]
+        answer = json.loads(data)["choices"][0]["message"]["content"]
     except (ValueError, KeyError, IndexError, TypeError, RecursionError):
-        said = None
-    if not isinstance(said, str) or not said.strip():
+        answer = None
+    if not isinstance(answer, str) or not answer.strip():
         raise ModelFailedError(f"{url} sent no readable answer")
-    return said
+    return answer
 
 
 def _without(key: str, text: str) -> str:
@@ -282,11 +264,7 @@ def _without(key: str, text: str) -> str:
 
 def _through_models(text: str, loop: CompoundLoop, environ: Mapping[str, str], names: Mapping[str, str]) -> str:
     from hookline.llm.names import ModelError, access, resolve
-    from hookline.llm.requests import (
-        AgentTask,
-        run_agent_task,
-        run_bounded,  # only this backend needs them
-    )
+    from hookline.llm.requests import AgentTask, run_agent_task, run_bounded  # only this backend needs them
     from hookline.runners.base import Stop
 
     try:
@@ -296,16 +274,16 @@ def _through_models(text: str, loop: CompoundLoop, environ: Mapping[str, str], n
     task = AgentTask(system="", text=text, model=loop.model, steps=1, table=names, environ=environ)
     stop = Stop()
     try:
-        said = run_bounded(run_agent_task(task), timeout=loop.timeout_seconds, stop=stop)
+        reply = run_bounded(run_agent_task(task), timeout=loop.timeout_seconds, stop=stop)
     except TimeoutError:
         raise ModelFailedError(f"{loop.model} gave no answer in {loop.timeout_seconds:g} s") from None
     except ModelError as error:
         raise error_from_model(error) from error
     finally:
         stop.close()
-    if not said.text.strip():
+    if not reply.text.strip():
         raise ModelFailedError(f"{loop.model} gave an empty answer")
-    return said.text
+    return reply.text
 
 
 def _is_full_name(model: str) -> bool:

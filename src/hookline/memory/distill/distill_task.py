@@ -16,6 +16,7 @@ from hookline.memory.distill.digest import MAX_RAW, digest_transcript
 from hookline.memory.distill.write_results import WritePlan
 from hookline.memory.layout import DECISIONS, FAILURES, HANDOFF, memory_places
 from hookline.memory.notes import entries, handoff, learnings
+from hookline.memory.notes.entries import summary_line
 from hookline.memory.project import find_project
 from hookline.memory.queue.task import short_id
 from hookline.memory.settings import OWN_AGENT, load, resolve_environment
@@ -23,13 +24,20 @@ from hookline.memory.transcript import check_readable
 from hookline.transcripts import mtime
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from hookline.memory.distill.answer import Distilled
+    from hookline.memory.distill.backends import Model
     from hookline.memory.distill.digest import Digest
+    from hookline.memory.layout import Places
+    from hookline.memory.project import Project
+    from hookline.memory.queue.task import DistillTask
+    from hookline.memory.settings import KnowledgeLoop
 
+    Clean = Callable[[str], str]
 
 #: Known entries in the prompt, so that the model does not repeat them.
-MAX_DECISIONS, MAX_FAILURES, MAX_LEARNINGS = 10, 10, 50
+_MAX_DECISIONS, _MAX_FAILURES, _MAX_LEARNINGS = 10, 10, 50
 
 _SHAPE = """{
   "decisions": [{"type": "architecture|tooling|process|other", "summary": "one line", "context": "what it was about",
@@ -45,7 +53,7 @@ _SHAPE = """{
 _RULES = (
     "Keep only what helps a later session: decisions with their reason, failures that can be prevented.",
     "A learning holds beyond this session; leave out what only this one needed.",
-    "Leave out what is known already (listed above), also when it is said in other words.",
+    "Leave out what is known already (listed above), also if it is in other words.",
     "handoff is what is still open at the end of the session, nothing that is finished.",
     "Write one short line per text field, in the language of the session. No secrets, no credentials.",
     'If the session holds nothing of value, answer {"decisions": [], "failures": [], "learnings": [], "handoff": []}.',
@@ -53,7 +61,7 @@ _RULES = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KnownNotes:
+class _KnownNotes:
     """What earlier sessions left, so that the model does not repeat it."""
 
     decisions: Sequence[Mapping[str, Any]] = ()
@@ -61,13 +69,13 @@ class KnownNotes:
     learnings: Sequence[str] = ()
 
 
-def build_prompt(digest: Digest, known: KnownNotes, *, project: str, cwd: str, session: str, now: str) -> str:
+def _build_prompt(digest: Digest, known: _KnownNotes, *, project: str, cwd: str, session: str, now: str) -> str:
     """All texts must be redacted before."""
     parts = [
         f"{PREFACE} Read the session below and answer with one JSON object and nothing else. Use no tools.",
         f"Project: {project}\nDirectory: {cwd}\nAgent: {digest.about.agent}\nSession: {session}\nNow: {now}",
         _listed("Known decisions", (entry["summary"] for entry in known.decisions)),
-        _listed("Known failures", (_failure(entry) for entry in known.failures)),
+        _listed("Known failures", map(summary_line, known.failures)),
         _listed("Known learnings", known.learnings),
         _listed("Insights the agent noted", digest.insights),
         _listed("Files touched", digest.files),
@@ -80,11 +88,6 @@ def build_prompt(digest: Digest, known: KnownNotes, *, project: str, cwd: str, s
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _failure(entry: Mapping[str, Any]) -> str:
-    prevention = entry.get("prevention")
-    return f"{entry['summary']} → {prevention}" if isinstance(prevention, str) and prevention else str(entry["summary"])
-
-
 def _listed(title: str, items: Iterable[object]) -> str:
     lines = [f"- {' '.join(str(item).split())[:500]}" for item in items]
     return f"{title}:\n" + "\n".join(lines) if lines else ""
@@ -93,20 +96,6 @@ def _listed(title: str, items: Iterable[object]) -> str:
 def _escape_tags(text: str) -> str:
     """No message can close its own tag."""
     return text.replace("</user>", "<\\/user>").replace("</assistant>", "<\\/assistant>")
-
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from hookline.memory.distill.answer import Distilled
-    from hookline.memory.distill.backends import Model
-    from hookline.memory.distill.digest import Digest
-    from hookline.memory.layout import Places
-    from hookline.memory.project import Project
-    from hookline.memory.queue.task import DistillTask
-    from hookline.memory.settings import KnowledgeLoop
-
-    Clean = Callable[[str], str]
 
 
 class SkipTask(Exception):  # not an error: there is nothing to distil
@@ -168,12 +157,10 @@ def distill(run: RunContext, task: DistillTask, model: Model) -> WritePlan:
     _check_worth(job, settings)
     answer = model(job.prompt(clean))
     try:
-        said = read_answer(answer, clean)
+        return job.plan(read_answer(answer, clean))
     except UnreadableAnswerError as error:
-        raise error from ValueError(
-            clean(answer[:MAX_RAW])[:4000]
-        )  # redacted before it is cut: half a secret would stay
-    return job.plan(said)
+        # Redacted before it is cut: half a secret would stay.
+        raise error from ValueError(clean(answer[:MAX_RAW])[:4000])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,7 +183,7 @@ class _Job:
     def provenance(self) -> handoff.Provenance:
         return handoff.Provenance(session=self.task.session_id, written=self.moment, source_mtime=self.source_mtime)
 
-    def known(self) -> KnownNotes:
+    def known(self) -> _KnownNotes:
         """Including earlier memory of the project, before our own."""
         places = dict.fromkeys((self.memory, *self.places.memories(self.project, self.task.cwd)))
 
@@ -204,23 +191,23 @@ class _Job:
             found = [entries.read(os.path.join(place, file), count) for place in reversed(places)]
             return [entry for one in found for entry in one][-count:]
 
-        return KnownNotes(
-            decisions=last(DECISIONS, MAX_DECISIONS),
-            failures=last(FAILURES, MAX_FAILURES),
-            learnings=learnings.titles(self.places.learnings)[:MAX_LEARNINGS],
+        return _KnownNotes(
+            decisions=last(DECISIONS, _MAX_DECISIONS),
+            failures=last(FAILURES, _MAX_FAILURES),
+            learnings=learnings.titles(self.places.learnings)[:_MAX_LEARNINGS],
         )
 
     def prompt(self, clean: Clean) -> str:
-        return build_prompt(
+        return _build_prompt(
             self.digest, self.known(), project=self.project.name, cwd=clean(self.task.cwd),
             session=self.task.session_id, now=self.moment,
         )  # fmt: skip
 
-    def plan(self, said: Distilled) -> WritePlan:
+    def plan(self, results: Distilled) -> WritePlan:
         return WritePlan(
             memory=self.memory, learnings=self.places.learnings, project=self.project.name, session=self.task.session_id,
             agent=self.digest.about.agent, moment=self.moment, day=self.day, source_mtime=self.source_mtime,
-            said=said, created=self.task.created,
+            said=results, created=self.task.created,
         )  # fmt: skip
 
 

@@ -50,7 +50,7 @@ _SETUP_ERRORS: Mapping[int, str] = {
     410: "the model is gone",
 }
 _BUSY = frozenset({408, 425, 429, 503, 529})
-#: The body can say more than the status.
+#: The body can be more specific than the status.
 _NO_CREDIT = re.compile(r"insufficient[_ ]quota|credit balance|billing|exceeded your current quota", re.IGNORECASE)
 _NO_MODEL = re.compile(r"model[^.]{0,80}(not[ _]found|does not exist|not exist|unknown|not supported)", re.IGNORECASE)
 _NO_KEY = re.compile(r"api[_ ]key[_ ](not[_ ]valid|invalid)|(invalid|incorrect|missing) api[_ ]key", re.IGNORECASE)
@@ -69,30 +69,30 @@ _CLAUDE_BUSY = re.compile(
 )
 
 
-def error_from_status(status: int, text: str, said: str, retry_after: str = "") -> ModelFailedError:
-    """For a server's status. ``text`` is the message, ``said`` the body of the response."""
+def error_from_status(status: int, text: str, body: str, retry_after: str = "") -> ModelFailedError:
+    """For a server's status. ``text`` is the message, ``body`` that of the response."""
     wait = retry_after_seconds(retry_after)
-    if status in {400, 404, 422} and _NO_MODEL.search(said):
+    if status in {400, 404, 422} and _NO_MODEL.search(body):
         return ModelSetupError(f"{text}; it has no such model", wait=_SETUP_WAIT)
-    if status in {400, 429} and _NO_CREDIT.search(said):
+    if status in {400, 429} and _NO_CREDIT.search(body):
         return ModelSetupError(f"{text}; there is no credit", wait=_SETUP_WAIT)
-    if status == 400 and _NO_KEY.search(said):
+    if status == 400 and _NO_KEY.search(body):
         return ModelSetupError(f"{text}; its key is missing or wrong", wait=_SETUP_WAIT)
     if cause := _SETUP_ERRORS.get(status) or ("base_url is wrong" if 300 <= status < 400 else ""):
         return ModelSetupError(f"{text}; {cause}", wait=_SETUP_WAIT)
     return ModelBusyError(text, wait=wait) if status in _BUSY else ModelFailedError(text, wait=wait)
 
 
-def error_from_claude(text: str, said: str) -> ModelFailedError:
+def error_from_claude(text: str, output: str) -> ModelFailedError:
     """For ``claude -p``, which has no status."""
-    if _CLAUDE_BUSY.search(said) and not _NO_CREDIT.search(said):
+    if _CLAUDE_BUSY.search(output) and not _NO_CREDIT.search(output):
         return ModelBusyError(text)
-    return ModelSetupError(text, wait=_SETUP_WAIT) if _CLAUDE_SETUP.search(said) else ModelFailedError(text)
+    return ModelSetupError(text, wait=_SETUP_WAIT) if _CLAUDE_SETUP.search(output) else ModelFailedError(text)
 
 
 def error_from_model(error: BaseException) -> ModelFailedError:
     """For a model of the models extra: the cause is its client's exception."""
-    text, said = str(error), str(error)
+    text = str(error)
     cause: BaseException | None = error
     unreached = False
     for _ in range(10):
@@ -103,9 +103,8 @@ def error_from_model(error: BaseException) -> ModelFailedError:
         status = getattr(cause, "status_code", None)
         if isinstance(status, int):
             headers = getattr(getattr(cause.__cause__ or cause, "response", None), "headers", None) or {}
-            return error_from_status(
-                status, text, f"{said} {getattr(cause, 'body', '')}", str(headers.get("retry-after", ""))
-            )
+            body = f"{text} {getattr(cause, 'body', '')}"
+            return error_from_status(status, text, body, str(headers.get("retry-after", "")))
         unreached = unreached or isinstance(cause, ConnectionError) or "Connect" in type(cause).__name__
         group = cause.exceptions if isinstance(cause, BaseExceptionGroup) else ()
         cause = group[0] if group else cause.__cause__ or cause.__context__

@@ -51,8 +51,11 @@ def apply_plan(plan: WritePlan) -> list[str]:
         sweep(folder)
     wrote: list[str] = []
     stamp = {"project": plan.project, "session_id": plan.session, "agent": plan.agent}
-    for name, file, said in (("decisions", DECISIONS, plan.said.decisions), ("failures", FAILURES, plan.said.failures)):
-        lines = [{"ts": plan.moment, **_to_json(one), **stamp} for one in said]
+    for name, file, notes in (
+        ("decisions", DECISIONS, plan.said.decisions),
+        ("failures", FAILURES, plan.said.failures),
+    ):
+        lines = [{"ts": plan.moment, **_to_json(one), **stamp} for one in notes]
         if count := entries.add(os.path.join(plan.memory, file), lines):
             wrote.append(f"{count} {name}")
     if plan.said.learnings and (count := _add_learnings(plan)):
@@ -84,10 +87,10 @@ def load_plan(path: str, created: str = "") -> WritePlan | None:
         tree = json.loads(read_text(path) or "")
         if tree.pop("version") != _VERSION:
             return None
-        said = tree.pop("said")
+        results = tree.pop("said")
         kinds = {"decisions": DecisionNote, "failures": FailureNote, "learnings": Learning}
-        made: dict[str, Any] = {key: tuple(kind(**_tuples(one)) for one in said[key]) for key, kind in kinds.items()}
-        plan = WritePlan(said=Distilled(handoff=tuple(said["handoff"]), **made), **tree)
+        made: dict[str, Any] = {key: tuple(kind(**_tuples(one)) for one in results[key]) for key, kind in kinds.items()}
+        plan = WritePlan(said=Distilled(handoff=tuple(results["handoff"]), **made), **tree)
         return plan if "" in {created, plan.created} or plan.created == created else None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None

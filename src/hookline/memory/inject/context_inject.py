@@ -5,20 +5,26 @@ It only reads, apart from its line in the log and queueing an unfinished previou
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 from hookline.core._dataclass import dataclass
 from hookline.core.event import Event
+from hookline.core.files import read_text
 from hookline.core.result import Context, Reply
 from hookline.memory.context import HookContext, hook_context
 from hookline.memory.inject.git_facts import GitFacts, git_facts
 from hookline.memory.inject.last_session import last_session
-from hookline.memory.inject.lazynorth import lazynorth_text
 from hookline.memory.inject.project_memory import handoff_text, recent_history
+from hookline.memory.notes.front_matter import split_front_matter
 from hookline.memory.notes.session_note import SessionNote
+from hookline.memory.profiles import find_profile, real_path
+from hookline.memory.settings import KnowledgeLoop, TrustedEnvironment
 
 _NOTHING = "New project, no prior context."
 _LOADED = "Session context loaded"
+#: Lines of LazyNorth, the person's long-term goals: of the file for everything, and of the profile's.
+_UNIVERSAL_LINES, _PROFILE_LINES = 20, 15
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +85,7 @@ def _gather(context: HookContext) -> _Found:
     memories = places.memories(project, context.here.cwd)
     first = (
         Section(title="Git", text=_git(facts)),
-        Section(title="LazyNorth", text=lazynorth_text(settings, context.here), drops=3),
+        Section(title="LazyNorth", text=_lazynorth(settings, context.here), drops=3),
         Section(title="Last session", text=_last(note)),
         Section(
             title="Handoff from last session",
@@ -146,3 +152,21 @@ def _relevant(context: HookContext, facts: GitFacts | None, shown: list[str]) ->
     except Exception as error:
         context.log(f"error: relevant notes: {type(error).__name__}: {error}")
         return ""
+
+
+def _lazynorth(settings: KnowledgeLoop, here: TrustedEnvironment) -> str:
+    north = settings.lazynorth
+    if not north.enabled or not north.path:
+        return ""
+    folder = real_path(north.path, here.home)
+    profile = find_profile(settings, here)
+    docs = [(north.universal_doc, _UNIVERSAL_LINES), (profile.lazynorth_doc if profile else "", _PROFILE_LINES)]
+    parts = [_first_lines(os.path.join(folder, name), most) for name, most in docs if name]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _first_lines(path: str, most: int) -> str:
+    """Without front matter, top headings and blank lines: they use up lines and say nothing."""
+    _fields, body = split_front_matter(read_text(path, 1 << 20) or "")
+    kept = [line.rstrip() for line in body.splitlines() if line.strip() and not line.startswith("# ")]
+    return "\n".join(kept[:most])

@@ -9,7 +9,7 @@ from hookline.core._dataclass import dataclass
 from hookline.core.files import list_names, modification_time, open_without_waiting, read_text
 from hookline.memory.inject.last_session import read_pointer
 from hookline.memory.layout import DECISIONS, FAILURES, HANDOFF, LAST_SESSION, PRE_COMPACT_SUMMARY, Places
-from hookline.memory.notes.entries import parse_entry
+from hookline.memory.notes.entries import parse_entry, summary_line
 from hookline.memory.notes.front_matter import split_front_matter
 from hookline.memory.project import Project
 
@@ -25,13 +25,11 @@ _NO_PROVENANCE = "(legacy handoff — no provenance metadata, treat with caution
 def recent_history(memories: Iterable[str]) -> str:
     """The last entries of both files; of all directories together, by time."""
     places = list(memories)
-    decisions = [f"- {one['summary']}" for one in _last_entries(places, DECISIONS)]
-    failures = [
-        f"- {one['summary']}" + (f" → {one['prevention']}" if one.get("prevention") else "")
-        for one in _last_entries(places, FAILURES)
-    ]
-    parts = [("Recent decisions:", decisions), ("Recent failures:", failures)]
-    return "\n\n".join("\n".join([title, *map(_one_line, lines)]) for title, lines in parts if lines)
+    parts: list[str] = []
+    for title, name in (("Recent decisions:", DECISIONS), ("Recent failures:", FAILURES)):
+        lines = [" ".join(f"- {summary_line(one)}".split()) for one in _last_entries(places, name)]
+        parts += ["\n".join([title, *lines])] if lines else []
+    return "\n\n".join(parts)
 
 
 def _last_entries(memories: list[str], name: str) -> list[dict[str, object]]:
@@ -58,10 +56,6 @@ def _last_lines(path: str) -> list[str]:
     return (lines[1:] if size > _TAIL and len(lines) > _ENTRIES else lines)[-_ENTRIES:]
 
 
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Latest:
     """The previous session, as far as it is known."""
@@ -85,7 +79,9 @@ def handoff_text(places: Places, project: Project, cwd: str, session: str) -> st
         folder = os.path.dirname(path)
         latest = _latest(places, project) if folder in own else _newest_transcript(folder)
         parts.append(_with_warning(text, latest, session))
-    if summary := _summary(_newest(memories, PRE_COMPACT_SUMMARY)):
+    path = _newest(memories, PRE_COMPACT_SUMMARY)
+    lines = ((read_text(path, _MAX_FILE) or "") if path else "").splitlines()
+    if summary := "\n".join(line for line in lines if not line.startswith("<!--")).strip():
         parts.append(f"Pre-compact context:\n{summary}")
     return "\n\n".join(parts)
 
@@ -95,11 +91,6 @@ def pending_items(places: Places, project: Project, cwd: str) -> str:
     path = _newest(places.memories(project, cwd), HANDOFF)
     text = (read_text(path, _MAX_FILE) or "") if path else ""
     return "\n".join(line for line in text.splitlines() if line.startswith(("- ", "> ")))[:2000]
-
-
-def _summary(path: str) -> str:
-    text = (read_text(path, _MAX_FILE) or "") if path else ""
-    return "\n".join(line for line in text.splitlines() if not line.startswith("<!--")).strip()
 
 
 def _newest(folders: Iterable[str], name: str) -> str:

@@ -50,8 +50,10 @@ def back_up(context: HookContext, path: str, session: str) -> str:
     if agent is not None and agent.compacts_always and context.event.data.get("trigger") == "auto":
         _remove_prefixes(folder, name[_STAMP:], target)
     prune(folder, keep=_MAX_BACKUPS, days=context.settings.knowledge.keep_days, now=time())
-    if not _session_in(target):
-        _add_owner(folder, os.path.basename(target), session)
+    if not _session_in(target):  # not in the copy, which should be what the agent wrote
+        kept = {one: owner for one, owner in _owners(folder).items() if os.path.lexists(os.path.join(folder, one))}
+        owners = {**kept, os.path.basename(target): session}
+        replace_atomically(folder + _OWNERS, json.dumps(owners), durable=False)
     return target
 
 
@@ -87,12 +89,6 @@ def _owners(folder: str) -> dict[str, str]:
         return {}
     pairs = found.items() if isinstance(found, dict) else ()
     return {name: session for name, session in pairs if isinstance(session, str)}
-
-
-def _add_owner(folder: str, name: str, session: str) -> None:
-    """Not in the copy, which should be what the agent wrote."""
-    kept = {one: owner for one, owner in _owners(folder).items() if os.path.lexists(os.path.join(folder, one))}
-    replace_atomically(folder + _OWNERS, json.dumps({**kept, name: session}), durable=False)
 
 
 def _remove_prefixes(folder: str, project: str, newest: str) -> None:

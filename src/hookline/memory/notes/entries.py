@@ -43,7 +43,7 @@ def add(path: str, entries: Sequence[Mapping[str, Any]]) -> int:
         before = before or ""
         if before and not before.endswith("\n"):
             before += "\n"
-        known = {text_key(summary) for line in before.split("\n") if (summary := _summary_in(line))}
+        known = {text_key(one["summary"]) for line in before.split("\n") if (one := parse_entry(line))}
         fresh: list[str] = []
         for entry in entries:
             key = text_key(str(entry["summary"]))
@@ -94,6 +94,7 @@ def parse_entry(line: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) and isinstance(value.get("summary"), str) else None
 
 
-def _summary_in(line: str) -> str:
-    entry = parse_entry(line)
-    return "" if entry is None else str(entry["summary"])
+def summary_line(entry: Mapping[str, Any]) -> str:
+    """The summary, and how to prevent it if it is a failure."""
+    prevention = entry.get("prevention")
+    return f"{entry['summary']} → {prevention}" if isinstance(prevention, str) and prevention else str(entry["summary"])

@@ -89,7 +89,11 @@ def _remove_open_tasks(places: Places, names: Sequence[str]) -> int:
 def _forget_name(places: Places, session: str, index: NoteIndex, store: Store | None) -> dict[str, int]:
     quotes = _quotes(places, session, index)
     gone = {
-        "decisions and failures": sum(_forget_entries(places, session)),
+        "decisions and failures": sum(
+            entries.forget(os.path.join(folder, name), session)
+            for folder in _memories(places)
+            for name in (DECISIONS, FAILURES)
+        ),
         "notes": _unlink(path for path in index.session_files(session) if _is_note(places, path)),
         "memory files": _unlink(path for path, owner in _memory_files(places) if owner == session),
         "backups": backup.forget_backups(places.compact_backups, session),
@@ -123,12 +127,6 @@ def _quotes(places: Places, session: str, index: NoteIndex) -> list[str]:
 def _memories(places: Places) -> Iterator[str]:
     memory = os.path.join(places.root, "memory")
     yield from (os.path.join(memory, name) for name in list_names(memory))
-
-
-def _forget_entries(places: Places, session: str) -> Iterator[int]:
-    for folder in _memories(places):
-        for name in (DECISIONS, FAILURES):
-            yield entries.forget(os.path.join(folder, name), session)
 
 
 def _memory_files(places: Places) -> Iterator[tuple[str, str]]:

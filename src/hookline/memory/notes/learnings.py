@@ -17,14 +17,13 @@ from hookline.memory.notes.front_matter import split_front_matter
 _KEY = re.compile(r"^key: ([0-9a-f]{16})$", re.MULTILINE)
 
 
-def _key(text: str) -> str:
-    return hashlib.sha256(" ".join(text.split()).encode("utf-8", "replace")).hexdigest()[:16]
-
-
 def add_insights(folder: str, insights: Sequence[str], *, day: str, session: str, short: str, project: str) -> int:
     """Write the new ones as ``YYYY-MM/YYYY-MM-DD-<short id>-<n>.md``; how many. Raises OSError."""
     known = set(_known(folder))
-    fresh = {key: text for text in insights if (key := _key(text)) not in known}
+    hashes = {
+        hashlib.sha256(" ".join(one.split()).encode("utf-8", "replace")).hexdigest()[:16]: one for one in insights
+    }
+    fresh = {key: text for key, text in hashes.items() if key not in known}
     number = 1
     for key, text in fresh.items():
         month = make_private(os.path.join(folder, day[:7]))

@@ -48,7 +48,6 @@ def _enqueue(context: HookContext) -> str:
     session, transcript, agent = (str(pointer.get(name, "")) for name in ("session", "transcript", "agent"))
     if not session or not transcript or session == context.event.session:
         return ""
-    from hookline.memory.queue.queue import Queue
     from hookline.transcripts import mtime
 
     queue = Queue(context.places.queue)

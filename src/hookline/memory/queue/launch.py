@@ -85,14 +85,9 @@ def start_worker(here: TrustedEnvironment, places: Places, environ: Mapping[str,
     if is_worker_running(places.worker_lock):
         return False
     pid = _spawn([sys.executable, "-E", "-P", "-m", _MODULE], worker_environment(here, environ), places.worker_log)
-    if pid and _is_daemon():
+    if pid and "hookline.daemon.service" in sys.modules:  # the daemon stays, so it must reap its children
         threading.Thread(target=_reap, args=(pid,), name="hookline-worker", daemon=True).start()
     return pid > 0
-
-
-def _is_daemon() -> bool:
-    """Whether this process stays: it must reap its children."""
-    return "hookline.daemon.service" in sys.modules
 
 
 def worker_environment(here: TrustedEnvironment, environ: Mapping[str, str]) -> dict[str, str]:
@@ -108,7 +103,11 @@ def worker_environment(here: TrustedEnvironment, environ: Mapping[str, str]) -> 
         "HOOKLINE_DATA_DIR": here.paths.data,
     }
     root = project_root(here.cwd, here.home)
-    dropped = _set_by_project([name for name in environ if _redirects(name)], root)
+    # They decide where a request goes, or which code sends it.
+    endings = ("_BASE_URL", "_PROXY", "_ENDPOINT", "_API_BASE")
+    redirects = [name for name in environ if name in _REDIRECTS or name.upper().endswith(endings)]
+    texts = [read_text(path, _MAX_SETTINGS_BYTES) or "" for path in _settings_files(root)] if redirects else []
+    dropped = {"HOOKLINE_NO_HOOKS", *(name for name in redirects if any(name in text for text in texts))}
     kept = {
         name: value
         for name, value in environ.items()
@@ -117,28 +116,16 @@ def worker_environment(here: TrustedEnvironment, environ: Mapping[str, str]) -> 
     return {**kept, **own, "PATH": _path(environ.get("PATH", os.defpath), root)}
 
 
-def _redirects(name: str) -> bool:
-    """Whether a variable decides where a request goes, or which code sends it."""
-    return name in _REDIRECTS or name.upper().endswith(("_BASE_URL", "_PROXY", "_ENDPOINT", "_API_BASE"))
-
-
-def _set_by_project(names: list[str], root: str) -> set[str]:
-    """The variables that a settings file in the project's root or its hidden directories names."""
-    texts = [read_text(path, _MAX_SETTINGS_BYTES) or "" for path in _settings_files(root)] if names else []
-    return {"HOOKLINE_NO_HOOKS", *(name for name in names if any(name in text for text in texts))}
-
-
 def _settings_files(root: str) -> list[str]:
-    found: list[str] = []
-    for folder in (
-        root,
-        *(os.path.join(root, name) for name in list_names(root) if name.startswith(".") and name != ".git"),
-    ):
-        for name in list_names(folder)[:_MAX_SETTINGS_FILES]:
-            if name.startswith(".env") or (
-                folder != root and name.endswith((".json", ".jsonc", ".toml", ".yaml", ".yml"))
-            ):
-                found.append(os.path.join(folder, name))
+    """In the project's root and its hidden directories."""
+    hidden = [os.path.join(root, name) for name in list_names(root) if name.startswith(".") and name != ".git"]
+    endings = (".json", ".jsonc", ".toml", ".yaml", ".yml")
+    found = [
+        os.path.join(folder, name)
+        for folder in (root, *hidden)
+        for name in list_names(folder)[:_MAX_SETTINGS_FILES]
+        if name.startswith(".env") or (folder != root and name.endswith(endings))
+    ]
     return found[:_MAX_SETTINGS_FILES]
 
 

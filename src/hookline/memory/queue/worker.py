@@ -125,8 +125,10 @@ class _Worker:
                         self.queue.wake()
                     self.log("another worker is running, exiting")
                     return WorkerReport(counts=self._counts, busy=True)
+                lease = self.settings.compound_loop.timeout_seconds + _LEASE
+                for name in self.queue.recover(lease, alone=lock.exclusive):
+                    self.log(f"recovered: {name}")
                 try:
-                    self._recover(alone=lock.exclusive)
                     self._drain(until)
                 except ModelSetupError as error:
                     return self._held(str(error))
@@ -145,11 +147,6 @@ class _Worker:
         why = self._clean(why)
         self.log(f"{'no more' if self._counts.keys() - {'later'} else 'nothing'} done: {why}")
         return WorkerReport(counts=self._counts, held=why, trouble=self._trouble)
-
-    def _recover(self, *, alone: bool) -> None:
-        lease = self.settings.compound_loop.timeout_seconds + _LEASE
-        for name in self.queue.recover(lease, alone=alone):
-            self.log(f"recovered: {name}")
 
     def _drain(self, until: float) -> None:
         while True:
@@ -207,7 +204,9 @@ class _Worker:
         except Exception as error:  # a bug in one task must not hold up the others
             self._retry(claim, f"{type(error).__name__}: {error}")
         else:
-            self._report(claim, outcome, text)
+            nothing = f"nothing to persist; {text}" if text else "nothing to persist"
+            self.log(nothing if outcome == "nothing" else f"{outcome}: {text}")
+            self._count(claim, outcome)
             self._in_a_row = 0 if outcome != "skipped" else self._in_a_row
 
     def _distill(self, claim: Claim, plan_file: str) -> tuple[str, str]:
@@ -224,11 +223,6 @@ class _Worker:
         wrote = write_results.apply_plan(plan)
         added = any(one != write_results.DELETED for one in wrote)
         return ("wrote" if added else "nothing"), "; ".join((*wrote, *plan.said.notes))
-
-    def _report(self, claim: Claim, outcome: str, text: str) -> None:
-        nothing = f"nothing to persist; {text}" if text else "nothing to persist"
-        self.log(nothing if outcome == "nothing" else f"{outcome}: {text}")
-        self._count(claim, outcome)
 
     def _count(self, claim: Claim, outcome: str) -> None:
         self._counts[outcome] = self._counts.get(outcome, 0) + 1
