@@ -69,8 +69,8 @@ def test_check_complains_of_what_has_no_meaning(project):
     )
     told = project.run("check")
     said = told.out + told.err
-    assert "there is no budget to be over" in said
-    assert "cache has no meaning" in said
+    assert "over_budget without a budget" in said
+    assert "cache has no effect" in said
 
 
 def test_a_budget_must_be_a_duration(project):

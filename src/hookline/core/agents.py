@@ -19,10 +19,10 @@ Scope = Literal["user", "project", "local"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agent:
-    """Facts about one agent. Its events are its dialect's; what is more than a fact is code in the three rooms."""
+    """Facts about one agent. Its events are its dialect's; what is more than a fact is code in its dialect, its reader and ``deploy``."""
 
     name: str
-    #: What its makers call it, and what it is called above its words in an exported session.
+    #: What its makers call it, and the heading of its messages in an exported session.
     title: str
     speaker: str = ""
     #: Its input and output format; people may type this name for the agent too.
@@ -47,7 +47,7 @@ class Agent:
     failures: Literal["event", "output", "transcript"] = "event"
     #: It fires the reason with which a hook kept it from stopping as if a person had typed it.
     echoes_stop_reason: bool = False
-    #: It puts what hooks said at the session's start in front of the first prompt.
+    #: It puts the context from the session's start in front of the first prompt.
     prefixes_prompt: bool = False
     #: PreCompact comes before every model call, whether it compacts or not.
     compacts_always: bool = False
@@ -55,7 +55,7 @@ class Agent:
     # ── its transcripts ──
     #: ``module:class`` of its ``TranscriptReader``.
     reader: str = ""
-    #: They tell whether a person took part: one that does not was no such session.
+    #: They mark interactive sessions; one without the mark was none.
     tells_interactive: bool = False
     #: An event that names no transcript is about the newest one of its directory.
     newest_is_current: bool = False
@@ -83,7 +83,7 @@ class Agent:
     #: Another file beside ours in which it looks for hooks, and whether it reads every file of the directory.
     inline: str = ""
     scans: bool = False
-    #: What it runs a command with: a program, or the person's own shell as the environment or the system tells it.
+    #: What it runs a command with: a program, or the person's own shell from the environment or the system.
     run_with: Literal["/bin/sh", "bash", "$SHELL", "login"] = "bash"
     #: It runs only hooks that the person approved (hookline.deploy.approval).
     needs_approval: bool = False
@@ -172,7 +172,7 @@ _ROWS = (
     ),
 )  # fmt: skip
 
-#: Whose records and payloads they are taken for when nothing shows it: lazy-harness wrote its hooks for this agent.
+#: The agent of records and payloads that do not show theirs: lazy-harness wrote its hooks for it.
 ASSUMED = "claude-code"
 #: The agents that hookline knows by itself.
 AGENTS: Mapping[str, Agent] = MappingProxyType({row.name: row for row in _ROWS})

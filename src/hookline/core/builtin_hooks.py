@@ -26,14 +26,14 @@ _TARGETS = frozenset(BUILTINS.values())
 
 
 def is_ours(action: object) -> bool:
-    """Whether this is what one of those names stands for."""
+    """Whether the action is one of these functions."""
     return getattr(action, "target", None) in _TARGETS
 
 
 class Known(Mapping[str, str]):
     """Ours, and those of other packages; ours cannot be replaced by theirs.
 
-    Theirs are looked up when a name is asked for that is not ours: reading the metadata of all installed
+    Theirs are only looked up for a name that is not ours: reading the metadata of all installed
     packages costs more than a whole warm run.
     """
 

@@ -1,4 +1,4 @@
-"""A hook in words, for people who look at lists and for those who are to approve it."""
+"""Hooks described for people, in lists and for approval."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ def action_text(spec: HookSpec) -> str:
 
 
 def _first_line(text: str) -> str:
-    """The first line that does something: that a script is one for sh says nothing of it."""
+    """The first line that does something: a shebang says nothing about a script."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if not lines:
         return "(empty)"
-    told = next((line for line in lines if not line.startswith("#")), lines[0])
-    return told if len(lines) == 1 else f"{told} …"
+    first = next((line for line in lines if not line.startswith("#")), lines[0])
+    return first if len(lines) == 1 else f"{first} …"
 
 
 def action_whole(spec: HookSpec) -> str:
-    """Everything the hook was told to do, of as many lines as it has: nobody can approve what they have not seen."""
+    """The whole action, of as many lines as it has: people can only approve what they have seen."""
     action = spec.action
     match action:
         case Command(form="argv"):
@@ -79,14 +79,14 @@ def _asking(model: str) -> str:
 
 
 def _word(word: str) -> str:
-    """As one would type it, so that one word with a space in it is not taken for two."""
+    """As one would type it, so that a word with a space in it does not look like two."""
     from shlex import quote  # noqa: PLC0415  only who looks needs it
 
     return quote(word)
 
 
 def failure_text(hook: str, error: str) -> str:
-    """A failure for a person, who has to know whose it is. Lectic's words begin with it."""
+    """A failure with the name of its hook, which Lectic's messages already begin with."""
     return error if error.startswith(('Hook "', hook)) else f"{hook}: {error}"
 
 
@@ -105,8 +105,8 @@ def conditions(spec: HookSpec) -> tuple[str, ...]:
 def _matching(spec: HookSpec) -> Iterator[str]:
     if spec.scope.kind != "everywhere":
         yield f"{spec.scope.kind} is {spec.scope.name}"
-    if told := _pattern(spec.matcher.subject):
-        yield f"{event_kind(spec.event).subject or 'what it is about'} {told}"
+    if test_text := _pattern(spec.matcher.subject):
+        yield f"{event_kind(spec.event).subject or 'its subject'} {test_text}"
     for test in spec.matcher.fields:
         yield f"{'not: ' if test.negate else ''}{test.path} {_field(test)}"
 

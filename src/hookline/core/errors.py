@@ -3,7 +3,7 @@
 HooklineError
 ├── UsageError         the command line or the call is wrong               exit 64
 ├── DataError          the event's data cannot be read                     exit 65
-├── ConfigError        a configuration that was asked for cannot be used   exit 78
+├── ConfigError        a configuration that was named cannot be used       exit 78
 └── StateError         the state directory cannot be used                  exit 74
 
 A hook that fails is not an exception: it is an ``Outcome`` (see ``result``), and a file that cannot be
@@ -21,7 +21,7 @@ class HooklineError(Exception):
 
 
 class UsageError(HooklineError):
-    """Somebody asked for something that does not exist: an event, a dialect, an option."""
+    """A name that does not exist: an event, a dialect, an option."""
 
 
 class DataError(HooklineError):

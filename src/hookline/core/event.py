@@ -16,23 +16,59 @@ from hookline.core._dataclass import dataclass, empty, field
 
 Flow = Literal["chain", "parallel"]
 
+_Family = Literal["agent", "shell", "unknown"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventKind:
+    """One row of ``EVENTS``."""
+
+    name: str
+    family: _Family
+    about: str
+    #: The field of the data that a hook's ``match`` is tried on; None: ``match`` by name does not apply.
+    subject: str | None = None
+    #: What a deny stops, in words a person understands; "" when it has already happened.
+    denies: str = ""
+    #: Top-level fields of the data that a hook may change; the others are restored and the attempt recorded.
+    modifies: frozenset[str] = frozenset()
+    #: Whether text of a hook can reach the model or the person's session.
+    injects: bool = False
+    #: How hooks run that do not set it themselves.
+    flow: Flow = "chain"
+    #: The field that ``message_contains`` looks at.
+    message: str | None = None
+    #: A deny makes the agent go on working, so a loop guard counts it.
+    continues: bool = False
+    #: A typed one opens a new turn of the session.
+    opens_turn: bool = False
+    #: Background hooks of the session are awaited first; if one failed, the event says so.
+    joins: bool = False
+    #: The documented fields of the data, in order; others are kept and passed on.
+    fields: tuple[str, ...] = ()
+
+    @property
+    def deniable(self) -> bool:
+        return bool(self.denies)
+
+
 _TOOL = ("tool_name", "tool_input", "tool_use_id", "tokens")
 _AFTER_TOOL = ("duration_ms", "preceding_reasoning", "preceding_assistant_message")
 
 
-def _agent(name: str, about: str, **columns: Any) -> tuple[Literal["agent"], dict[str, Any]]:
-    return "agent", {"name": name, "about": about, **columns}
+def _agent(name: str, about: str, **columns: Any) -> EventKind:
+    return EventKind(name=name, family="agent", about=about, **columns)
 
 
-def _shell(
-    name: str, about: str, fields: str, modifies: str = "", denies: str = "", **columns: Any
-) -> tuple[Literal["shell"], dict[str, Any]]:
+def _shell(name: str, about: str, fields: str, modifies: str = "", denies: str = "", **columns: Any) -> EventKind:
     """A shell event: by the document, hooks are blocking and form a chain, and nothing is injected."""
-    given = {"fields": tuple(fields.split()), "modifies": frozenset(modifies.split()), "denies": denies}
-    return "shell", {"name": name, "about": about, **given, **columns}
+    names, changeable = tuple(fields.split()), frozenset(modifies.split())
+    return EventKind(
+        name=name, family="shell", about=about, fields=names, modifies=changeable, denies=denies, **columns
+    )
 
 
-ROWS: tuple[tuple[Literal["agent", "shell"], dict[str, Any]], ...] = (
+ROWS = (
     # ── the run and the session ──────────────────────────────────────────────────────────────────────
     _agent("RunStart", "One run of a conversation begins.", fields=("run_id", "started_at"), denies="the run"),
     _agent(
@@ -166,47 +202,7 @@ ROWS: tuple[tuple[Literal["agent", "shell"], dict[str, Any]], ...] = (
 )  # fmt: skip
 
 
-_Family = Literal["agent", "shell", "unknown"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EventKind:
-    """One row of ``EVENTS``."""
-
-    name: str
-    family: _Family
-    about: str
-    #: The field of the data that a hook's ``match`` is tried on; None: ``match`` by name does not apply.
-    subject: str | None = None
-    #: What a deny stops, in words a person understands; "" when it has already happened.
-    denies: str = ""
-    #: Top-level fields of the data that a hook may change; the others are restored and the attempt recorded.
-    modifies: frozenset[str] = frozenset()
-    #: Whether text of a hook can reach the model or the person's session.
-    injects: bool = False
-    #: How hooks run that do not say it themselves.
-    flow: Flow = "chain"
-    #: The field that ``message_contains`` looks at.
-    message: str | None = None
-    #: A deny makes the agent go on working, so a loop guard counts it.
-    continues: bool = False
-    #: A typed one opens a new turn of the session.
-    opens_turn: bool = False
-    #: Background hooks of the session are awaited first; if one failed, the event says so.
-    joins: bool = False
-    #: The documented fields of the data, in order; others are kept and passed on.
-    fields: tuple[str, ...] = ()
-
-    @property
-    def deniable(self) -> bool:
-        return bool(self.denies)
-
-
-def _row(family: _Family, columns: Mapping[str, Any]) -> EventKind:
-    return EventKind(family=family, **columns)
-
-
-EVENTS: Mapping[str, EventKind] = MappingProxyType({columns["name"]: _row(family, columns) for family, columns in ROWS})
+EVENTS: Mapping[str, EventKind] = MappingProxyType({row.name: row for row in ROWS})
 
 #: Fields that every agent event may carry.
 COMMON_FIELDS = (
@@ -225,7 +221,7 @@ def event_kind(name: str) -> EventKind:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """One happening, as every hook of every dialect can be told about it."""
+    """One happening, in the form from which every dialect makes its payload."""
 
     kind: EventKind
     data: Mapping[str, Any]
@@ -237,13 +233,13 @@ class Event:
     role: str = "user"
     #: The session mode that a hook set (lash); "" when none is set.
     mode: str = ""
-    #: Counts the firings of this kind in this session, so that a late answer can be told from a current one.
+    #: Counts the firings of this kind in this session, to tell a late answer from a current one.
     generation: int = 0
     cwd: str = ""
     environ: Mapping[str, str] = field(default_factory=empty, repr=False)
     #: Seconds since the epoch.
     time: float = 0.0
-    #: When nobody waits for an answer any more, by the clock ``time.monotonic``; 0.0: somebody always does.
+    #: Until when the caller waits for an answer, by ``time.monotonic``; 0.0: for ever.
     until: float = 0.0
     #: The payload as an agent sent it, and the name it used; empty for our own events.
     native: Mapping[str, Any] = field(default_factory=empty, repr=False)

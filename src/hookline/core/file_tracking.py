@@ -1,6 +1,6 @@
 """Which files hooks were loaded from: readers note each file here, so that a cache knows what to watch.
 
-Asking the interpreter instead (an audit hook) was tried: it cannot be taken away again, and costs every decision of the
+Asking the interpreter instead (an audit hook) was tried: it cannot be removed again, and costs every decision of the
 daemon a twentieth.
 """
 
@@ -11,7 +11,7 @@ import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 
-#: The files that this thread has read while somebody listens.
+#: The files that this thread has read, while they are collected.
 _HERE = threading.local()
 
 
@@ -24,7 +24,7 @@ def note(path: str) -> None:
 
 @contextmanager
 def listening() -> Generator[set[str]]:
-    """The files that this thread notes meanwhile."""
+    """Collects the files that this thread notes meanwhile."""
     before: set[str] | None = getattr(_HERE, "paths", None)
     paths: set[str] = set()
     _HERE.paths = paths

@@ -88,7 +88,7 @@ class Matcher:
 class Gates:
     """When, among the events that match, the hook runs. All that are set must pass.
 
-    The last four are claims: they must be taken once, atomically, in the session store.
+    The last four are claims: they must be made once, atomically, in the session store.
     """
 
     every_n_turns: int = 0
@@ -117,7 +117,7 @@ class Gates:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """Whose events the hook hears: everybody's, one interlocutor's, or one tool's.
+    """Whose events the hook runs on: all, one interlocutor's, or one tool's.
 
     ``default`` marks the interlocutor that is active when an event does not name one.
     """
@@ -205,11 +205,11 @@ Action: TypeAlias = Command | Plugin | Prompt | AgentRun | Http | Function
 class CostPolicy:
     """What a hook says of its own cost; ``hookline.engine.cost`` acts on it."""
 
-    #: Seconds that 95 of 100 runs should take at most; None: nobody has said.
+    #: Seconds that 95 of 100 runs should take at most; None: not set.
     budget: float | None = None
     #: What becomes of a hook that is over its budget. One that could refuse is only ever reported.
     over_budget: _OverBudget = "report"
-    #: Seconds for which the same question has the same answer; 0.0: it is asked every time.
+    #: Seconds for which the same event has the same answer; 0.0: the hook runs every time.
     cache: float = 0.0
 
 

@@ -1,5 +1,4 @@
-"""What came of it: ``RunResult`` (what a runner saw), ``Reply`` (what a hook said), ``Outcome`` (what happened),
-``Decision`` (what is told)."""
+"""Results: ``RunResult`` (of a runner), ``Reply`` (of a hook), ``Outcome`` (of one hook's run), ``Decision`` (of all)."""
 
 from __future__ import annotations
 
@@ -23,7 +22,7 @@ _NEEDS_TRUST = frozenset[_SkipReason | None]({"untrusted", "changed", "removed"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResult:
-    """What a runner saw, before anybody said what it means."""
+    """What a runner saw, before a dialect interprets it."""
 
     exit_code: int | None = None
     #: The signal that ended the process, if one did.
@@ -66,7 +65,7 @@ class Context:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What a hook said. ``effect`` None is no opinion: only a hook that says allow grants anything."""
+    """The answer of a hook. ``effect`` None is no opinion: only an explicit allow grants anything."""
 
     effect: Effect | None = None
     reason: str = ""
@@ -77,13 +76,13 @@ class Reply:
     attributes: Mapping[str, Any] = field(default_factory=empty)
 
 
-#: What most hooks say most of the time.
+#: The usual answer.
 NO_OPINION = Reply()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookError:
-    """A hook that did not do its job. It may still have said something (an allowed failure's inline output)."""
+    """A hook that did not do its job. It may still have a reply (an allowed failure's inline output)."""
 
     error: str
     reply: Reply | None = None
@@ -109,12 +108,12 @@ class _Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replied(_Outcome):
-    """Ran to its end and said what it had to say, if anything."""
+    """Ran to its end, with or without an answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failed(_Outcome):
-    """Could not start, crashed, was changed since it was trusted, or spoke nonsense."""
+    """Could not start, crashed, was changed since it was trusted, or gave an invalid answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +128,7 @@ class Skipped(_Outcome):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Started(_Outcome):
-    """Runs on its own: background, detached or apply-later."""
+    """Runs without being waited for: background, detached or apply-later."""
 
 
 Outcome: TypeAlias = Replied | Failed | TimedOut | Skipped | Started
@@ -167,7 +166,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Aborted:
-    """The hook whose failure ends the run, and what to tell."""
+    """The hook whose failure ends the run, and the message."""
 
     hook: str
     message: str
@@ -184,11 +183,11 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What is told to whoever fired the event."""
+    """The answer to the caller that fired the event."""
 
     event: str
     effect: Effect = "allow"
-    #: True only if a hook said allow and nobody said more: "no opinion" must never approve a call.
+    #: True only if a hook allowed and none asked or denied: "no opinion" must never approve a call.
     granted: bool = False
     reason: str = ""
     aborted: Aborted | None = None
@@ -199,9 +198,9 @@ class Decision:
     attributes: Mapping[str, Any] = field(default_factory=empty)
     conflicts: tuple[Conflict, ...] = ()
     outcomes: tuple[Outcome, ...] = ()
-    #: The hooks that asked or rewrote said that an agent which cannot do that may go on without.
+    #: The hooks that asked or rewrote permit an agent that cannot do that to go on without.
     droppable: bool = False
-    #: What a hook asked for and did not get: a change of a read-only field, a deny of what has happened.
+    #: What a hook wanted and did not get: a change of a read-only field, a deny of what has happened.
     ignored: tuple[Message, ...] = ()
 
     @property
@@ -210,7 +209,7 @@ class Decision:
 
     @property
     def silent(self) -> bool:
-        """No hook had anything to say: nothing to refuse, to grant, to change or to tell."""
+        """No hook had an opinion: nothing to refuse, to grant, to change or to show."""
         return self.effect == "allow" and not (
             self.granted or self.modified or self.context or self.messages or self.attributes or self.aborted
         )

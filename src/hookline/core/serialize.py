@@ -55,7 +55,7 @@ def outcome_shape(outcome: Outcome) -> dict[str, Any]:
 
 
 def hook_effect(outcome: Outcome) -> str | None:
-    """What the hook itself said; None when it had no opinion or did not get to say one."""
+    """The hook's own effect; None when it had no opinion or did not answer."""
     if isinstance(outcome, Replied) and outcome.reply is not None:
         return outcome.reply.effect
     return None

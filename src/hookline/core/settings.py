@@ -25,7 +25,7 @@ class RecordSettings:
     enabled: bool = True
     keep_days: int = 30
     keep_mb: int = 200
-    #: Further regular expressions whose matches are taken out before anything is kept.
+    #: Further regular expressions whose matches are redacted before anything is kept.
     redact: tuple[str, ...] = ()
 
 

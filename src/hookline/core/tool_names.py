@@ -36,5 +36,5 @@ def canonical(native: str) -> str:
 
 def matching_names(name: str, native: str | None = None) -> tuple[str, ...]:
     """Every name that a matcher is tried on, canonical first, none twice."""
-    told = native or name
-    return tuple(dict.fromkeys((name, told, canonical(told), *ANSWERS_TO.get(told, ()))))
+    called = native or name
+    return tuple(dict.fromkeys((name, called, canonical(called), *ANSWERS_TO.get(called, ()))))

@@ -56,7 +56,7 @@ class Layer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lookup:
-    """What a dialect may know about the world: found by ``config`` beforehand, or asked through pure calls.
+    """What a dialect may know about the world: found by ``config`` beforehand, or read through pure calls.
 
     ``find(name)`` resolves a hook's name in the user's hook directories (lazy-harness): the path or None.
     ``read(path)`` gives the text of a small file that the configuration names (a prompt), or None.
@@ -86,7 +86,7 @@ class Parsed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rendered:
-    """The same hooks as text of this dialect; ``losses`` is everything the dialect cannot say."""
+    """The same hooks as text of this dialect; ``losses`` is everything the dialect cannot express."""
 
     text: str
     losses: tuple[Problem, ...] = ()
@@ -111,7 +111,7 @@ class Call:
     """How one hook is called for one event.
 
     ``argv`` is complete, except that ``script`` (source text) is written to a private file whose path is
-    appended to it. ``environ`` is laid over the caller's environment after ``unset`` was taken out of it.
+    appended to it. ``environ`` is laid over the caller's environment after ``unset`` was removed from it.
     A value too long for the kernel is replaced by the path of a file holding it, and NAME_FILE names it too.
     ``fallbacks`` are whole argument lists, tried in order while the program of the one before is not found.
     ``standins`` are tools that the dialect lets hooks call and hookline can stand in for, behind all of PATH.
@@ -129,7 +129,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Incoming:
-    """An agent's payload in canonical words: the arguments of an ``Event``."""
+    """An agent's payload in canonical form: the arguments of an ``Event``."""
 
     event: str
     data: Mapping[str, Any]
@@ -140,12 +140,12 @@ class Incoming:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What an agent is told: exactly these bytes and this exit code."""
+    """The answer to an agent: exactly these bytes and this exit code."""
 
     stdout: str = ""
     stderr: str = ""
     exit_code: int = 0
-    #: What the decision asked for and this agent cannot do; never silent (law 11).
+    #: Parts of the decision that this agent cannot carry out; never silent (law 11).
     lost: tuple[str, ...] = ()
 
 
@@ -169,7 +169,7 @@ class Dialect(Protocol):
         ...
 
     def render(self, specs: Sequence[HookSpec]) -> Rendered:
-        """``parse(render(specs)) == specs`` up to origin and id; what cannot be said is a loss."""
+        """``parse(render(specs)) == specs`` up to origin and id; what cannot be expressed is a loss."""
         ...
 
     def event_out(self, spec: HookSpec, event: Event) -> Call:

@@ -31,7 +31,7 @@ _TOOL = "tool_name tool_input tool_use_id"
 _SUBAGENT = "subagent_id:agent_id subagent_type:agent_type agent_transcript_path"
 
 
-def _meant(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
+def _canonical_fields(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
     found = after_tool(event, sent)
     usage = sent.get("token_usage")
     if event == "PostModelRequest" and isinstance(usage, dict):
@@ -44,7 +44,7 @@ def _meant(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _derived(event: str, data: Mapping[str, Any]) -> dict[str, Any]:
+def _native_fields(event: str, data: Mapping[str, Any]) -> dict[str, Any]:
     return {"tool_response": tool_response(data)} if event == "PostToolUse" else {}
 
 
@@ -68,8 +68,8 @@ _WORDS = FieldMap(
         "Stop": field_names("stop_hook_active assistant_message:last_assistant_message"),
         "Interrupt": (),
     },
-    meant=_meant,
-    derived=_derived,
+    canonical_fields=_canonical_fields,
+    native_fields=_native_fields,
     always={
         "SessionStart": {"source": "startup"}, "SessionEnd": {"reason": "other"}, "PreCompact": {"trigger": "auto"},
         "PostCompact": {"trigger": "auto"},

@@ -54,7 +54,7 @@ _EVENTS: Mapping[str, str] = MappingProxyType({**_CAMEL, **{name: name for name 
 _SOURCES = {"new": "startup"}
 
 
-def _meant(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
+def _canonical_fields(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if event == "PostToolUse":
         found |= _result(sent)
@@ -81,7 +81,7 @@ def _result(sent: Mapping[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _derived(event: str, data: Mapping[str, Any]) -> dict[str, Any]:
+def _native_fields(event: str, data: Mapping[str, Any]) -> dict[str, Any]:
     if event != "PostToolUse":
         return {}
     return {"toolResult": {"resultType": "success", "textResultForLlm": output_text(data.get("tool_output"))}}
@@ -112,8 +112,8 @@ _WORDS = FieldMap(
         "Notification": field_names("message notification_type title"),
         "StopFailure": field_names("error"),
     },
-    meant=_meant,
-    derived=_derived,
+    canonical_fields=_canonical_fields,
+    native_fields=_native_fields,
 )
 
 
@@ -132,7 +132,7 @@ def _read_reply(spec: HookSpec, event: Event, raw: RunResult) -> Reply | HookErr
         return raw.value
     answer = dict(raw.value) if isinstance(raw.value, dict) else read_object(raw.stdout)
     if answer is not None and (not raw.failed or raw.exit_code == 2):
-        reply = _spoken(event, answer, camel=spec.native_event[:1].islower())
+        reply = _json_reply(event, answer, camel=spec.native_event[:1].islower())
         if not raw.failed or reply.effect == "deny":
             return reply
     if not raw.failed:
@@ -145,7 +145,7 @@ def _read_reply(spec: HookSpec, event: Event, raw: RunResult) -> Reply | HookErr
     return HookError(error=raw.failure_text(stderr))
 
 
-def _spoken(event: Event, answer: Mapping[str, Any], *, camel: bool) -> Reply:
+def _json_reply(event: Event, answer: Mapping[str, Any], *, camel: bool) -> Reply:
     # Only the PascalCase spelling reads Claude Code's object, and only before a tool.
     reads_specific = not camel and event.kind.name == "PreToolUse"
     specific = as_mapping(answer.get("hookSpecificOutput")) if reads_specific else {}

@@ -1,4 +1,4 @@
-"""What each dialect calls an event, and which one a person meant who wrote another name."""
+"""What each dialect calls an event, and which one another name probably stands for."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ def native_events(agent: Agent) -> Mapping[str, str]:
 
 def event_names(event: str) -> Mapping[str, tuple[str, ...]]:
     """Dialect -> its own names of a canonical event, for those that have it; ours are the canonical ones."""
-    told = {
+    names_by_dialect = {
         dialect: tuple(theirs for theirs, ours in dialect_named(dialect).events.items() if ours == event)
         for dialect in DIALECTS
         if dialect != "native"
     }
-    return {dialect: names for dialect, names in told.items() if names}
+    return {dialect: names for dialect, names in names_by_dialect.items() if names}
 
 
 def event_meanings(name: str) -> frozenset[str]:
-    """The canonical events that somebody calls so; a name that nobody knows is an error."""
+    """The canonical events that some dialect calls so; a name that none knows is an error."""
     if name in EVENTS or ":" in name:
         return frozenset({name})
     theirs = frozenset(_elsewhere(name).values())
@@ -51,13 +51,13 @@ def event_meanings(name: str) -> frozenset[str]:
 
 
 def expand_event_name(name: str) -> frozenset[str]:
-    """The name itself, and the canonical one if whoever knows it means the same by it."""
+    """The name itself, and the canonical one if it means the same in every dialect that has it."""
     canonical = event_meanings(name)
     return canonical | {name} if len(canonical) == 1 else frozenset({name})
 
 
 def unknown_event(name: str, dialect: str | None = None) -> UsageError:
-    """The error for a name that is no event, with what was probably meant and where all events are."""
+    """The error for a name that is no event, with likely names and where all events are listed."""
     return UsageError(f"unknown event {name!r}{_guess(name, dialect)} All events: {_ALL}")
 
 
@@ -66,14 +66,14 @@ def _guess(name: str, dialect: str | None) -> str:
         means = " and ".join(f"{ours} in {whose}" for whose, ours in theirs.items())
         say_so = "" if dialect else f", or add --dialect {'|'.join(theirs)}"
         return f"; it means {means}: write {' or '.join(dict.fromkeys(theirs.values()))}{say_so}."
-    expand_event_name = guesses(name, (*EVENTS, *(dialect_named(dialect).events if dialect else ())))
-    return f"; did you mean {_either(expand_event_name)}?" if expand_event_name else "."
+    likely = guesses(name, (*EVENTS, *(dialect_named(dialect).events if dialect else ())))
+    return f"; did you mean {_either(likely)}?" if likely else "."
 
 
 def _elsewhere(name: str) -> dict[str, str]:
     """Dialect -> what the name means there, where it is a name of another dialect to the letter."""
-    spoken = {dialect: dialect_named(dialect).events.get(name) for dialect in DIALECTS}
-    return {dialect: ours for dialect, ours in spoken.items() if ours is not None and ours != name}
+    meanings = {dialect: dialect_named(dialect).events.get(name) for dialect in DIALECTS}
+    return {dialect: ours for dialect, ours in meanings.items() if ours is not None and ours != name}
 
 
 def guesses(name: str, known: Iterable[str]) -> tuple[str, ...]:

@@ -36,7 +36,7 @@ _EVENTS: Mapping[str, str] = MappingProxyType(
 )
 
 
-def _meant(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
+def _canonical_fields(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     server = sent.get("mcp_context")
     if isinstance(server, dict) and server.get("server_name") and server.get("tool_name"):
@@ -58,7 +58,7 @@ def _result(response: Any) -> dict[str, Any]:
     return {"tool_output": llm_output(response)}
 
 
-def _derived(event: str, data: Mapping[str, Any]) -> dict[str, Any]:
+def _native_fields(event: str, data: Mapping[str, Any]) -> dict[str, Any]:
     return {"tool_response": llm_response(data)} if event in {"PostToolUse", "PostToolUseFailure"} else {}
 
 
@@ -82,8 +82,8 @@ _WORDS = FieldMap(
         "PreCompact": field_names("trigger"),
         "Notification": field_names("notification_type message details"),
     },
-    meant=_meant,
-    derived=_derived,
+    canonical_fields=_canonical_fields,
+    native_fields=_native_fields,
     always={"SessionStart": {"source": "startup"}, "SessionEnd": {"reason": "other"}, "PreCompact": {"trigger": "auto"}},
 )  # fmt: skip
 
@@ -102,7 +102,7 @@ def _read_reply(event: Event, raw: RunResult) -> Reply | HookError:
     text = raw.stdout.strip() or raw.stderr.strip()
     answer = dict(raw.value) if isinstance(raw.value, dict) else read_object(text)
     if answer is not None:
-        return _spoken(event, answer)
+        return _json_reply(event, answer)
     if not raw.failed:
         if text.startswith("{"):
             return HookError(error="its output starts like a JSON object but is not valid JSON")
@@ -114,7 +114,7 @@ def _read_reply(event: Event, raw: RunResult) -> Reply | HookError:
     return HookError(error=f"exit code {raw.exit_code} decides nothing on {event.kind.name}: {text}")
 
 
-def _spoken(event: Event, answer: Mapping[str, Any]) -> Reply:
+def _json_reply(event: Event, answer: Mapping[str, Any]) -> Reply:
     specific = as_mapping(answer.get("hookSpecificOutput"))
     reply = _decided(event, answer)
     context, message = as_text(specific.get("additionalContext")), as_text(answer.get("systemMessage"))

@@ -41,7 +41,7 @@ _EVENTS: Mapping[str, str] = MappingProxyType(
 _TOOL = "tool_name tool_input tool_use_id tool_call_id"
 
 
-def _meant(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
+def _canonical_fields(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
     found = after_tool(event, sent)
     if event == "PostToolUse":
         found["tool_output"] = llm_output(sent.get("tool_response"))
@@ -51,7 +51,7 @@ def _meant(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _derived(event: str, data: Mapping[str, Any]) -> dict[str, Any]:
+def _native_fields(event: str, data: Mapping[str, Any]) -> dict[str, Any]:
     match event:
         case "PostToolUse":
             return {"tool_response": llm_response(data)}
@@ -88,8 +88,8 @@ _WORDS = FieldMap(
         "MessageDisplay": field_names("message_id message:displayed_text is_final"),
         "InstructionsLoaded": field_names("file_path memory_type load_reason"),
     },
-    meant=_meant,
-    derived=_derived,
+    canonical_fields=_canonical_fields,
+    native_fields=_native_fields,
     always={"SessionStart": {"source": "startup"}, "SessionEnd": {"reason": "other"}, "PreCompact": {"trigger": "auto"}},
 )  # fmt: skip
 

@@ -72,21 +72,21 @@ def build_prompt(snapshot: Snapshot, *, steps: int, fence: Fence) -> _Briefing:
 
 def _beside(snapshot: Snapshot, used: set[str], steps: int, fence: Fence) -> str:
     parts = [f"Turn 1 of {steps}."]
-    told = {
+    sections = {
         "The message of the person": ("hook_input_text", snapshot.variables.get("hook_input_text", "")),
         "The answer of the assistant": ("hook_last_display", snapshot.variables.get("hook_last_display", "")),
         "The conversation so far": ("chat", _shown(snapshot.chat[-_LATEST_TURNS:])),
         "Further context": ("contexts", _json(snapshot.contexts)),
         "The event": ("facts", _json(snapshot.facts)),
     }
-    for title, (name, text) in told.items():
+    for title, (name, text) in sections.items():
         if text and name not in used:
             parts.append(f"{title}:\n{fence.around(text)}")
     return "\n\n".join(parts)
 
 
 def _selected(chat: Sequence[ChatTurn], options: str) -> Sequence[ChatTurn]:
-    """``last=N`` and ``role=user``, separated by commas or semicolons; other words have no meaning here."""
+    """``last=N`` and ``role=user``, separated by commas or semicolons; other options have no effect."""
     wanted = dict(part.split("=", 1) for part in re.split(r"[,;]", options.replace(" ", "")) if "=" in part)
     chosen = [turn for turn in chat if wanted.get("role", turn.role) == turn.role]
     last = wanted.get("last", "")
@@ -192,12 +192,12 @@ def run_assignment(assignment: AgentAssignment, more: Sequence[ToolSet] = ()) ->
     from hookline.llm.requests import AgentTask, run_agent_task, run_bounded
 
     snapshot, settings, environ = assignment.snapshot, assignment.settings, assignment.environ
-    told = build_prompt(snapshot, steps=assignment.steps, fence=Fence())
+    briefing = build_prompt(snapshot, steps=assignment.steps, fence=Fence())
     try:
         functions, toolsets, notes = _tools(assignment, more)
         task = AgentTask(
-            system=told.system,
-            text=told.user,
+            system=briefing.system,
+            text=briefing.user,
             model=snapshot.model,
             steps=assignment.steps,
             functions=functions,
@@ -205,14 +205,14 @@ def run_assignment(assignment: AgentAssignment, more: Sequence[ToolSet] = ()) ->
             table=settings.models,
             environ=environ,
         )
-        said = run_bounded(run_agent_task(task), timeout=assignment.timeout, stop=assignment.stop)
+        reply = run_bounded(run_agent_task(task), timeout=assignment.timeout, stop=assignment.stop)
     except TimeoutError:
         return RunResult(timed_out=True, error=f"the agent did not finish within {assignment.timeout:g} s")
     except HooklineError as error:
         return RunResult(error=str(error), stderr=str(error))
-    answer = {"last_text": said.text or None, "error": None}
+    answer = {"last_text": reply.text or None, "error": None}
     stdout = json.dumps(answer, ensure_ascii=False)
-    return RunResult(exit_code=0, stdout=stdout, value=answer, usage=said.usage, notes=(*notes, *said.notes))
+    return RunResult(exit_code=0, stdout=stdout, value=answer, usage=reply.usage, notes=(*notes, *reply.notes))
 
 
 def _tools(assignment: AgentAssignment, more: Sequence[ToolSet]) -> tuple[list[Any], list[Any], tuple[str, ...]]:
@@ -246,17 +246,8 @@ def _as_command(job: Job) -> Job:
     action, call = _action(job), job.call
     if action.command:
         return replace(job, call=replace(call, argv=action.command))
-    argv = (
-        sys.executable,
-        "-m",
-        "hookline",
-        "agent",
-        "--steps",
-        str(action.steps),
-        "--json",
-        "--from-stdin",
-        "--no-hooks",
-    )
+    options = ("--steps", str(action.steps), "--json", "--from-stdin", "--no-hooks")
+    argv = (sys.executable, "-m", "hookline", "agent", *options)
     environ = {**call.environ, "HOOKLINE_NO_HOOKS": "1", PASSED_ON: _settings_text(job)}
     return replace(job, call=replace(call, argv=argv, stdin=_as_snapshot(job), environ=environ))
 
@@ -267,30 +258,28 @@ def _as_snapshot(job: Job) -> bytes:
         payload = decode(job.call.stdin)
         if "params" in payload:
             return job.call.stdin
-        told = snapshot_payload(_completed(read_snapshot(payload), job))
+        converted = snapshot_payload(_completed(read_snapshot(payload), job))
     except NotASnapshotError:
         return job.call.stdin
-    return json.dumps(told, ensure_ascii=False, default=str).encode(errors="replace")
+    return json.dumps(converted, ensure_ascii=False, default=str).encode(errors="replace")
 
 
 def _settings_text(job: Job) -> str:
     """Models and servers may come from a file that only we were given (``--config``). Passed on in the
     environment and not with the data: the data of an event must never name a program to run."""
     settings = job.settings
-    told = {
-        "models": dict(settings.models),
-        "mcp": dict(settings.mcp),
-        "state_dir": settings.state_dir,
+    passed = {
+        "models": dict(settings.models), "mcp": dict(settings.mcp), "state_dir": settings.state_dir,
         "timeout": job.spec.timeout,
-    }
-    return json.dumps(told, ensure_ascii=False, default=str)
+    }  # fmt: skip
+    return json.dumps(passed, ensure_ascii=False, default=str)
 
 
 def _without_usage(raw: RunResult) -> RunResult:
     """Our own command adds the model's usage to its answer; dialects expect only the answer."""
     try:
-        told = json.loads(raw.stdout)
-        usage = told.pop("usage")
+        answer = json.loads(raw.stdout)
+        usage = answer.pop("usage")
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return raw
-    return replace(raw, stdout=json.dumps(told, ensure_ascii=False), usage=usage if isinstance(usage, dict) else {})
+    return replace(raw, stdout=json.dumps(answer, ensure_ascii=False), usage=usage if isinstance(usage, dict) else {})

@@ -80,11 +80,11 @@ class Capture:
     def notes(self) -> tuple[str, ...]:
         if self._total == self._kept:
             return ()
-        said = f"{self._stream} was {self._total} bytes; the first {self._kept} were kept"
+        note = f"{self._stream} was {self._total} bytes; the first {self._kept} were kept"
         if self.path:
-            said += f", the rest is in {self.path}"
+            note += f", the rest is in {self.path}"
         if self._dropped:
-            said += f", {self._dropped} were dropped"
+            note += f", {self._dropped} were dropped"
         if self._fault:
-            said += f" (cannot spill: {self._fault})"
-        return (said,)
+            note += f" (cannot spill: {self._fault})"
+        return (note,)

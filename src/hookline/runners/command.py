@@ -53,11 +53,11 @@ class CommandRunner:
         )
 
     def start(self, job: Job) -> RunResult:
-        """Start it detached: its own session, none of our streams, and nobody waits for it but the reaper."""
+        """Start it detached: its own session, none of our streams, and only the reaper waits for it."""
         workspace = Workspace(job.settings.state_dir)
         launch = self._prepared(job, workspace)
         try:
-            raw = launch if isinstance(launch, RunResult) else _let_go(launch, workspace)
+            raw = launch if isinstance(launch, RunResult) else _start_detached(launch, workspace)
         except (OSError, StateError) as error:
             raw = _unprepared(error)
         if raw.error:
@@ -136,7 +136,7 @@ def _first_found(
     return choices[0], ""
 
 
-def _let_go(launch: Launch, workspace: Workspace) -> RunResult:
+def _start_detached(launch: Launch, workspace: Workspace) -> RunResult:
     payload = launch.stdin
     # A pipe would need us to stay; a file can be read whenever the hook gets to it.
     source = os.open(workspace.file("stdin", payload), os.O_RDONLY | os.O_CLOEXEC) if payload else None
@@ -148,11 +148,11 @@ def _let_go(launch: Launch, workspace: Workspace) -> RunResult:
         if source is not None:
             os.close(source)
     workspace.leave()
-    threading.Thread(target=_see_off, args=(pid,), name="hookline-reaper", daemon=True).start()
+    threading.Thread(target=_reap, args=(pid,), name="hookline-reaper", daemon=True).start()
     return RunResult(notes=launch.notes)
 
 
-def _see_off(pid: int) -> None:
+def _reap(pid: int) -> None:
     """Avoid a zombie if we outlive the hook. Its files stay, as detached hooks are promised."""
     with suppress(ChildProcessError):
         os.waitpid(pid, 0)

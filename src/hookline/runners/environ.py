@@ -4,7 +4,7 @@ One string may be 128 KiB long and all of them together take a share of the stac
 private file: the variable then holds the path of that file, and ``NAME_FILE`` holds it too, so that a hook can
 tell a path from a value. Private files also hold script sources, payloads of detached hooks and spilled output.
 
-The environment also counts how many hooks stand one inside the other. A repository's agent settings can set that
+The environment also counts how deeply hooks are nested. A repository's agent settings can set that
 variable too, so it switches nothing off: beyond the limit no hook runs, but what asks for permission is refused, and a
 false number can only make the refusal come sooner.
 """
@@ -81,7 +81,7 @@ def pass_on(argv: Sequence[str], environ: Mapping[str, str], workspace: Workspac
 
 
 def _harmless(argv: Sequence[str], environ: Mapping[str, str], encoding: str, limit: int) -> bool:
-    """One look at everything together, which spares looking at each of some hundred ordinary strings."""
+    """One test of everything together, instead of one for each of some hundred ordinary strings."""
     strings = [*argv, *environ, *environ.values()]
     try:
         together = "\0".join(strings)
@@ -264,13 +264,13 @@ _DIGITS = 6
 
 
 def hook_depth(environ: Mapping[str, str]) -> int:
-    """0 outside of every hook, and where nothing is said that is a number."""
-    told = environ.get(DEPTH_VARIABLE, "")
-    return int(told) if told.isascii() and told.isdigit() and len(told) <= _DIGITS else 0
+    """0 outside of every hook, and where the variable is no number."""
+    text = environ.get(DEPTH_VARIABLE, "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= _DIGITS else 0
 
 
 def next_depth(environ: Mapping[str, str]) -> str:
-    """What the process of a hook is told."""
+    """The depth that the process of a hook gets."""
     return str(hook_depth(environ) + 1)
 
 

@@ -117,7 +117,7 @@ _CLEAN_UP = 0.25
 
 _make_raw = fast_constructor(RunResult)
 
-#: What most functions return most of the time. How long they took, whoever called them has measured.
+#: What most functions return most of the time. The caller measures how long they took.
 _NOTHING = RunResult()
 
 
@@ -170,7 +170,7 @@ class FunctionRunner:
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            from asyncio import CancelledError  # whoever awaits us has it; a cold run must not pay
+            from asyncio import CancelledError  # loaded already where this is awaited
 
             if isinstance(error, CancelledError):
                 raise
@@ -211,8 +211,8 @@ class _NotLoadedError(Exception):
     """The function could not be loaded; the cause says why."""
 
     def __init__(self, target: str, cause: Exception) -> None:
-        said = str(cause) if isinstance(cause, ImportError) else f"{type(cause).__name__}: {cause}"
-        super().__init__(f"cannot load {target!r}: {said}")
+        why = str(cause) if isinstance(cause, ImportError) else f"{type(cause).__name__}: {cause}"
+        super().__init__(f"cannot load {target!r}: {why}")
 
 
 def _failure(error: BaseException, ms: float) -> RunResult:
@@ -221,10 +221,8 @@ def _failure(error: BaseException, ms: float) -> RunResult:
         return RunResult(timed_out=True, ms=ms)
     if isinstance(error, _NotLoadedError):
         return RunResult(error=str(error), stderr=_trace(error.__cause__), ms=ms)
-    said = str(error)
-    return RunResult(
-        error=f"raised {type(error).__name__}" + (f": {said}" if said else ""), stderr=_trace(error), ms=ms
-    )
+    detail = f": {error}" if str(error) else ""
+    return RunResult(error=f"raised {type(error).__name__}{detail}", stderr=_trace(error), ms=ms)
 
 
 def _trace(error: BaseException | None) -> str:

@@ -116,8 +116,8 @@ class _Request:
             self.answer = self._exchange(began)
         except Exception as error:
             timed_out = isinstance(error, TimeoutError)
-            said = "" if timed_out else f"POST to {self._place()} failed: {_reason(error)}"
-            self.answer = RunResult(error=said, timed_out=timed_out, ms=_since(began))
+            finding = "" if timed_out else f"POST to {self._place()} failed: {_reason(error)}"
+            self.answer = RunResult(error=finding, timed_out=timed_out, ms=_since(began))
         finally:
             if tell >= 0:
                 os.close(tell)
@@ -158,11 +158,11 @@ def _judge(response: HTTPResponse, body: Capture, ms: float) -> RunResult:
     if 200 <= response.status < 300:
         spilled = (body.path,) if body.path else ()
         return RunResult(exit_code=0, stdout=text, ms=ms, spilled=spilled, notes=body.notes())
-    said = f"HTTP {response.status}"
+    finding = f"HTTP {response.status}"
     if 300 <= response.status < 400:
-        return RunResult(error=f"{said}: redirects are not followed; write the address it leads to", ms=ms)
+        return RunResult(error=f"{finding}: redirects are not followed; write the address it leads to", ms=ms)
     shown = " ".join(text[: _SHOWN * 2].split())[:_SHOWN]
-    return RunResult(error=f"{said}: {shown}" if shown else said, ms=ms)
+    return RunResult(error=f"{finding}: {shown}" if shown else finding, ms=ms)
 
 
 def _allowed(action: Http) -> SplitResult:

@@ -36,7 +36,7 @@ _LONGEST = 50_000
 
 
 class VerdictError(ValueError):
-    """No usable answer in what the model said."""
+    """The model gave no usable answer."""
 
 
 def read_verdict(text: str) -> Mapping[str, Any]:
@@ -126,21 +126,21 @@ def _asked(job: Job) -> RunResult:
         | dict(job.call.environ),
     )
     try:
-        said = run_bounded(ask(question), timeout=job.spec.timeout, stop=job.stop)
+        reply = run_bounded(ask(question), timeout=job.spec.timeout, stop=job.stop)
     except TimeoutError:
         return RunResult(timed_out=True, error=f"the model did not answer within {job.spec.timeout:g} s")
     except ModelError as error:
         return RunResult(error=str(error), stderr=str(error))
-    return _heard(said)
+    return _to_result(reply)
 
 
-def _heard(said: ModelReply) -> RunResult:
+def _to_result(reply: ModelReply) -> RunResult:
     try:
-        answer = read_verdict(said.text) if said.value is None else _check_verdict(said.value)
+        answer = read_verdict(reply.text) if reply.value is None else _check_verdict(reply.value)
     except VerdictError as error:
-        return RunResult(error=str(error), stderr=str(error), usage=said.usage)
+        return RunResult(error=str(error), stderr=str(error), usage=reply.usage)
     stdout = json.dumps(dict(answer), ensure_ascii=False, separators=(",", ":"))
-    return RunResult(exit_code=0, stdout=stdout, value=answer, usage=said.usage)
+    return RunResult(exit_code=0, stdout=stdout, value=answer, usage=reply.usage)
 
 
 def _rendered(prompt: str, stdin: bytes, fence: Fence) -> str:

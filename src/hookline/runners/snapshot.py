@@ -1,7 +1,7 @@
 """What a hook agent knows, read from the snapshot that a dialect or another process wrote.
 
 Two shapes are understood: memex's snapshot (``version``, ``params``, ``chat_seed``, ``contexts``), and any other
-payload of an event, from which the same things are taken as far as they are there.
+payload of an event, from which the same is read as far as it is there.
 """
 
 from __future__ import annotations

@@ -20,8 +20,10 @@ def start_time(pid: int) -> str:
     if sys.platform != "linux":
         import subprocess  # 10 ms that are needed nowhere else
 
-        told = subprocess.run(["/bin/ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False)
-        return told.stdout.strip()
+        found = subprocess.run(
+            ["/bin/ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False
+        )
+        return found.stdout.strip()
     try:
         with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
             fields = file.read().rpartition(")")[2].split()
@@ -78,7 +80,7 @@ def spawn(
 ) -> int:
     """Start it as the leader of a new session and give its pid; None is the null device. Raises OSError.
 
-    The pid is in ``born`` too, and there before any signal is heard: whoever is interrupted right here, by an
+    The pid is in ``born`` too, and there before any signal is handled: a caller that is interrupted right here, by an
     exception that a signal handler raises, would not know otherwise what it has to end.
 
     ``posix_spawn`` is the faster way, but it cannot change the directory. ``subprocess`` closes what we inherited

@@ -98,7 +98,7 @@ class _Watchdog:
     def install_interrupt(self, give_up: Callable[[], object] | None = None) -> None:
         """Let system calls of the main thread be interrupted. Takes SIGALRM, unless somebody else has it already.
 
-        ``give_up`` is called, in the watchdog's thread, when a function holds the main thread whatever it is told.
+        ``give_up`` is called, in the watchdog's thread, when a function holds the main thread and ignores everything.
         """
         if signal.getsignal(signal.SIGALRM) == signal.SIG_DFL:
             signal.signal(signal.SIGALRM, _wake_up)
@@ -141,7 +141,7 @@ class _Watchdog:
         guard.fired = True
         if guard in self._guards:
             _raise_in(guard.thread, HookTimeout)
-            # Asked anew: whoever has taken the signal since would take ours for theirs.
+            # Checked again: code that installed a handler since would receive our signal.
             ours = self._interrupt and signal.getsignal(signal.SIGALRM) is _wake_up
             if ours and guard.thread == threading.main_thread().ident:
                 signal.pthread_kill(guard.thread, signal.SIGALRM)

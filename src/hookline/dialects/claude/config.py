@@ -314,8 +314,8 @@ def _unwritable(spec: HookSpec, losses: Losses) -> bool:
     if row is not None and row.subject is None and spec.matcher.subject != Pattern():
         losses.leave_out(spec, f"a matcher on {spec.event}")
         return True
-    # Its own tests are said by ``if`` and the matcher.
-    return losses.unwritable(spec, said=spec.matcher.fields if spec.dialect == "claude" else ())
+    # Its own tests are written as ``if`` and the matcher.
+    return losses.unwritable(spec, written=spec.matcher.fields if spec.dialect == "claude" else ())
 
 
 def _hook(spec: HookSpec, losses: Losses) -> dict[str, Any] | None:

@@ -10,7 +10,7 @@ from hookline.core.agents import uses_dialect
 from hookline.core.event import Event
 from hookline.core.tool_names import canonical
 from hookline.dialects.base import Incoming
-from hookline.dialects.claude_family.payload import output_text
+from hookline.dialects.claude_family.payload import as_text, output_text
 
 _Names = tuple[tuple[str, str], ...]
 
@@ -31,7 +31,7 @@ def _nothing(_event: str, _sent: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldMap:
-    """One agent's words."""
+    """One agent's names for fields and events."""
 
     #: The payload of an agent of this dialect is passed on to its own hooks whole.
     dialect: str
@@ -46,10 +46,10 @@ class FieldMap:
     #: Variables that know the session and the directory when the payload does not.
     session_variable: str = ""
     cwd_variable: str = ""
-    #: ``meant(event, sent)``: further fields of ours that follow from what was sent.
-    meant: Callable[[str, Mapping[str, Any]], dict[str, Any]] = field(default=_nothing)
-    #: ``derived(event, data)``: fields of its own that follow from ours.
-    derived: Callable[[str, Mapping[str, Any]], dict[str, Any]] = field(default=_nothing)
+    #: ``canonical_fields(event, sent)``: further fields of ours that follow from what was sent.
+    canonical_fields: Callable[[str, Mapping[str, Any]], dict[str, Any]] = field(default=_nothing)
+    #: ``native_fields(event, data)``: fields of its own that follow from ours.
+    native_fields: Callable[[str, Mapping[str, Any]], dict[str, Any]] = field(default=_nothing)
     #: Canonical event -> fields it always sends, with what they are when nobody knows better.
     always: Mapping[str, Mapping[str, Any]] = field(default_factory=empty)
 
@@ -59,8 +59,7 @@ class FieldMap:
 
 def event_in(words: FieldMap, name: str, sent: Mapping[str, Any], environ: Mapping[str, str]) -> Incoming:
     """Every field survives; those that have a name of ours are found under it as well."""
-    told = sent.get(words.named_by) if words.named_by else None
-    native = told if isinstance(told, str) and told else name
+    native = as_text(sent.get(words.named_by)) or name
     event = words.events.get(native, f"{words.dialect}:{native}")
     data = {key: value for key, value in sent.items() if key != words.named_by}
     for ours, theirs in (*words.frame, *words.fields.get(event, ())):
@@ -70,7 +69,7 @@ def event_in(words: FieldMap, name: str, sent: Mapping[str, Any], environ: Mappi
         data |= {"native_tool_name": data["tool_name"], "tool_name": canonical(data["tool_name"])}
     if _CONTINUED in words.fields.get(event, ()):
         data["continuations"] = int(bool(sent.get("stop_hook_active")))
-    data |= words.meant(event, sent)
+    data |= words.canonical_fields(event, sent)
     return Incoming(
         event=str(data.pop("carried_as", event)),
         data=data,
@@ -94,21 +93,21 @@ def after_tool(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def payload(words: FieldMap, name: str, event: Event) -> dict[str, Any]:
-    """The event in this agent's words; its own payload is passed on whole, with what hooks changed in it."""
+    """The event in this agent's format; its own payload is passed on whole, with what hooks changed in it."""
     own = uses_dialect(event.agent, words.dialect)
-    told: dict[str, Any] = dict(event.native) if own else {}
+    sent: dict[str, Any] = dict(event.native) if own else {}
     data = {**event.data, "session_id": event.session or event.data.get("session_id", ""), "cwd": event.cwd}
     native_tool = data.get("native_tool_name")
     if own and native_tool:
         data["tool_name"] = native_tool
-    told |= {theirs: data[ours] for ours, theirs in words.frame if data.get(ours) is not None}
+    sent |= {theirs: data[ours] for ours, theirs in words.frame if data.get(ours) is not None}
     if words.named_by:
-        told[words.named_by] = name
+        sent[words.named_by] = name
     data.setdefault("stop_hook_active", bool(data.get("continuations")))
     pairs = words.fields.get(event.kind.name) or tuple((key, key) for key in event.data)
-    told |= {theirs: data[ours] for ours, theirs in pairs if ours in data}
-    told |= words.derived(event.kind.name, data)
-    return {**words.always.get(event.kind.name, {}), **told}
+    sent |= {theirs: data[ours] for ours, theirs in pairs if ours in data}
+    sent |= words.native_fields(event.kind.name, data)
+    return {**words.always.get(event.kind.name, {}), **sent}
 
 
 def tool_response(data: Mapping[str, Any]) -> Any:
@@ -137,6 +136,5 @@ def llm_response(data: Mapping[str, Any]) -> Any:
 
 def error_text(data: Mapping[str, Any]) -> str:
     error = data.get("tool_error")
-    told: Mapping[str, Any] = error if isinstance(error, Mapping) else {"message": error}
-    message = told.get("message")
+    message = error.get("message") if isinstance(error, Mapping) else error
     return output_text(data.get("error", "") if message is None else message)

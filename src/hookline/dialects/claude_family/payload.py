@@ -147,31 +147,31 @@ _WITH_MODE = frozenset(
 
 
 def payload(name: str, event: Event) -> dict[str, Any]:
-    """The event in Claude Code's words; its own payload is passed on whole, with what hooks changed in it."""
-    told = dict(event.native) if uses_dialect(event.agent, "claude") else {}
-    told |= {key: event.data[key] for key in _FRAME if event.data.get(key) is not None}
-    told |= {"session_id": event.session or told.get("session_id", ""), "cwd": event.cwd, "hook_event_name": name}
-    told.setdefault("transcript_path", "")
+    """The event in Claude Code's format; its own payload is passed on whole, with what hooks changed in it."""
+    sent = dict(event.native) if uses_dialect(event.agent, "claude") else {}
+    sent |= {key: event.data[key] for key in _FRAME if event.data.get(key) is not None}
+    sent |= {"session_id": event.session or sent.get("session_id", ""), "cwd": event.cwd, "hook_event_name": name}
+    sent.setdefault("transcript_path", "")
     if event.kind.name in _WITH_MODE:
-        told.setdefault("permission_mode", "default")
-    data = {**event.data, **_derived(event)}
+        sent.setdefault("permission_mode", "default")
+    data = {**event.data, **_native_fields(event)}
     pairs = _FIELDS.get(event.kind.name) or tuple((key, key) for key in data)
-    told |= {theirs: data[ours] for ours, theirs in pairs if ours in data}
-    return _framed_first(told)
+    sent |= {theirs: data[ours] for ours, theirs in pairs if ours in data}
+    return _framed_first(sent)
 
 
 def project_dir(event: Event) -> str:
     """Claude Code keeps it while its working directory moves; elsewhere they are the same."""
-    told = event.environ.get("CLAUDE_PROJECT_DIR", "") if uses_dialect(event.agent, "claude") else ""
-    return told or event.cwd
+    given = event.environ.get("CLAUDE_PROJECT_DIR", "") if uses_dialect(event.agent, "claude") else ""
+    return given or event.cwd
 
 
-def _framed_first(told: dict[str, Any]) -> dict[str, Any]:
+def _framed_first(sent: dict[str, Any]) -> dict[str, Any]:
     first = (*_FRAME, "hook_event_name")
-    return {**{key: told[key] for key in first if key in told}, **told}
+    return {**{key: sent[key] for key in first if key in sent}, **sent}
 
 
-def _derived(event: Event) -> dict[str, Any]:
+def _native_fields(event: Event) -> dict[str, Any]:
     """Fields that Claude Code words otherwise than we do."""
     data = event.data
     match event.kind.name:
@@ -210,9 +210,9 @@ def _tool_response(data: Mapping[str, Any]) -> Any:
 
 def _error(data: Mapping[str, Any]) -> dict[str, Any]:
     error = data.get("tool_error")
-    told: Mapping[str, Any] = error if isinstance(error, Mapping) else {"message": error}
-    interrupted = data.get("is_interrupt", told.get("type") in {"abort", "interrupt"})
-    message = told.get("message")
+    fields: Mapping[str, Any] = error if isinstance(error, Mapping) else {"message": error}
+    interrupted = data.get("is_interrupt", fields.get("type") in {"abort", "interrupt"})
+    message = fields.get("message")
     return {"error": data.get("error", "") if message is None else message, "is_interrupt": interrupted}
 
 
@@ -228,7 +228,7 @@ def event_in(name: str, sent: Mapping[str, Any], environ: Mapping[str, str]) -> 
     for ours, theirs in _RENAMED.get(event, ()):
         if theirs in sent:
             data[ours] = sent[theirs]
-    data |= _meant(event, sent)
+    data |= _canonical_fields(event, sent)
     return _make_incoming(
         event=event,
         data=data,
@@ -238,7 +238,7 @@ def event_in(name: str, sent: Mapping[str, Any], environ: Mapping[str, str]) -> 
     )
 
 
-def _meant(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
+def _canonical_fields(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if isinstance(sent.get("tool_name"), str):
         found |= {

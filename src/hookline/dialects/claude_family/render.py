@@ -1,4 +1,4 @@
-"""Writing hooks as a settings file, and naming everything that such a file cannot say."""
+"""Writing hooks as a settings file, with everything that such a file cannot express."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ class Losses:
         fix = "keep this hook in its own dialect and name the file as a [[source]]"
         self._problems.append(spec.origin.problem(f"{spec.name!r}: {finding}", fix, severity))
 
-    def unwritable(self, spec: HookSpec, *, said: tuple[FieldTest, ...] = ()) -> bool:
+    def unwritable(self, spec: HookSpec, *, written: tuple[FieldTest, ...] = ()) -> bool:
         """Whether a condition cannot be written: a guard for one tool must not start to judge all of them."""
         found: list[str] = []
-        if any(test not in said and test not in IMPLIED for test in spec.matcher.fields):
+        if any(test not in written and test not in IMPLIED for test in spec.matcher.fields):
             found.append("a test of the event's fields")
         if spec.gates != Gates():
             found.append("when conditions")

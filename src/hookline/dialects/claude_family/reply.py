@@ -101,7 +101,7 @@ _NOTHING = Answer()
 
 
 def reply_out(event: Event, decision: Decision) -> Answer:
-    """Only a hook that said allow makes us say it."""
+    """An allow is only written if a hook decided so."""
     if decision.silent:
         return _NOTHING
     return write_reply("claude", event, decision, _claude)
@@ -109,8 +109,8 @@ def reply_out(event: Event, decision: Decision) -> Answer:
 
 def _claude(draft: ReplyDraft) -> Answer | None:
     name, decision = draft.name, draft.decision
-    # Text at the end of an answer sends Claude Code on as a refusal does, so a hook that always says something would do
-    # so without end: it is heard once in a turn.
+    # Text at the end of an answer sends Claude Code on as a refusal does, so a hook that always adds text would do
+    # so without end: its text counts once in a turn.
     draft.reads_context = draft.denies or not (draft.event.kind.continues and draft.event.data.get("continuations"))
     if draft.denies and name not in _BLOCKED_BY_JSON and name not in {"PreToolUse", "PermissionRequest"}:
         return Answer(stderr=draft.feasible.reason, exit_code=2, lost=draft.lost)
@@ -127,7 +127,7 @@ def _claude(draft: ReplyDraft) -> Answer | None:
         case "PostToolUse" if draft.feasible.field:
             draft.specific["updatedToolOutput"] = decision.data["tool_output"]
         case "PreCompact" if not draft.top and not decision.message_text and not decision.model_text.startswith("{"):
-            # The text becomes a part of what the compaction is told; an object is refused.
+            # The text becomes part of the compaction's instructions; an object is refused.
             return Answer(stdout=decision.model_text, lost=draft.lost)
         case _:
             pass

@@ -1,4 +1,4 @@
-"""What a hook of this family says on stdout, and what its exit code says beside it."""
+"""The answer of a hook of this family: its stdout and its exit code."""
 
 from __future__ import annotations
 
@@ -49,25 +49,25 @@ def read(spec: HookSpec, event: Event, raw: RunResult, rules: Rules) -> Reply | 
     if raw.exit_code == 2:
         return _blocked(event, stderr, rules)
     if answer is not None and (rules.json_on_any_exit or not raw.failed):
-        unknown = _unknown_word(event, answer)
-        return HookError(error=unknown, reply=_spoken(event, answer)) if unknown else _spoken(event, answer)
+        unknown = _unknown_value(event, answer)
+        return HookError(error=unknown, reply=_json_reply(event, answer)) if unknown else _json_reply(event, answer)
     if raw.failed:
         return HookError(error=raw.failure_text(stderr))
     return _plain(event, raw.stdout.strip())
 
 
-def _unknown_word(event: Event, answer: Mapping[str, Any]) -> str:
+def _unknown_value(event: Event, answer: Mapping[str, Any]) -> str:
     """A guard that says "denied" for "deny" has not decided, and must not look as if it had no objection."""
     specific = as_mapping(answer.get("hookSpecificOutput"))
-    asked = event.kind.name == "PermissionRequest" and isinstance(specific.get("decision"), dict)
-    said = (
+    permission = event.kind.name == "PermissionRequest" and isinstance(specific.get("decision"), dict)
+    values = (
         ("permissionDecision", specific.get("permissionDecision"), tuple(_EFFECTS)),
         ("decision", answer.get("decision"), _DECISIONS),
-        ("behavior", as_mapping(specific.get("decision")).get("behavior") if asked else None, ("allow", "deny")),
+        ("behavior", as_mapping(specific.get("decision")).get("behavior") if permission else None, ("allow", "deny")),
     )
-    for key, word, known in said:
-        if word is not None and word not in known:
-            return f"{key} is {word!r}; it can be {', '.join(known)}"
+    for key, value, known in values:
+        if value is not None and value not in known:
+            return f"{key} must be one of {', '.join(known)}; got {value!r}"
     return ""
 
 
@@ -104,8 +104,8 @@ def refuse(event: Event, reason: str) -> Reply:
 # ── JSON ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _spoken(event: Event, answer: Mapping[str, Any]) -> Reply:
-    """Everything one JSON object says; what is of the wrong type is not said."""
+def _json_reply(event: Event, answer: Mapping[str, Any]) -> Reply:
+    """Everything in one JSON object; a value of the wrong type does not count."""
     specific = as_mapping(answer.get("hookSpecificOutput"))
     reply = _decided(event, answer, specific)
     context = as_text(specific.get("additionalContext")) or as_text(answer.get("additionalContext"))

@@ -24,7 +24,7 @@ from hookline.dialects.lash.entry import TYPES, LashEntry, LashOptions, parse_en
 BUILTIN_PLUGINS: Mapping[str, str] = MappingProxyType(
     {
         "git-prompt": "the branch and the state of the repository in the prompt, without holding it up",
-        "typo-correct": "says which command was meant when there is none of that name",
+        "typo-correct": "suggests the right command when there is none of that name",
         "guard": "refuses commands that destroy what cannot be brought back",
         "ask": "`>` on an empty line asks a model for a command and puts it into the line",
     }
@@ -171,7 +171,7 @@ def _plugin(line: _Line, lookup: Lookup, names: set[str]) -> HookSpec | None:
         line.report(f"bad plugin {line.key!r} = {written!r}", "write name = /path/to/executable")
         return None
     if line.key in names:
-        line.report(f"plugin {line.key} is named twice; the first one holds", "give each plugin its own name")
+        line.report(f"plugin {line.key} is named twice; the first one counts", "give each plugin its own name")
         return None
     return _placeholder(line, path, options, lookup)
 

@@ -3,8 +3,8 @@
     type:path
     type(on_error=deny, timeout=2s):path
 
-The options stand between the type and the colon, where lash has nothing, so that they can never be taken
-for a part of a path; commas inside the parentheses do not separate entries. A plugin takes them as
+The options stand between the type and the colon, where lash has nothing, so that they are never read as
+part of a path; commas inside the parentheses do not separate entries. A plugin takes them as
 ``name = plugin(on_error=deny, timeout=2s):/path``.
 """
 
@@ -17,8 +17,8 @@ from types import MappingProxyType
 from hookline.core._dataclass import dataclass
 from hookline.core.hook import Mode, OnFailure
 
-#: Type -> the mode it runs in and the seconds it gets. An observer is sent the event and let go of: nobody waits for
-#: it, not even at the end of a command, and nothing it does can matter to the action.
+#: Type -> the mode it runs in and the seconds it gets. An observer gets the event and is not waited for, not even
+#: at the end of a command, and cannot influence the action.
 TYPES: Mapping[str, tuple[Mode, float | None]] = MappingProxyType(
     {
         "observe": ("detached", None),

@@ -128,11 +128,11 @@ def _meaning(spec: HookSpec, answer: Mapping[str, Any]) -> Reply | HookError:
     return HookError(error=f"action must be one of allow, deny, modify; got {action!r}")
 
 
-# ── a frontend of lash speaks to us ──────────────────────────────────────────────────────────────────
+# ── a frontend of lash calls us ─── ──────────────────────────────────────────────────────────────────
 
 
 def event_in(name: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> Incoming:
-    """An envelope; one without ``data`` is taken as the data itself."""
+    """An envelope; one without ``data`` is the data itself."""
     native = name or str(payload.get("event", ""))
     data = payload.get("data")
     if not isinstance(data, dict):

@@ -20,7 +20,7 @@ EVENTS: Mapping[str, str] = MappingProxyType(
     }
 )
 
-#: Events heard beside the one above: "after each tool call" is also after one that failed.
+#: Further events: "after each tool call" is also after one that failed.
 ALSO: Mapping[str, tuple[str, ...]] = MappingProxyType({"post_tool_use": ("PostToolUseFailure",)})
 
 #: What a hook without a matcher of its own is run for.

@@ -1,4 +1,4 @@
-"""The other side: what a host that speaks Lectic sends, and what it understands as an answer."""
+"""Lectic as the agent that calls us: what it sends, and how it is answered."""
 
 from __future__ import annotations
 
@@ -106,8 +106,8 @@ def reply_out(event: Event, decision: Decision) -> Answer:
     if decision.effect != "allow":
         return Answer(stdout=stdout, stderr=_line(decision.reason or "refused by a hook"), exit_code=1, lost=lost)
     if decision.modified:
-        told = "a hook changed the event's data, which Lectic cannot take over"
-        return Answer(stdout=stdout, stderr=_line(told), exit_code=1, lost=lost)
+        finding = "a hook changed the event's data, which Lectic does not support"
+        return Answer(stdout=stdout, stderr=_line(finding), exit_code=1, lost=lost)
     return Answer(stdout=stdout, lost=lost)
 
 
@@ -129,7 +129,7 @@ def _lost(event: Event, decision: Decision) -> tuple[str, ...]:
 def _inline(contexts: list[Context]) -> str:
     """All texts under one set of headers, as one hook would print them."""
     headers = {key: value for context in contexts for key, value in context.attributes.items()}
-    # One text that wants to be answered keeps the turn alive, so final must be said by all (as in Lectic).
+    # One text that wants to be answered keeps the turn alive, so all must set final (as in Lectic).
     if not all("final" in context.attributes for context in contexts):
         headers.pop("final", None)
     clean = {key: value.replace("\n", " ") for key, value in headers.items()}

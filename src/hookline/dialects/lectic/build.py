@@ -138,7 +138,7 @@ class Builder:
                 seen.add(node.name)
                 yield node, Scope(kind="interlocutor", name=node.name, default=index == 0)
             elif node.name is None and index == 0:
-                # Whoever it is, it is the one that speaks: its guards count.
+                # Whatever its name, it is the active one: its guards count.
                 yield node, Scope()
 
     def _check_definitions(self, root: YamlNode) -> None:
@@ -156,7 +156,7 @@ class Builder:
                 yield from self._specs(hook, NATIVE[name], scope, ())
 
     def _tool_hook(self, hook: YamlNode, tool: _LecticTool, owner: Scope) -> Iterator[HookSpec]:
-        """A tool's own hooks hear its calls and nothing else, and only while its interlocutor speaks."""
+        """A tool's own hooks run on its calls only, and only while its interlocutor is active."""
         if not self._complete(hook):
             return
         tests = () if owner.kind == "everywhere" else (_spoken_by(owner),)
@@ -164,7 +164,7 @@ class Builder:
             if NATIVE[name].tool:
                 yield from self._specs(hook, NATIVE[name], Scope(kind="tool", name=tool.name), tests, tool.pattern)
             else:
-                finding = f"a tool's hooks only hear tool_use_pre and tool_use_post, so this never runs on {name}"
+                finding = f"a tool's hooks only run on tool_use_pre and tool_use_post, so this never runs on {name}"
                 self._report(hook.at.at(".on"), finding, "move the hook to the interlocutor or to the top", "warning")
 
     def _complete(self, hook: YamlNode) -> bool:

@@ -19,7 +19,7 @@ _ALWAYS = Gates()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NativeEvent:
-    """One row. ``canonical`` has two names for tool_use_post, which also hears failed and refused calls."""
+    """One row. ``canonical`` has two names for tool_use_post, which also fires for failed and refused calls."""
 
     name: str
     canonical: tuple[str, ...]
@@ -27,11 +27,11 @@ class NativeEvent:
     base: str
     test: FieldTest | None = None
     gates: Gates = _ALWAYS
-    #: What somebody says about the data who fires the alias by its name.
+    #: What firing the alias by its name says about the data.
     implied: Mapping[str, Any] = field(default_factory=empty)
     #: Whether the standard output of an inline hook is recorded.
     inline: bool = False
-    #: Whether it fires for one tool call, so that a tool's own hooks can hear it.
+    #: Whether it fires for one tool call, so that a tool's own hooks can run on it.
     tool: bool = False
 
     @property
@@ -39,7 +39,7 @@ class NativeEvent:
         return self.base != self.name
 
 
-# An agent that does not count messages is asked for the turn instead.
+# For an agent that does not count messages, the turn decides.
 _FIRST = FieldTest(path="messages_length", pattern=Pattern(style="exact", options=("1",), when_missing=True))
 _FIRST_TURN = Gates(first_turn_unless="messages_length")
 _DONE = FieldTest(path="tool_use_done", equals=True)
@@ -80,7 +80,7 @@ _ROWS = (
     _END,
 )
 
-#: What a shell fires can be heard under its own name; Lectic itself has no shell.
+#: Shell events are available under their own names; Lectic itself has no shell.
 _SHELL = tuple(_event(name, name) for name, kind in EVENTS.items() if kind.family == "shell")
 
 NATIVE: Mapping[str, NativeEvent] = MappingProxyType({row.name: row for row in (*_ROWS, *_SHELL)})
@@ -88,7 +88,7 @@ NATIVE: Mapping[str, NativeEvent] = MappingProxyType({row.name: row for row in (
 #: Native name -> canonical name, as ``Dialect.events`` wants it.
 CANONICAL: Mapping[str, str] = MappingProxyType({row.name: row.canonical[0] for row in _ROWS})
 
-#: What the name of an alias says about the data without words.
+#: What the name of an alias implies about the data.
 IMPLIED: Mapping[str, Mapping[str, Any]] = MappingProxyType({row.name: row.implied for row in _ROWS if row.alias})
 
 #: Canonical name -> the native event that is not an alias.
@@ -96,7 +96,7 @@ BASE_EVENTS: Mapping[str, str] = MappingProxyType(
     {canonical: row.name for row in (*_ROWS, *_SHELL) if not row.alias for canonical in row.canonical}
 )
 
-#: In the words of Lectic's own message.
+#: As Lectic's own message lists them.
 ALL_NAMES = ", ".join(row.name for row in _ROWS)
 
 

@@ -1,7 +1,7 @@
-"""One layer, before it is merged: what has the wrong shape is reported and taken out, the rest stays.
+"""One layer, before it is merged: what has the wrong shape is reported and left out, the rest stays.
 
-Lectic refuses a whole run for one bad hook. Here a broken hook or file never disables another, also not
-the one of the same name that it meant to override.
+Lectic refuses a whole run for one bad hook. Here a broken hook or file never disables another, nor
+the one of the same name that it was to override.
 """
 
 from __future__ import annotations
@@ -15,9 +15,6 @@ from hookline.core.problem import ProblemCode, Severity
 from hookline.dialects.lectic.events import ALL_NAMES, NATIVE
 from hookline.dialects.lectic.local import LocalPathError, resolve_local
 from hookline.dialects.lectic.tree import Branch, Spot, YamlNode, one_per_name, plain
-
-_MODES = ("sync", "background", "detached")
-_PLACEMENTS = ("attachment", "comment")
 
 NO_SHEBANG = "Expected shebang in first line of executable script"
 EMPTY_COMMAND = "cmd must not be empty"
@@ -122,42 +119,26 @@ def _shown(item: YamlNode) -> str:
     return text if len(text) <= 80 else text[:79] + "…"
 
 
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
+def _type(*types: type) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, types)
 
 
-def _is_text_or_list(value: Any) -> bool:
-    return isinstance(value, str | tuple)
-
-
-def _is_placement(value: Any) -> bool:
-    return value in _PLACEMENTS if isinstance(value, str) else False
-
-
-def _is_mapping(value: Any) -> bool:
-    return isinstance(value, dict)
-
-
-def _is_boolean(value: Any) -> bool:
-    return isinstance(value, bool)
-
-
-def _is_mode(value: Any) -> bool:
-    return value in _MODES if isinstance(value, str) else False
+def _one_of(*options: str) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, str) and value in options
 
 
 _CHECKS = {
-    "on": ('The "on" field of a hook must be a string or array of strings.', _is_text_or_list, "name one event or a list"),
-    "do": ('Hook needs to be given with a "do" field.', _is_text, "write a command or a script as text"),
-    "name": ('The "name" field of a hook must be a string.', _is_text, "quote the name"),
-    "icon": ('The "icon" field of a hook must be a string.', _is_text, "quote the icon"),
+    "on": ('The "on" field of a hook must be a string or array of strings.', _type(str, tuple), "name one event or a list"),
+    "do": ('Hook needs to be given with a "do" field.', _type(str), "write a command or a script as text"),
+    "name": ('The "name" field of a hook must be a string.', _type(str), "quote the name"),
+    "icon": ('The "icon" field of a hook must be a string.', _type(str), "quote the icon"),
     "inline_as": (
-        'The "inline_as" field of a hook must be "attachment" or "comment".', _is_placement, "use one of the two",
+        'The "inline_as" field of a hook must be "attachment" or "comment".', _one_of("attachment", "comment"), "use one of the two",
     ),
-    "env": ('The "env" field of a hook must be an object.', _is_mapping, "write NAME: value pairs"),
-    "allow_failure": ('The "allow_failure" field of a hook must be a boolean.', _is_boolean, "write true or false"),
+    "env": ('The "env" field of a hook must be an object.', _type(dict), "write NAME: value pairs"),
+    "allow_failure": ('The "allow_failure" field of a hook must be a boolean.', _type(bool), "write true or false"),
     "mode": (
-        'The "mode" field of a hook must be "sync", "background", or "detached".', _is_mode, "use one of the three",
+        'The "mode" field of a hook must be "sync", "background", or "detached".', _one_of("sync", "background", "detached"), "use one of the three",
     ),
 }  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""The event's variables: what each event tells a hook, and which stale ones must not show through.
+"""The variables that each event sets for a hook, and which stale ones must not show through.
 
 A variable that does not apply is unset, not empty, even if the caller's environment has one of that name.
 """
@@ -68,7 +68,7 @@ def _as_text(value: Any) -> str:
 
 
 def _compact(value: Any) -> str:
-    """JSON without spaces, in the characters as they are; what has no JSON is told as text."""
+    """JSON without spaces, in the characters as they are; what is no JSON becomes text."""
     try:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_plain)
     except (TypeError, ValueError, RecursionError):
@@ -105,13 +105,9 @@ EVENT_VARIABLES = frozenset(
 
 def event_variables(spec: HookSpec, event: Event) -> dict[str, str]:
     """The variables of this event, each with its value; what is None does not apply."""
-    told = _shell if event.kind.family == "shell" else _EVENTS.get(event.kind.name, _nothing)
-    variables = told(spec, event)
+    make = _shell if event.kind.family == "shell" else _EVENTS.get(event.kind.name)
+    variables = make(spec, event) if make else {}
     return {name: clean(value) for name, value in variables.items() if value is not None}
-
-
-def _nothing(_spec: HookSpec, _event: Event) -> dict[str, str | None]:
-    return {}
 
 
 def _shell(_spec: HookSpec, event: Event) -> dict[str, str | None]:
@@ -172,13 +168,13 @@ def _run_start(_spec: HookSpec, event: Event) -> dict[str, str | None]:
 def _run_end(_spec: HookSpec, event: Event) -> dict[str, str | None]:
     data = event.data
     status = _text(data.get("status")) or "success"
-    told = (_text(data.get("error_message")) or "") if status == "error" else None
+    error = (_text(data.get("error_message")) or "") if status == "error" else None
     return {
         "RUN_ID": _run_id(event),
         "RUN_STATUS": status,
         "RUN_DURATION_MS": _number(data.get("duration_ms")),
-        "RUN_ERROR_MESSAGE": told,
-        "ERROR_MESSAGE": told,
+        "RUN_ERROR_MESSAGE": error,
+        "ERROR_MESSAGE": error,
         **_tokens(data),
     }
 

@@ -26,14 +26,14 @@ def _conversation(spec: HookSpec, event: Event) -> str:
     given = event.data.get("conversation")
     if isinstance(given, str):
         return given
-    told = list(_messages(event.data))
-    if not told:
+    messages = list(_messages(event.data))
+    if not messages:
         return ""
     speaker = interlocutor(spec, event) or NOBODY
     model = event.data.get("model")
     header = ["---", "interlocutor:", f"  name: {_quoted(speaker)}", '  prompt: ""']
     header += [f"  model: {_quoted(model)}"] if isinstance(model, str) and model else []
-    blocks = [_block(_block_name(speaker), text) if role == "assistant" else text for role, text in told]
+    blocks = [_block(_block_name(speaker), text) if role == "assistant" else text for role, text in messages]
     return "\n\n".join(["\n".join([*header, "---"]), *blocks])
 
 
@@ -68,7 +68,7 @@ def _quoted(text: str) -> str:
 
 _HEADER = re.compile(r"LECTIC:([A-Za-z0-9_-]+)(?::(.*))?")
 
-#: Headers that steer the turn; they are told for the whole firing as well.
+#: Headers that steer the turn; they also become attributes of the reply.
 _STEERING = ("final", "reset")
 
 
@@ -176,8 +176,8 @@ def reply_in(spec: HookSpec, event: Event, raw: RunResult) -> Reply | HookError:
 
     Inline output of a failure that is allowed is recorded all the same.
     """
-    said = _inline_reply(spec.output, raw.stdout)
-    kept = said if spec.on_failure == "ignore" else None
+    reply = _inline_reply(spec.output, raw.stdout)
+    kept = reply if spec.on_failure == "ignore" else None
     base = _base_event(spec, event)
     if raw.error:
         return HookError(error=f"Hook {_label(spec)} failed to start for {base}: {_start_error(spec, raw)}", reply=kept)
@@ -186,7 +186,7 @@ def reply_in(spec: HookSpec, event: Event, raw: RunResult) -> Reply | HookError:
             error=f"Hook {_label(spec)} timed out for {base} after {spec.timeout or 0:g} seconds", reply=kept
         )
     if raw.exit_code == 0:
-        return said
+        return reply
     refuses = spec.event == "PreToolUse" or (event.kind.family == "shell" and event.kind.deniable)
     if refuses and spec.mode == "sync" and spec.on_failure != "ignore":
         return Reply(effect="deny", reason=_refusal(spec, raw))
@@ -216,15 +216,15 @@ def _start_error(spec: HookSpec, raw: RunResult) -> str:
 
 def _failure(spec: HookSpec, base: str, raw: RunResult) -> str:
     stderr = raw.stderr.strip()
-    told = f"Hook {_label(spec)} failed for {base} with exit code {_exit_text(raw)}"
-    return f"{told}\nstderr: {stderr}" if stderr else told
+    message = f"Hook {_label(spec)} failed for {base} with exit code {_exit_text(raw)}"
+    return f"{message}\nstderr: {stderr}" if stderr else message
 
 
 def _refusal(spec: HookSpec, raw: RunResult) -> str:
-    """Lectic's own words, then who refused and why: a person must be able to see it."""
+    """Lectic's own message, then which hook refused and why."""
     stderr = raw.stderr.strip()
-    told = f"{_DENIED if spec.event == 'PreToolUse' else 'Refused'} by hook {_label(spec)}"
-    return f"{told}: {stderr}" if stderr else told
+    message = f"{_DENIED if spec.event == 'PreToolUse' else 'Refused'} by hook {_label(spec)}"
+    return f"{message}: {stderr}" if stderr else message
 
 
 def _exit_text(raw: RunResult) -> str:

@@ -1,7 +1,7 @@
 """The config face: ``[HOOKS]`` says who runs when, ``[HOOK.name]`` says what.
 
 All layers are merged before anything is judged, as memex does it. A hook that cannot be used is a problem and
-does not load; a value that cannot be used is a warning and its default is taken.
+does not load; a value that cannot be used is a warning and its default is used.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ _ON = frozenset({"1", "on", "enabled", "true", "yes", ""})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Entry:
-    """One value of the merged file, and the layer it was taken from."""
+    """One value of the merged file, and the layer it came from."""
 
     text: str
     layer: Layer
@@ -228,33 +228,33 @@ class _Hook:
                 self._warn(key, f"unknown key {key!r}", f"write one of {', '.join(KEYS)}")
 
     def _enabled(self) -> bool:
-        told = _unquote(self._text("enable")).strip().lower()
-        if told not in _OFF | _ON:
-            self._warn("enable", f"{told!r} is neither yes nor no", "write true or false; the hook is enabled")
-        return told not in _OFF
+        value = _unquote(self._text("enable")).strip().lower()
+        if value not in _OFF | _ON:
+            self._warn("enable", f"{value!r} is neither yes nor no", "write true or false; the hook is enabled")
+        return value not in _OFF
 
     def _choice(self, key: str, options: tuple[str, ...]) -> str:
-        told = _unquote(self._text(key)).strip().lower()
-        if told and told not in options:
-            self._warn(key, f"unknown {key} {told!r}", f"write one of {', '.join(options)}; {options[0]} is taken")
-        return told if told in options else options[0]
+        value = _unquote(self._text(key)).strip().lower()
+        if value and value not in options:
+            self._warn(key, f"unknown {key} {value!r}", f"write one of {', '.join(options)}; {options[0]} is used")
+        return value if value in options else options[0]
 
     def _number(self, key: str, default: int) -> int:
-        told = self._value(key)
-        number = _positive(told)
-        if number is None and told not in (None, "", 0):
+        value = self._value(key)
+        number = _positive(value)
+        if number is None and value not in (None, "", 0):
             self._warn(
                 key,
                 f"{self._text(key)!r} is not a whole number above zero",
-                f"write one; {default or 'no limit'} is taken",
+                f"write one; {default or 'no limit'} is used",
             )
         return number or default
 
     def _timeout(self) -> float:
-        told = self._text("timeout")
-        seconds = _parse_seconds(told) if told else TIMEOUT
+        value = self._text("timeout")
+        seconds = _parse_seconds(value) if value else TIMEOUT
         if seconds is None or seconds <= 0:
-            self._warn("timeout", f"{told!r} is not a time", "write seconds, or 500ms, 30s, 2m")
+            self._warn("timeout", f"{value!r} is not a time", "write seconds, or 500ms, 30s, 2m")
             return TIMEOUT
         return seconds
 
@@ -278,9 +278,7 @@ class _Hook:
     def _output(self) -> Output:
         label = self._value("label")
         if label is not None and not isinstance(label, str):
-            self._warn(
-                "label", f"the label {label!r} is not a text", f'put it into quotes; "hook:{self.name}" is taken'
-            )
+            self._warn("label", f"the label {label!r} is not a text", f'put it into quotes; "hook:{self.name}" is used')
         prefix = _unquote(self._text("prefix"))
         return Output(
             inject=self.phase.placement,
@@ -310,27 +308,27 @@ class _Hook:
         )
 
     def _model(self) -> str:
-        told = _unquote(self._text("model")).strip()
-        return told or self.merged.text("AGENT", "default_model") or self.merged.text("DEFAULT", "default_model")
+        value = _unquote(self._text("model")).strip()
+        return value or self.merged.text("AGENT", "default_model") or self.merged.text("DEFAULT", "default_model")
 
     def _command(self) -> tuple[str, ...] | None:
-        told = self._text("external_cmd")
+        value = self._text("external_cmd")
         try:
-            return tuple(shlex.split(told))
+            return tuple(shlex.split(value))
         except ValueError as error:
-            self._warn("external_cmd", f"{told!r} cannot be split into words: {error}", "close the quotes", "error")
+            self._warn("external_cmd", f"{value!r} cannot be split into words: {error}", "close the quotes", "error")
             return None
 
     def _tools(self) -> tuple[str, ...] | None:
-        """The hook's own list, else the agent's, else None for all; blocked tools are taken out of a list."""
+        """The hook's own list, else the agent's, else None for all; blocked tools are removed from a list."""
         own = self._text("tools")
-        told = own or self.merged.text("AGENT", "active_tools") or self.merged.text("TOOLS", "active_tools")
-        if not told:
+        value = own or self.merged.text("AGENT", "active_tools") or self.merged.text("TOOLS", "active_tools")
+        if not value:
             return None
-        if told.lower() in {"none", "__none__"}:
+        if value.lower() in {"none", "__none__"}:
             return ()
         blocked = names(self.merged.text("AGENT", "blocked_tools"))
-        wanted = tuple(name for name in dict.fromkeys(names(told)) if name not in blocked)
+        wanted = tuple(name for name in dict.fromkeys(names(value)) if name not in blocked)
         for name in wanted if own else ():
             if name not in _KNOWN_TOOLS:
                 self._warn(

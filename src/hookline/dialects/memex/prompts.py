@@ -58,7 +58,7 @@ _LONGEST_NAME = 300
 
 
 class MissingPromptError(Exception):
-    """Something that is written like a path and leads nowhere: it must never be taken for the prompt itself."""
+    """Something that is written like a path and does not exist: it must never be used as the prompt itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

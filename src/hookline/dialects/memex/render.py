@@ -1,6 +1,6 @@
 """Hooks as memex writes them: a line per phase in ``[HOOKS]``, a section per hook.
 
-Only hook agents of the four phases can be said; everything else is a loss with the hook's address.
+Only hook agents of the four phases can be written; everything else is a loss with the hook's address.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _phase(spec: HookSpec) -> Phase | None:
     return phase or PHASES.get(by_event.get(spec.event, ""))
 
 
-# ── what can be said ─────────────────────────────────────────────────────────────────────────────────
+# ── what can be written ───────────────────────────────────────────────────────────────────────────────
 
 
 def _section(spec: HookSpec) -> str:
@@ -131,12 +131,12 @@ def _prompt_losses(spec: HookSpec, prompt: str) -> Iterator[Problem]:
 def _left_out(spec: HookSpec, phase: Phase) -> Iterator[tuple[str, bool]]:
     """(what it is called, whether it is as memex has it anyway)"""
     gates = spec.gates
-    said = Gates(
+    writable = Gates(
         every_n_turns=gates.every_n_turns, min_turn=gates.min_turn, message_contains=gates.message_contains,
         role=gates.role, needs_turn=gates.needs_turn, once_per_session=phase.once, typed_only=phase.once,
         claim_first=phase.once,
     )  # fmt: skip
-    yield "other when conditions", gates == said
+    yield "other when conditions", gates == writable
     yield "a matcher", spec.matcher == Matcher()
     yield "a scope", spec.scope == Scope()
     yield "an environment", not spec.environ

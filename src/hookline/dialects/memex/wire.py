@@ -51,18 +51,18 @@ def _snapshot(spec: HookSpec, action: AgentRun, event: Event) -> dict[str, Any]:
         "hook_phase": phase.name,
     }
     extras = {f"hook_{key}": _text(event.data.get(field, missing)) for key, field, missing in phase.extras}
-    told: dict[str, Any] = {
+    snapshot: dict[str, Any] = {
         "version": _VERSION,
         "params": {**{key: value for key, value in given.items() if value not in ("", None)}, **extras},
         "chat_seed": _chat(phase, event),
         "contexts": _contexts(event.data.get("contexts")),
     }
     if action.tools == ():
-        told["params"]["active_tools_agent"] = "None"
+        snapshot["params"]["active_tools_agent"] = "None"
     trace = {"trace_id": event.id, "parent_span_id": spec.id if event.id else "", "outer_session_uid": event.session}
     if kept := {key: value for key, value in trace.items() if value}:
-        told["trace"] = kept
-    return told
+        snapshot["trace"] = kept
+    return snapshot
 
 
 def _phase(spec: HookSpec) -> Phase:
@@ -86,14 +86,14 @@ def _chat(phase: Phase, event: Event) -> list[dict[str, Any]]:
 
 
 def _turn(turn: Mapping[str, Any]) -> dict[str, Any]:
-    told = {
+    fields = {
         "timestamp": _timestamp(turn.get("time", turn.get("timestamp"))),
         "role": str(turn.get("role", "user")),
         "message": _text(turn.get("text", turn.get("message"))),
     }
     meta = turn.get("meta")
     scalars = {str(key): value for key, value in meta.items() if _is_scalar(value)} if isinstance(meta, Mapping) else {}
-    return {**told, "meta": scalars} if scalars else told
+    return {**fields, "meta": scalars} if scalars else fields
 
 
 def _contexts(given: Any) -> dict[str, list[dict[str, Any]]]:
@@ -109,8 +109,8 @@ def _contexts(given: Any) -> dict[str, list[dict[str, Any]]]:
     }
 
 
-def _encode(told: Mapping[str, Any]) -> bytes:
-    return json.dumps(told, ensure_ascii=False, separators=(",", ":"), default=str).encode(errors="replace")
+def _encode(value: Mapping[str, Any]) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str).encode(errors="replace")
 
 
 def _text(value: Any) -> str:
@@ -161,7 +161,7 @@ def reply_in(spec: HookSpec, event: Event, raw: RunResult) -> Reply | HookError:
     text, error = answer.get("last_text"), answer.get("error")
     if not text:
         return HookError(error=_text(error)) if error else Reply()
-    return _said(spec, text if isinstance(text, str) else _text(text))
+    return _reply(spec, text if isinstance(text, str) else _text(text))
 
 
 def _answer(raw: RunResult) -> Mapping[str, Any] | HookError:
@@ -178,15 +178,15 @@ def _answer(raw: RunResult) -> Mapping[str, Any] | HookError:
     return answer
 
 
-def _said(spec: HookSpec, text: str) -> Reply:
-    said = text.replace(_SENTINEL, "")
+def _reply(spec: HookSpec, text: str) -> Reply:
+    clean = text.replace(_SENTINEL, "")
     placement = spec.output.inject
-    if not said or placement == "none":
+    if not clean or placement == "none":
         return Reply()
-    return Reply(context=(Context(text=spec.output.prefix + said, placement=placement, label=spec.output.label),))
+    return Reply(context=(Context(text=spec.output.prefix + clean, placement=placement, label=spec.output.label),))
 
 
-# ── from and to a host that speaks memex ─────────────────────────────────────────────────────────────
+# ── from and to a host of memex ─────── ─────────────────────────────────────────────────────────────
 
 
 #: The parts of a snapshot that are read field by field.
@@ -234,17 +234,12 @@ def event_in(name: str, payload: Mapping[str, Any], environ: Mapping[str, str]) 
 
 
 def reply_out(event: Event, decision: Decision) -> Answer:
-    """Everything that was injected, as one text; a memex host cannot be told no, so a refusal is an error."""
+    """Everything that was injected, as one text; memex has no refusal, so that is an error."""
     texts = [injected.context.text for injected in decision.context if injected.context.placement != "comment"]
-    error = (
-        decision.aborted.message
-        if decision.aborted
-        else ("" if decision.allowed else decision.reason or "denied by a hook")
-    )
-    lost = tuple(
-        what
-        for what, asked in (("a changed field of the data", decision.modified), ("a refusal", not decision.allowed))
-        if asked
-    )
+    error = "" if decision.allowed else decision.reason or "denied by a hook"
+    if decision.aborted:
+        error = decision.aborted.message
+    lost = ["a changed field of the data"] if decision.modified else []
+    lost += [] if decision.allowed else ["a refusal"]
     answer = {"last_text": "\n".join(texts) or None, "error": error or None}
-    return Answer(stdout=json.dumps(answer, ensure_ascii=False) + "\n", lost=lost)
+    return Answer(stdout=json.dumps(answer, ensure_ascii=False) + "\n", lost=tuple(lost))

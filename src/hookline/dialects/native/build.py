@@ -29,11 +29,11 @@ from hookline.dialects.native.fields import ACTIONS
 from hookline.dialects.native.kinds import Address
 
 ACTION_KEYS = tuple(action.key for action in ACTIONS)
-#: Only a program of its own can go on after we are gone.
+#: Only a separate program can outlive this process.
 DETACHABLE = frozenset({"run", "shell", "script"})
 PROMPT_TIMEOUT = 30.0
-#: What a hook says of its own cost.
-THRIFT_KEYS = ("budget", "over_budget", "cache")
+#: Settings of a hook's cost.
+COST_KEYS = ("budget", "over_budget", "cache")
 _FOLDER = ".hookline"
 
 
@@ -48,7 +48,7 @@ class HookDraft:
     last: Address
     #: The file that gave the action: relative paths start there.
     action_from: Address
-    #: Seconds, for a hook that does not say so itself.
+    #: Seconds, for a hook that sets no timeout itself.
     timeout: float
     #: The draft of the layers that need no trust, when later ones changed it.
     below: HookDraft | None = None
@@ -64,9 +64,9 @@ def build(draft: HookDraft, lookup: Lookup) -> tuple[HookSpec, ...]:
     """One spec per event; an event that a project took away from a person's hook stays, turned off."""
     below = {spec.event: spec for spec in build(draft.below, lookup)} if draft.below else {}
     specs = [_spec(draft, event, lookup, below.get(event)) for event in dict.fromkeys(draft.values["on"])]
-    taken = [event for event in below if event not in draft.values["on"]]
+    removed = [event for event in below if event not in draft.values["on"]]
     off = replace(draft, values={**draft.values, "enabled": False})
-    return (*specs, *(_spec(off, event, lookup, below[event]) for event in taken))
+    return (*specs, *(_spec(off, event, lookup, below[event]) for event in removed))
 
 
 def _spec(draft: HookDraft, event: str, lookup: Lookup, below: HookSpec | None) -> HookSpec:
@@ -96,7 +96,7 @@ def _spec(draft: HookDraft, event: str, lookup: Lookup, below: HookSpec | None) 
         environ=MappingProxyType(dict(values["env"])) if values.get("env") else EMPTY,
         enabled=values.get("enabled", True),
         extra=_extra(values, lookup),
-        thrift=_thrift(values),
+        thrift=_cost(values),
         below=below,
     )
 
@@ -108,13 +108,13 @@ def _extra(values: dict[str, Any], lookup: Lookup) -> Any:
     return MappingProxyType(extra) if extra else EMPTY
 
 
-def _thrift(values: dict[str, Any]) -> CostPolicy | None:
-    if not any(key in values for key in THRIFT_KEYS):
+def _cost(values: dict[str, Any]) -> CostPolicy | None:
+    if not any(key in values for key in COST_KEYS):
         return None
-    said = CostPolicy(
+    policy = CostPolicy(
         budget=values.get("budget"), over_budget=values.get("over_budget", "report"), cache=values.get("cache", 0.0)
     )
-    return None if said == CostPolicy() else said
+    return None if policy == CostPolicy() else policy
 
 
 def _timeout(draft: HookDraft, mode: str) -> float | None:

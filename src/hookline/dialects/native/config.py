@@ -93,9 +93,9 @@ def _top_level(layer: Layer) -> Iterator[Problem]:
         return
     for key in layer.tree:
         if key == "hooks" and not isinstance(layer.tree[key], dict):
-            fix = "write [[hook]]; only hooks by name stand in tables per event: [hooks.session_start]"
-            # An error: whatever guards are written there are not loaded.
-            yield where.at(key).problem("hooks is no table of events, so none of what is written there is loaded", fix)
+            fix = "write [[hook]]; tables by event, like [hooks.session_start], are for hooks by name"
+            # An error: guards that are written there are not loaded.
+            yield where.at(key).problem("hooks must be tables by event; nothing in it is loaded", fix)
         elif key not in _TOP_LEVEL and key not in _SCHEMA_KEYS:
             yield where.at(str(key)).problem(f"unknown table {key!r}", did_you_mean(str(key), _TOP_LEVEL), "warning")
 
@@ -152,11 +152,11 @@ def _events(given: tuple[str, ...], where: Address, problems: list[Problem]) -> 
         if name in EVENTS or (agent and colon and native):
             good.append(name)
         else:
-            problems.append(where.problem(f"unknown event {name!r}", _event_meant(name)))
+            problems.append(where.problem(f"unknown event {name!r}", _event_fix(name)))
     return tuple(good)
 
 
-def _event_meant(name: str) -> str:
+def _event_fix(name: str) -> str:
     hint = did_you_mean(name, EVENTS)
     return hint if hint.endswith("?") else "for the events there are, type: hookline list --events"
 
@@ -181,7 +181,7 @@ def _overlaid(old: HookDraft | None, values: dict[str, Any], where: Address, tim
         values={**kept, **values},
         last=where,
         action_from=where if acts else old.action_from,
-        # A person's hook keeps the time its own layer gave it, whatever a project thinks is enough.
+        # A hook of the user keeps the timeout of its own layer, whatever a project sets.
         timeout=old.timeout if foreign else timeout,
         below=below,
         places={**old.places, **dict.fromkeys(values, where)},
@@ -225,9 +225,9 @@ def _function_fix(text: str) -> str:
     module, _, function = text.rpartition(":")
     if _dotted(module) and _dotted(function):
         return ""
-    meant = module.strip().removeprefix("./").removesuffix(".py").replace("/", ".")
-    if _dotted(meant) and _dotted(function.strip()):
-        return f'write the module, not the file: "{meant}:{function.strip()}"'
+    name = module.strip().removeprefix("./").removesuffix(".py").replace("/", ".")
+    if _dotted(name) and _dotted(function.strip()):
+        return f'write the module, not the file: "{name}:{function.strip()}"'
     return 'write "package.module:function"; the module is looked for in the project, or beside your own file'
 
 
@@ -236,25 +236,23 @@ def _dotted(name: str) -> bool:
 
 
 def _warnings(draft: HookDraft) -> Iterator[Problem]:
-    """What is allowed and probably not meant."""
+    """What is allowed, but probably a mistake."""
     values = draft.values
 
     def at(key: str) -> Address:
         return draft.places.get(key, draft.last).at(key)
 
     for event in values["on"]:
-        yield from _lost_on(event, values, at)
-    yield from _thriftless(values, at)
+        yield from _event_warnings(event, values, at)
+    yield from _cost_warnings(values, at)
     if "model" in values and draft.action_key not in {"prompt", "agent"}:
-        yield at("model").problem(
-            "model has no meaning here", "leave it out; it belongs to prompt and agent", "warning"
-        )
+        yield at("model").problem("model has no effect here", "leave it out; it belongs to prompt and agent", "warning")
     if draft.action_key == "http":
         yield from _secrets(draft, at("http"))
 
 
-def _lost_on(event: str, values: Mapping[str, Any], at: Callable[[str], Address]) -> Iterator[Problem]:
-    """What this event cannot do with what the hook says."""
+def _event_warnings(event: str, values: Mapping[str, Any], at: Callable[[str], Address]) -> Iterator[Problem]:
+    """Settings that have no effect on this event."""
     kind = event_kind(event)
     if values.get("on_failure") == "deny" and event in EVENTS and not kind.deniable:
         yield at("on_failure").problem(
@@ -277,14 +275,14 @@ def _lost_on(event: str, values: Mapping[str, Any], at: Callable[[str], Address]
         )  # fmt: skip
 
 
-def _thriftless(values: Mapping[str, Any], at: Callable[[str], Address]) -> Iterator[Problem]:
-    """What is said of a hook's cost and saves nothing."""
+def _cost_warnings(values: Mapping[str, Any], at: Callable[[str], Address]) -> Iterator[Problem]:
+    """Settings of a hook's cost that have no effect."""
     if values.get("over_budget", "report") != "report" and "budget" not in values:
-        yield at("over_budget").problem("there is no budget to be over", 'add budget = "50ms"', "warning")
+        yield at("over_budget").problem("over_budget without a budget has no effect", 'add budget = "50ms"', "warning")
     for key in ("cache", "over_budget"):
         if key in values and values.get("mode", "sync") != "sync":
             yield at(key).problem(
-                f"nobody waits for a hook with mode = {values['mode']!r}, so {key} has no meaning",
+                f"{key} has no effect with mode = {values['mode']!r}",
                 "leave it out",
                 "warning",
             )
@@ -294,7 +292,7 @@ def _secrets(draft: HookDraft, where: Address) -> Iterator[Problem]:
     for name, value in draft.values["http"].headers:
         if name.lower() in {"authorization", "x-api-key", "cookie", "proxy-authorization"} and "$" not in value:
             yield where.problem(
-                f"the header {name} holds its value in the file",
+                f"the value of the header {name} is in the file",
                 'write "$NAME" and set NAME in the environment',
                 "warning",
             )

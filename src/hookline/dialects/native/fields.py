@@ -121,12 +121,12 @@ def _inject() -> Kind:
 HTTP_FIELDS = (
     Field(key="url", kind=kinds.text('"https://…"'), about="Where the event is posted to."),
     Field(key="headers", kind=kinds.text_table('{ Authorization = "Bearer $TOKEN" }'),
-          about="Headers; $NAME is taken from the environment when the hook runs, so that no secret stands in a file."),
+          about="Headers; $NAME is read from the environment when the hook runs, so that no secret is in the file."),
     Field(key="allow_insecure", kind=kinds.flag(), about="Allow plain http to a machine other than this one."),
 )  # fmt: skip
 
 AGENT_FIELDS = (
-    Field(key="prompt", kind=kinds.text(), about="What the agent is told."),
+    Field(key="prompt", kind=kinds.text(), about="The instructions of the agent."),
     Field(key="model", kind=kinds.text('"haiku"'), about="Its model: a short name or provider:model."),
     Field(key="tools", kind=kinds.text_list('["memory"]'), about="The tools it may use; an empty list for none."),
     Field(key="steps", kind=kinds.whole(1, 1000), about="How many model calls it may make."),
@@ -167,9 +167,9 @@ HOOK_FIELDS = (
     *ACTIONS,
     Field(key="model", kind=kinds.text('"haiku"'), about="The model that answers a prompt."),
     Field(key="timeout", kind=kinds.duration(), about='How long it may take: "500ms", "5s", "2m", or seconds.'),
-    Field(key="budget", kind=kinds.duration('"50ms"'), about="How long 95 of 100 runs should take at most; hookline list, status and doctor tell when they do not."),
+    Field(key="budget", kind=kinds.duration('"50ms"'), about="How long 95 of 100 runs should take at most; hookline list, status and doctor report when they do not."),
     Field(key="over_budget", kind=kinds.choice("report", "background", "skip"), about="What becomes of a hook that is over its budget; one that could refuse is only reported."),
-    Field(key="cache", kind=kinds.duration('"10s"'), about="It is pure: for so long the daemon gives its answer again to the same event in the same directory."),
+    Field(key="cache", kind=kinds.duration('"10s"'), about="The hook is pure: for this long the daemon reuses its answer to the same event in the same directory."),
     Field(key="on_failure", kind=kinds.choice("ignore", "deny", "abort"), about="What it means when the hook cannot do its job."),
     Field(key="on_unsupported", kind=kinds.choice("deny", "ignore"), about="What it means when the agent cannot carry out the hook's answer."),
     Field(key="mode", kind=kinds.choice("sync", "background", "detached", "apply-later"), about="Whether the event waits for the hook."),
@@ -192,7 +192,7 @@ SOURCE_FIELDS = (
 )  # fmt: skip
 
 LIMIT_FIELDS = (
-    Field(key="timeout", kind=kinds.duration('"60s"'), about="How long a hook may take that does not say so itself."),
+    Field(key="timeout", kind=kinds.duration('"60s"'), about="The time limit of a hook that sets none itself."),
     Field(key="output", kind=kinds.whole(1024, 1 << 30), about="Bytes of output kept in memory; the rest goes to a file."),
     Field(key="stop_continuations", kind=kinds.whole(0, 1000), about="How often a Stop hook may send the agent back to work in one turn."),
     Field(key="grace", kind=kinds.duration('"1s"'), about="Time between asking a program to end and ending it."),
@@ -202,5 +202,5 @@ RECORD_FIELDS = (
     Field(key="enabled", kind=kinds.flag(), about="Whether firings are recorded."),
     Field(key="keep_days", kind=kinds.whole(1), about="Days a record is kept."),
     Field(key="keep_mb", kind=kinds.whole(1), about="Megabytes of records that are kept."),
-    Field(key="redact", kind=kinds.patterns(), about="Further regular expressions whose matches are taken out before anything is kept."),
+    Field(key="redact", kind=kinds.patterns(), about="Further regular expressions whose matches are redacted before anything is kept."),
 )  # fmt: skip

@@ -34,7 +34,7 @@ class Wrong:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
-    """``read`` gives the value in our words, or ``Wrong``; ``schema`` is the same rule for an editor."""
+    """``read`` gives the canonical value, or ``Wrong``; ``schema`` is the same rule for an editor."""
 
     read: Callable[[Any], Any]
     schema: Mapping[str, Any]
@@ -162,7 +162,7 @@ def text_list(example: str = '["…"]') -> Kind:
 
 
 def text_table(example: str = '{ NAME = "value" }') -> Kind:
-    """Names to texts; numbers and booleans are taken as they are written."""
+    """Names to texts; numbers and booleans become text."""
 
     def read(value: Any) -> tuple[tuple[str, str], ...] | Wrong:
         if isinstance(value, dict) and all(isinstance(v, (str, int, float)) for v in value.values()):
@@ -223,15 +223,13 @@ def bad_pattern(text: str) -> Wrong | None:
             re.compile(text)
     except (re.error, RecursionError, OverflowError) as error:
         return (
-            None
-            if _other_engine_takes(text)
-            else Wrong(finding=f"is not a regular expression: {error}", fix="correct it")
+            None if _regex_accepts(text) else Wrong(finding=f"is not a regular expression: {error}", fix="correct it")
         )
     return None
 
 
-def _other_engine_takes(text: str) -> bool:
-    # Matching is done by `regex`, which knows more (\p{L}); asked only when `re` says no, as it costs an import.
+def _regex_accepts(text: str) -> bool:
+    # Matching is done by `regex`, which supports more (\p{L}); tried only when `re` fails, as it costs an import.
     import regex
 
     try:
@@ -289,7 +287,7 @@ def read_table(table: dict[str, Any], fields: Sequence[Field], where: Address) -
     return Read(values=values, problems=tuple(problems), usable=usable)
 
 
-#: What other systems call it, which no likeness of letters would find.
+#: Names in other systems, which no similarity of letters would find.
 _ELSEWHERE: Mapping[str, str] = MappingProxyType(
     {
         "event": "on", "events": "on", "command": "run", "cmd": "run", "exec": "run", "do": "shell", "url": "http",
@@ -299,14 +297,14 @@ _ELSEWHERE: Mapping[str, str] = MappingProxyType(
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """The word that is meant by what other systems say, or the nearest one, else all of them while they are few."""
+    """The name for what other systems call it, or the nearest one, else all of them while they are few."""
     # Imported here: only a mistake pays for it.
     from difflib import get_close_matches
 
     words = list(known)
-    if (meant := _ELSEWHERE.get(word.lower(), "")) in words:
-        return f"did you mean {meant!r}?"
-    # By lower case, because a wrong capital is the most frequent slip of all.
+    if (known_as := _ELSEWHERE.get(word.lower(), "")) in words:
+        return f"did you mean {known_as!r}?"
+    # In lower case, because a wrong capital is the most frequent mistake.
     lowered = {one.lower(): one for one in words}
     near = get_close_matches(word.lower()[:80], lowered, n=1, cutoff=0.6)
     if near:

@@ -62,7 +62,7 @@ _KNOWLEDGE_FIELDS = (
     Field(key="classify_rules", kind=_rules(), about="Which profile and session_type a session in a directory has: the first rule whose pattern is part of the path."),
     Field(key="sessions", kind=_open_table('write { subdir = "sessions" }'), about="enabled, and subdir: the directory below path that sessions are exported to."),
     Field(key="learnings", kind=_open_table('write { subdir = "learnings" }'), about="subdir: the directory below path that learnings are written to."),
-    Field(key="search", kind=_open_table('write { engine = "qmd" }'), about="engine: which other search engine is told about new notes (qmd, or none)."),
+    Field(key="search", kind=_open_table('write { engine = "qmd" }'), about="engine: another search engine that is notified of new notes (qmd, or none)."),
 )  # fmt: skip
 
 _COMPOUND_LOOP_FIELDS = (
@@ -81,7 +81,7 @@ _COMPOUND_LOOP_FIELDS = (
 )  # fmt: skip
 
 _CONTEXT_INJECT_FIELDS = (
-    Field(key="enabled", kind=kinds.flag(), about="false: context-inject says nothing (true)."),
+    Field(key="enabled", kind=kinds.flag(), about="false: context-inject adds nothing (true)."),
     Field(key="max_body_chars", kind=kinds.whole(0), about="Above this, whole sections are left out (3000)."),
     Field(key="last_session_enabled", kind=kinds.flag(), about="Whether the last session is shown (true)."),
     Field(key="relevant_notes", kind=kinds.whole(0, 50), about="How many notes that fit the session are shown (3; 0 for none)."),
@@ -111,11 +111,11 @@ ABOUT: Mapping[str, str] = MappingProxyType(
     {
         "knowledge": "Where sessions leave memory.",
         "compound_loop": "How a model distils finished sessions.",
-        "context_inject": "What a session is told at its start.",
+        "context_inject": "The context that a session gets at its start.",
         "lazynorth": "The compass: a file of long-term aims.",
     }
 )
-#: What a project may say: no.
+#: What a project may set, to false only.
 _OPT_OUT = frozenset({("knowledge", "enabled"), ("compound_loop", "enabled"), ("context_inject", "enabled")})
 
 
@@ -155,7 +155,7 @@ def _allowed(name: str, values: dict[str, Any], layer: Layer, problems: list[Pro
     kept = {key: value for key, value in values.items() if (name, key) in _OPT_OUT and value is False}
     for key in values.keys() - kept.keys():
         where = Address(layer=layer).at(name).at(key)
-        finding = f"{name}.{key} is not a project's to set: a project may opt out with enabled = false"
+        finding = f"{name}.{key} may not be set by a project, which can only opt out with enabled = false"
         problems.append(where.problem(finding, "set it in the user's hookline.toml", "warning"))
     return kept
 
@@ -163,7 +163,7 @@ def _allowed(name: str, values: dict[str, Any], layer: Layer, problems: list[Pro
 def _profiles(tables: Tables, given: Any, layer: Layer, problems: list[Problem], *, lenient: bool) -> None:
     where = Address(layer=layer).at("profiles")
     if layer.name in FOREIGN:
-        problems.append(where.problem("profiles are not a project's to set", "set them in the user's file", "warning"))
+        problems.append(where.problem("profiles may not be set by a project", "set them in the user's file", "warning"))
         return
     if not isinstance(given, dict):
         problems.append(where.problem(f"profiles must be a table; got {show(given)}", 'write "[profiles.work]"'))

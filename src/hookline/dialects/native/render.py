@@ -28,8 +28,8 @@ from hookline.core.hook import (
 from hookline.core.problem import Problem
 from hookline.core.settings import Limits
 from hookline.dialects.base import Rendered
-from hookline.dialects.native.build import DETACHABLE, PROMPT_TIMEOUT, THRIFT_KEYS, build_matcher
-from hookline.dialects.native.fields import HOOK_FIELDS
+from hookline.dialects.native.build import COST_KEYS, DETACHABLE, PROMPT_TIMEOUT, build_matcher
+from hookline.dialects.native.fields import HOOK_FIELDS, WHEN_FIELDS
 from hookline.dialects.native.kinds import names
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
@@ -37,22 +37,22 @@ _NOWHERE = Origin(file="")
 
 
 def render(specs: Sequence[HookSpec]) -> Rendered:
-    """``parse(render(specs))`` gives the same specs up to origin and id; what cannot be said is a loss."""
+    """``parse(render(specs))`` gives the same specs up to origin and id; what cannot be expressed is a loss."""
     losses: list[Problem] = []
     blocks: list[str] = []
-    taken: set[str] = set()
+    used: set[str] = set()
     for table in _tables(specs):
         losses += _losses(table.specs[0])
-        name = _free(table.specs[0].name, taken)
+        name = _free(table.specs[0].name, used)
         if name != table.specs[0].name:
-            losses.append(_lost(table.specs[0], "its name is taken", f"it is now {name!r}"))
-        taken.add(name)
+            losses.append(_lost(table.specs[0], "its name is used by another hook", f"it is now {name!r}"))
+        used.add(name)
         blocks.append(_text(table, name))
     return Rendered(text="\n".join(blocks), losses=tuple(losses))
 
 
-def _free(name: str, taken: set[str]) -> str:
-    return next(one for number in count(1) if (one := name if number == 1 else f"{name}-{number}") not in taken)
+def _free(name: str, used: set[str]) -> str:
+    return next(one for number in count(1) if (one := name if number == 1 else f"{name}-{number}") not in used)
 
 
 # ── what was one hook is one table ───────────────────────────────────────────────────────────────────
@@ -129,7 +129,7 @@ def _written(spec: HookSpec) -> dict[str, Any]:
         if getattr(spec, key) != getattr(default, key):
             keys[key] = getattr(spec, key)
     if spec.thrift is not None:
-        keys |= {key: value for key in THRIFT_KEYS if (value := getattr(spec.thrift, key)) not in (None, "report", 0.0)}
+        keys |= {key: value for key in COST_KEYS if (value := getattr(spec.thrift, key)) not in (None, "report", 0.0)}
     keys |= {"when": _when(spec.gates), "env": dict(spec.environ)}
     keys |= {"inject": spec.output.inject if spec.output.inject in {"context", "attachment", "comment"} else ""}
     keys |= {"label": spec.output.label, "prefix": spec.output.prefix}
@@ -147,7 +147,7 @@ def _default(spec: HookSpec) -> HookSpec:
 
 
 def _regex(pattern: Pattern) -> str:
-    """Names and globs are said as expressions; they match the same texts."""
+    """Names and globs become expressions that match the same texts."""
     match pattern.style:
         case "any":
             return ""
@@ -193,18 +193,8 @@ def _agent(agent: AgentRun) -> dict[str, Any]:
 
 
 def _when(gates: Gates) -> dict[str, Any]:
-    keys = (
-        "every_n_turns",
-        "min_turn",
-        "message_contains",
-        "role",
-        "agent",
-        "cwd",
-        "once_per_session",
-        "debounce",
-        "max_per_minute",
-    )
     plain = Gates()
+    keys = [key for key in names(WHEN_FIELDS) if key != "once"]
     values = {key: getattr(gates, key) for key in keys if getattr(gates, key) != getattr(plain, key)}
     return {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
 
@@ -229,7 +219,7 @@ def _losses(spec: HookSpec) -> Iterator[Problem]:
     if spec.output.inject == "session" or spec.output.icon or spec.output.attributes:
         yield lost("what becomes of its output", "use inject, label and prefix")
     if spec.dialect != "native":
-        yield lost(f"it is called in {spec.dialect}'s way, and answers so", "name its file as a [[source]] instead")
+        yield lost(f"it uses the input and output format of {spec.dialect}", "name its file as a [[source]] instead")
     if isinstance(spec.action, Function) and spec.action.call is not None:
         yield lost("it is an object in memory", "give it a name as python = package.module:function")
     if spec.mode == "detached" and not set(_action(spec)) & DETACHABLE:

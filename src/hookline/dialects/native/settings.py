@@ -1,9 +1,8 @@
 """The tables beside the hooks: ``[limits]``, ``[record]``, ``[models]``, ``[mcp]``, merged over the layers.
 
-What comes with a project is not ours to obey blindly, and settings are read before anything is trusted. So a
-project's layers (project, local) may tighten or add, never weaken: their ``limits.timeout`` holds for their own
+Settings are read before anything is trusted, so a project's layers (project, local) may tighten or add, never weaken: their ``limits.timeout`` holds for their own
 hooks only, other limits may only rise, recording stays on, redaction only grows, models may be added but not
-redirected, and MCP servers, which are programs, are not taken from them at all.
+redirected, and MCP servers, which are programs, are never read from them.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ def read_settings(layers: Sequence[Layer], base: Settings | None = None) -> tupl
     if any(isinstance(layer.tree, dict) and not _OF_KNOWLEDGE.isdisjoint(layer.tree) for layer in layers):
         from hookline.dialects.native.memory import read_knowledge  # few have these tables
 
-        # The values are read again by the built-in hooks; here it matters that what is wrong is said.
+        # The built-in hooks read the values again; here only the problems matter.
         problems += read_knowledge(layers)[1]
     return settings, tuple(problems)
 
@@ -102,7 +101,7 @@ def _record(old: RecordSettings, layer: Layer, problems: list[Problem]) -> Recor
     if layer.name in FOREIGN:
         for key in [key for key in values if key != "redact"]:
             if values.pop(key) != getattr(old, key):
-                problems.append(_refused(layer, f"record.{key}", "is not a project's to change"))
+                problems.append(_refused(layer, f"record.{key}", "may not be changed by a project"))
     return replace(old, **values)
 
 
@@ -112,7 +111,9 @@ def _models(old: Any, layer: Layer, problems: list[Problem]) -> Any:
         return old
     if layer.name in FOREIGN:
         # Even a name that is not set here means something: a short name of the built-in table, or the default.
-        problems.append(_refused(layer, "models", "decides who judges one's own hooks, and is not a project's to set"))
+        problems.append(
+            _refused(layer, "models", "decides which model answers the user's hooks, so a project may not set it")
+        )
         return old
     good = dict(old)
     for name, target in given.items():

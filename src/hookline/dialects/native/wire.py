@@ -75,7 +75,7 @@ def _contexts(given: Any, output: Output) -> tuple[Context, ...]:
 
 
 def _read_context(item: Any, output: Output) -> Context:
-    """A hook that speaks of context means it, also without ``inject``; label and prefix are the hook's own."""
+    """Context in an answer counts without ``inject`` too; label and prefix are the hook's own."""
     placement = "context" if output.inject == "none" else output.inject
     if isinstance(item, str):
         return Context(text=_add_prefix(item, output.prefix), placement=placement, label=output.label)
@@ -166,7 +166,7 @@ def _iso_time(seconds: float) -> str:
 
 
 def _as_json(value: Any) -> Any:
-    """Read-only views and sets are data too; anything else is told by its text rather than not at all."""
+    """Read-only views and sets are data too; anything else becomes text."""
     if hasattr(value, "items"):
         return dict(value.items())
     if isinstance(value, (set, frozenset, tuple)):
@@ -185,7 +185,7 @@ def reply_in(spec: HookSpec, event: Event, raw: RunResult) -> Reply | HookError:
     """Exit 0: the answer counts. Exit 2: deny. Anything else is a failure, for ``on_failure`` to judge."""
     del event
     if raw.error:
-        # It did not get to say anything; what a runner knows of the reason is better than what we could guess.
+        # It did not get to answer, and the runner knows why.
         return HookError(error=raw.error)
     match spec.action:
         case Function():
@@ -208,35 +208,33 @@ def _from_exit(spec: HookSpec, raw: RunResult) -> Reply | HookError:
     if raw.exit_code == _DENIED:
         return _denied(spec, raw)
     if raw.signal is not None:
-        return HookError(error=f"ended by signal {raw.signal}{_told(raw)}")
-    return HookError(error=f"exit code {raw.exit_code}{_told(raw)}")
+        return HookError(error=f"ended by signal {raw.signal}{_last_line(raw)}")
+    return HookError(error=f"exit code {raw.exit_code}{_last_line(raw)}")
 
 
 def _with_notes(verdict: Reply | HookError, raw: RunResult) -> Reply | HookError:
-    """An answer that was cut off at the limit of output is no nonsense of the hook's: say what happened to it."""
-    return (
-        HookError(error=f"{verdict.error} ({'; '.join(raw.notes)})")
-        if raw.notes and isinstance(verdict, HookError)
-        else verdict
-    )
+    """An answer that was cut off at the limit of output is no mistake of the hook: the error says what happened."""
+    if raw.notes and isinstance(verdict, HookError):
+        return HookError(error=f"{verdict.error} ({'; '.join(raw.notes)})")
+    return verdict
 
 
 def _denied(spec: HookSpec, raw: RunResult) -> Reply:
-    """The deny stands whatever was printed; what else the answer says is kept where it can be read."""
+    """The deny stands whatever was printed; the rest of a readable answer is kept."""
     reason = raw.stderr.strip()
-    said = _from_text(spec, raw.stdout) if _like_json(raw.stdout) else None
-    told = said if isinstance(said, Reply) else NO_OPINION
+    answer = _from_text(spec, raw.stdout) if _like_json(raw.stdout) else None
+    reply = answer if isinstance(answer, Reply) else NO_OPINION
     return Reply(
         effect="deny",
         data=NO_OPINION.data,
-        reason=reason or told.reason or f"denied by {spec.name}",
-        context=told.context,
-        messages=told.messages,
-        attributes=told.attributes,
+        reason=reason or reply.reason or f"denied by {spec.name}",
+        context=reply.context,
+        messages=reply.messages,
+        attributes=reply.attributes,
     )
 
 
-def _told(raw: RunResult) -> str:
+def _last_line(raw: RunResult) -> str:
     last = raw.stderr.strip().rpartition("\n")[2].strip()
     return f": {last[:500]}" if last else ""
 
@@ -246,9 +244,9 @@ def _like_json(text: str) -> bool:
 
 
 def _from_text(spec: HookSpec, text: str) -> Reply | HookError:
-    text = text.removeprefix("\ufeff")  # some systems begin every text so
+    text = text.removeprefix("\ufeff")  # a byte order mark
     if "\0" in text:
-        # An object in UTF-16, or no text at all: a refusal in it must not be taken for talk.
+        # An object in UTF-16, or no text at all: a refusal in it must not pass as plain text.
         return HookError(error="stdout is not text in UTF-8")
     if not _like_json(text):
         return _plain(spec, text)
@@ -299,23 +297,23 @@ def _from_prompt(raw: RunResult) -> Reply | HookError:
         return HookError(error='the model\'s answer is not {"ok": true or false, "reason": text}')
     if ok:
         return Reply()
-    return Reply(effect="deny", reason=(reason or "").strip() or "the model said no")
+    return Reply(effect="deny", reason=(reason or "").strip() or "the model refused")
 
 
 def _from_agent(spec: HookSpec, raw: RunResult) -> Reply | HookError:
     """An agent's last text is its output, or its answer if it is one. It may object, but like any model never grant."""
     if raw.exit_code not in {None, 0}:
         return _from_exit(spec, raw)
-    value = raw.value if raw.value is not None else _parsed(raw.stdout)
+    value = raw.value if raw.value is not None else _json_or_text(raw.stdout)
     if isinstance(value, dict) and value and set(value) <= {"last_text", "error"}:
         if value.get("error"):
             return HookError(error=str(value["error"])[:500])
-        value = _parsed(str(value.get("last_text") or ""))
+        value = _json_or_text(str(value.get("last_text") or ""))
     reply = _from_value(spec, value)
     return replace(reply, effect=None) if isinstance(reply, Reply) and reply.effect == "allow" else reply
 
 
-def _parsed(text: str) -> Any:
+def _json_or_text(text: str) -> Any:
     """An object where there is one: a text that only starts like JSON is a text, since models write those."""
     if not text.lstrip().startswith("{"):
         return text
@@ -367,8 +365,8 @@ def reply_out(event: Event, decision: Decision) -> Answer:
         "messages": [{"hook": message.hook, "text": message.text} for message in decision.messages] or None,
         "attributes": dict(decision.attributes) or None,
     }
-    said = {key: value for key, value in answer.items() if value is not None}
-    stdout = json.dumps(said, default=_as_json) + "\n" if said else ""
+    fields = {key: value for key, value in answer.items() if value is not None}
+    stdout = json.dumps(fields, default=_as_json) + "\n" if fields else ""
     if denied:
         return Answer(stdout=stdout, stderr=(reason or "denied") + "\n", exit_code=_DENIED)
     return Answer(stdout=stdout)

@@ -69,7 +69,7 @@ class _PluginSlot:
 
 
 class PluginRunner:
-    """``on_event`` hears plugin.load, plugin.unload and plugin.message; set it before the first run."""
+    """``on_event`` receives plugin.load, plugin.unload and plugin.message; set it before the first run."""
 
     __slots__ = ("_closed", "_lock", "_seats", "_sockets", "_watch", "on_event")
 
@@ -92,7 +92,7 @@ class PluginRunner:
         link = self._seat(plugin).live() or self._up(plugin, job.settings, _environ(job), job.stop)
         if isinstance(link, str):
             return RunResult(error=link, ms=_since(began))
-        return _told(link, began, lambda: link.call(job.call.stdin, job.spec.timeout, job.stop))
+        return _answered(link, began, lambda: link.call(job.call.stdin, job.spec.timeout, job.stop))
 
     async def arun(self, job: Job) -> RunResult:
         """The same under a running loop: a plugin that answers quickly is waited for right here, since waking a
@@ -101,12 +101,12 @@ class PluginRunner:
 
         began = time.perf_counter()
         link = self._seat(_plugin(job)).live()
-        asked = link.ask_at_once(job.call.stdin, job.spec.timeout) if link is not None and link.quick else None
-        if link is None or asked is None:
+        request = link.ask_at_once(job.call.stdin, job.spec.timeout) if link is not None and link.quick else None
+        if link is None or request is None:
             return await asyncio.to_thread(self.run, job)
-        if link.glance(asked):
-            return _told(link, began, lambda: asked)
-        return await asyncio.to_thread(_told, link, began, lambda: link.wait(asked, job.stop))
+        if link.glance(request):
+            return _answered(link, began, lambda: request)
+        return await asyncio.to_thread(_answered, link, began, lambda: link.wait(request, job.stop))
 
     def start(self, job: Job) -> RunResult:
         """Send without waiting. A plugin that is not running is started in the background."""
@@ -137,7 +137,7 @@ class PluginRunner:
             link.terminate()
         until = time.monotonic() + _GRACE
         for link in links:
-            link.bring_down("it was asked to end", "terminate", max(0.01, until - time.monotonic()))
+            link.bring_down("it was told to stop", "terminate", max(0.01, until - time.monotonic()))
         self._watch.close()
         self._watch.flush()
         self._sockets.remove()
@@ -278,7 +278,7 @@ def _plugin(job: Job) -> Plugin:
     return job.spec.action
 
 
-def _told(link: Link, began: float, answered: Callable[[], PendingRequest]) -> RunResult:
+def _answered(link: Link, began: float, answered: Callable[[], PendingRequest]) -> RunResult:
     """The result of a request: an answer, or why there is none."""
     try:
         answer = answered()

@@ -111,12 +111,12 @@ def _orphans(directory: str) -> list[str]:
 def _end(marks: list[str]) -> None:
     """Most ended with their connection. The others get SIGTERM, then SIGKILL for their group."""
     until = time.monotonic() + _GRACE
-    told: set[str] = set()
+    reported: set[str] = set()
     while left := [(each, pid) for each in marks if (pid := pid_from_mark(each)) is not None]:
         late = time.monotonic() > until
         for each, pid in left:
-            if late or each not in told:
-                told.add(each)
+            if late or each not in reported:
+                reported.add(each)
                 with suppress(OSError):
                     os.killpg(pid, signal.SIGKILL if late else signal.SIGTERM)
         if late:

@@ -132,7 +132,7 @@ def test_a_plugin_that_is_built_in_empty_or_named_twice_is_reported() -> None:
     assert findings(parsed) == [
         "plugin powerline: builtin:powerline is not part of hookline",
         "bad plugin 'none' = ''",
-        "plugin a is named twice; the first one holds",
+        "plugin a is named twice; the first one counts",
     ]
 
 

@@ -182,7 +182,7 @@ def test_an_http_body_is_an_answer() -> None:
         ('{"ok": true}', Reply()),
         ('{"ok": true, "reason": "fine"}', Reply()),
         ('{"ok": false, "reason": " no "}', Reply(effect="deny", reason="no")),
-        ('{"ok": false}', Reply(effect="deny", reason="the model said no")),
+        ('{"ok": false}', Reply(effect="deny", reason="the model refused")),
     ],
 )
 def test_a_models_ok_is_no_opinion_and_its_no_a_deny(stdout: str, reply: Reply) -> None:
