@@ -27,6 +27,8 @@ def test_a_bad_line_in_the_journal_loses_no_deny(project: Project, line: str) ->
     state.mkdir(parents=True, mode=0o700)
     (state / "hookline.db.journal").write_text(f"{line}\n")
     assert ask(project, '{"effect": "deny", "reason": "no"}') == "deny"
+    assert (state / "hookline.db.journal.bad").read_text() == f"{line}\n"
+    assert project.run("log").code == 0
 
 
 def test_half_a_character_in_a_reason_loses_no_deny(project: Project) -> None:

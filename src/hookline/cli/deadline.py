@@ -13,13 +13,16 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from hookline.cli.stdio import file_identity
+from hookline.core.sanitize import encode
+
 if TYPE_CHECKING:  # a call that the daemon answers loads none of these
     from hookline.dialects.base import Answer
     from hookline.engine.build import Runtime
     from hookline.gateway.request import AgentRequest
 
-#: Exit codes: what agents read as a block, and what they read as no answer.
-BLOCK, _NO_ANSWER = 2, 75
+#: Exit codes: what agents read as a block, and two that they read as no answer: none was found, none could be written.
+BLOCK, _NO_ANSWER, _UNWRITTEN = 2, 75, 74
 #: Seconds for stopping hooks and recording the failure.
 _CLEAN_UP = 1.5
 #: Seconds after which the interpreter's own timer ends a process whose C call lets no other thread run.
@@ -32,7 +35,19 @@ class AnswerDeadline:
     The attributes are what is known so far; the caller sets them as it goes.
     """
 
-    __slots__ = ("_claimed", "_deny", "_lock", "_over", "_seconds", "_stdout", "answer", "parse", "request", "runtime")
+    __slots__ = (
+        "_claimed",
+        "_deny",
+        "_lock",
+        "_over",
+        "_reader",
+        "_seconds",
+        "_stdout",
+        "answer",
+        "parse",
+        "request",
+        "runtime",
+    )
 
     def __init__(self, seconds: float, *, deny: bool) -> None:
         self._seconds = seconds
@@ -53,6 +68,7 @@ class AnswerDeadline:
             self._stdout = os.dup(1)  # while hooks run, 1 leads to stderr
         except OSError:
             self._stdout = -1
+        self._reader = file_identity(self._stdout)
         start_new_thread(self._watch, ())
         with suppress(OSError, ValueError, RuntimeError):
             nowhere = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
@@ -82,11 +98,9 @@ class AnswerDeadline:
                 from hookline.cli.failsafe import failure_answer
 
                 answer = failure_answer(self.request, why, deny=self._deny)
-        text = f"{why}\n".encode(errors="replace")
         if answer is None:
-            return BLOCK if self._deny else _NO_ANSWER, b"", text
-        stderr = answer.stderr.encode(errors="replace")
-        return answer.exit_code, answer.stdout.encode(errors="replace"), stderr or text
+            return BLOCK if self._deny else _NO_ANSWER, b"", encode(f"{why}\n")
+        return answer.exit_code, encode(answer.stdout), encode(answer.stderr or f"{why}\n")
 
     def _watch(self) -> None:
         if not self._over.acquire(timeout=self._seconds) and self._lock.acquire(blocking=False):
@@ -99,15 +113,21 @@ class AnswerDeadline:
         known = self.answer
         if known is not None:
             note = f"hookline: the decision could not be recorded within {self._seconds:g} s\n"
-            code, stdout, stderr = known.exit_code, known.stdout.encode(), (note + known.stderr).encode()
+            code, stdout, stderr = known.exit_code, encode(known.stdout), encode(note + known.stderr)
         else:
             code, stdout, stderr = self.failure(f"{why}, and a hook here must not be skipped" if self._deny else why)
-        with suppress(OSError):
-            os.write(2, stderr)
-        with suppress(OSError):
-            while stdout and self._stdout >= 0:
-                stdout = stdout[os.write(self._stdout, stdout) :]
+        code = self.write(code, stdout, stderr)
         with suppress(Exception):
             failed = None if known is not None else self.request
             clean_up(self.runtime, failed, why, deny=self._deny, took=self._seconds, within=_CLEAN_UP)
-        EXIT(BLOCK if stdout and self._deny and code == 0 else code)  # an answer that was not written does not count
+        EXIT(code)
+
+    def write(self, code: int, stdout: bytes, stderr: bytes) -> int:
+        """Write an answer past Python's streams and give its exit code: one that was not written does not count."""
+        with suppress(OSError):
+            os.write(2, stderr)
+        with suppress(OSError):
+            while stdout and self._reader is not None and self._reader == file_identity(self._stdout):
+                stdout = stdout[os.write(self._stdout, stdout) :]
+        unwritten = BLOCK if self._deny else _UNWRITTEN
+        return unwritten if stdout and code == 0 else code

@@ -108,7 +108,7 @@ def stdout_to_stderr() -> Generator[None]:
     """Until this ends, prints go to stderr, so that what a function prints does not mix with the answer."""
     stream = sys.stdout
     try:
-        kept, listener = os.dup(1), _identity(1)
+        kept, listener = os.dup(1), file_identity(1)
     except OSError:  # stdout is closed
         yield
         return
@@ -116,7 +116,7 @@ def stdout_to_stderr() -> Generator[None]:
         _redirect_stdout(2)
         yield
     finally:
-        if _identity(kept) == listener:
+        if file_identity(kept) == listener:
             _redirect_stdout(kept)
             os.close(kept)
             sys.stdout = open(os.dup(1), "w", encoding="utf-8") if stream.closed else stream  # noqa: SIM115  until we end
@@ -131,7 +131,7 @@ def _redirect_stdout(descriptor: int) -> None:
         os.dup2(descriptor, 1)
 
 
-def _identity(descriptor: int) -> tuple[int, int] | None:
+def file_identity(descriptor: int) -> tuple[int, int] | None:
     """Which file a descriptor refers to: if a function closes everything, the number goes to the next open file."""
     try:
         status = os.fstat(descriptor)

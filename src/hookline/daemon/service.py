@@ -14,10 +14,11 @@ import hookline
 from hookline.core.deferred import DEFERRED
 from hookline.core.errors import DataError, UsageError
 from hookline.core.paths import Paths
+from hookline.core.sanitize import encode
 from hookline.daemon.engine_cache import CachedEngine, EngineCache
 from hookline.daemon.protocol import Caller, DaemonRequest, is_newer, pack_refusal, pack_result
 from hookline.gateway.dedupe_file import DaemonDeduper
-from hookline.gateway.handler import handle
+from hookline.gateway.handler import AgentResponse, handle
 from hookline.gateway.request import (
     AgentRequest,
     HookArguments,
@@ -142,16 +143,19 @@ class DaemonService:
             response = handle(request, cached.runtime, ending=False, deduper=deduper)
         finally:
             DEFERRED.work = None
-        if response.decision is not None:  # otherwise no hook ran, and nothing is known about the next one
-            quick = time.perf_counter() - began < _QUICK
-            if not quick or kind not in self._quick:
-                self._note(kind, quick=quick and cached.is_in_process(response))
-        stdout = response.stdout.encode("utf-8", "surrogateescape")
-        stderr = response.stderr.encode("utf-8", "surrogateescape")
+        stderr = encode(response.stderr)
         if cached.notes:
             stderr = "".join([f"hookline: {note}\n" for note in cached.notes]).encode() + stderr
-        later = self._later(request, cached, work, joins=response.unfinished) if work or response.unfinished else None
-        return pack_result(response.exit_code, stdout, stderr), later
+        packed = pack_result(response.exit_code, encode(response.stdout), stderr)
+        try:
+            if response.decision is not None:  # otherwise no hook ran, and nothing is known about the next one
+                quick = time.perf_counter() - began < _QUICK
+                if not quick or kind not in self._quick:
+                    self._note(kind, quick=quick and cached.is_in_process(response))
+            return packed, self._later(request, cached, work, response)
+        except Exception as error:  # decided is decided
+            self._report_crash(error)
+            return packed, None
 
     def _note(self, kind: _Kind, *, quick: bool) -> None:
         """The leader itself handles requests of a quick kind. One may hang all the same: then another thread leads."""
@@ -168,16 +172,18 @@ class DaemonService:
         return pack_refusal(f"a bug in the daemon: {type(error).__name__}")
 
     def _later(
-        self, request: AgentRequest, cached: CachedEngine, work: Sequence[Callable[[], None]], *, joins: bool
-    ) -> Callable[[], None]:
+        self, request: AgentRequest, cached: CachedEngine, work: Sequence[Callable[[], None]], response: AgentResponse
+    ) -> Callable[[], None] | None:
         """Deferred work of hooks, and waiting for those in the background, to record how they ended."""
+        if not work and not response.unfinished:
+            return None
         self.engines.hold(cached)
 
         def later() -> None:
             try:
                 for each in work:
                     each()
-                if joins:
+                if response.unfinished:
                     cached.runtime.engine.join(request.incoming.session)
             except Exception as error:
                 self._report_crash(error)

@@ -76,6 +76,8 @@ class Engine:
     _by_id: Mapping[str, HookSpec] = field(init=False, repr=False)
     _late: SimpleQueue[Applied] = field(default_factory=SimpleQueue, repr=False)
     _ids: Callable[[], str] = field(init=False, repr=False)
+    #: Why the latest firing could not be recorded, where the recorder itself broke.
+    _unrecorded: str = field(default="", init=False, repr=False)
 
     def __post_init__(self) -> None:
         self.cwd = self.cwd or os.getcwd()
@@ -179,7 +181,8 @@ class Engine:
 
     def notes(self) -> list[str]:
         """What could not be recorded: a record with unknown gaps is worse than none."""
-        return [note for keeper in (self.recorder, self.sessions) if (note := getattr(keeper, "note", ""))]
+        notes = (self._unrecorded, *(getattr(keeper, "note", "") for keeper in (self.recorder, self.sessions)))
+        return [note for note in notes if note]
 
     def join(self, session: str | None = None, until: float = 0.0) -> tuple[tuple[HookSpec, Outcome], ...]:
         """Wait for background hooks; a failure among them can still end the run (see ``fold.amend``).
@@ -296,9 +299,12 @@ class Engine:
                 state = fold.step(state, spec, outcome, seen=seen)
         limit = self.settings.limits.stop_continuations
         decision = fold.finish(state, outcomes, continuations=facts.continuations, limit=limit)
-        if finish is not None:
-            decision = finish(event, decision)
-        self._record(event, facts, decision, (time.perf_counter() - began) * 1000)
+        try:
+            if finish is not None:
+                decision = finish(event, decision)
+            self._record(event, facts, decision, (time.perf_counter() - began) * 1000)
+        except Exception as error:  # decided is decided: the record may have a gap, and a note says so
+            self._unrecorded = f"a firing was not recorded: {type(error).__name__}: {error}"
         return decision
 
     def _nobody_listens(self, kind: EventKind, data: Mapping[str, Any]) -> bool:

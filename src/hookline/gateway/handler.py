@@ -8,17 +8,17 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 
-from hookline.core._dataclass import dataclass, fast_constructor, replace
+from hookline.core._dataclass import EMPTY, dataclass, fast_constructor, replace
 from hookline.core.event import Event
 from hookline.core.result import Decision, Started
 from hookline.core.session_facts import Facts
-from hookline.dialects.base import Answer, Incoming
+from hookline.dialects.base import Answer, Dialect, Incoming
 from hookline.engine import fold
 from hookline.engine.build import Runtime, Sources
 from hookline.gateway import bypass, derived
 from hookline.gateway.dedupe import Deduper, EarlierDecision
 from hookline.gateway.notices import find_unloaded_guards, problem_lines, trust_lines
-from hookline.gateway.reply import write_reply
+from hookline.gateway.reply import AgentReply, write_reply
 from hookline.gateway.request import AgentRequest, dedupe_key
 
 
@@ -65,8 +65,31 @@ def handle(
     """Fire and translate. ``ending``: the process ends afterwards, so background hooks are waited for now.
 
     ``deduper`` remembers events that come through several registrations. ``on_answer`` gets the answer before it is
-    recorded, which may take a while.
+    recorded, which may take a while. Once there is an answer, it is given: whatever fails after that is a notice.
     """
+    known: list[Answer] = []
+
+    def keep(answer: Answer) -> None:
+        known[:] = [answer]
+        if on_answer is not None:
+            on_answer(answer)
+
+    try:
+        return _handle(request, runtime, ending=ending, deduper=deduper, on_answer=keep)
+    except Exception as error:
+        if not known:
+            raise
+        return _response(known[0], [f"failed after the decision: {type(error).__name__}: {error}"])
+
+
+def _handle(
+    request: AgentRequest,
+    runtime: Runtime,
+    *,
+    ending: bool,
+    deduper: Deduper | None,
+    on_answer: Callable[[Answer], None],
+) -> AgentResponse:
     if not request.environ.keys().isdisjoint(bypass.VARIABLES):
         bypassed = bypass.bypass(request, _event(request, runtime), runtime.engine, problem_lines(runtime))
         if bypassed is not None:
@@ -76,7 +99,7 @@ def handle(
     turn = deduper.enter(dedupe_key(request), request.arguments.registration, request.until)
     try:
         if turn.earlier is not None:
-            return _repeat(request, runtime, turn.earlier)
+            return _repeat(request, runtime, turn.earlier, on_answer)
         response = _run_hooks(request, runtime, ending=ending, on_answer=on_answer)
         if response.decision is not None and response.event is not None:
             turn.keep(response.event, response.decision)
@@ -85,17 +108,20 @@ def handle(
         turn.leave()
 
 
-def _repeat(request: AgentRequest, runtime: Runtime, earlier: EarlierDecision) -> AgentResponse:
+def _repeat(
+    request: AgentRequest, runtime: Runtime, earlier: EarlierDecision, on_answer: Callable[[Answer], None]
+) -> AgentResponse:
     """The decision that was made when the same event came through another registration."""
     event = _event(request, runtime)
     first, second = earlier.registration, request.arguments.registration
+    answer = _reply(request.dialect, event, earlier.for_event(event)).answer
+    on_answer(answer)
     runtime.engine.recorder.mark(earlier.event_id, f"arrived through {first} and through {second}; its hooks ran once")
-    answer = write_reply(request.dialect, event, earlier.for_event(event)).answer
     return _response(answer, [*problem_lines(runtime), *runtime.engine.notes()])
 
 
 def _run_hooks(
-    request: AgentRequest, runtime: Runtime, *, ending: bool, on_answer: Callable[[Answer], None] | None = None
+    request: AgentRequest, runtime: Runtime, *, ending: bool, on_answer: Callable[[Answer], None]
 ) -> AgentResponse:
     writer = _AnswerWriter(request, runtime, on_answer)
     event, decision = _fire(request, runtime, writer, ending=ending)
@@ -106,6 +132,8 @@ def _run_hooks(
         if late:
             decision = fold.amend(decision, late)
             writer.amend(event, decision)
+    if writer.answer is None:  # writing it failed once
+        decision = writer.finish(event, decision)
     assert writer.answer is not None
     decision = writer.before_refusal(decision)
     lines = _notices(runtime, decision)
@@ -143,7 +171,7 @@ class _AnswerWriter:
 
     __slots__ = ("_intended", "_on_answer", "_request", "_runtime", "answer")
 
-    def __init__(self, request: AgentRequest, runtime: Runtime, on_answer: Callable[[Answer], None] | None) -> None:
+    def __init__(self, request: AgentRequest, runtime: Runtime, on_answer: Callable[[Answer], None]) -> None:
         self._request = request
         self._runtime = runtime
         self._on_answer = on_answer
@@ -156,10 +184,9 @@ class _AnswerWriter:
         request = self._request
         if request.arguments.fail_closed and self._runtime.loaded.problems:
             decision = _refuse_missing_guard(event, decision, self._runtime)
-        reply = write_reply(request.dialect, event, decision)
+        reply = _reply(request.dialect, event, decision)
         self.answer = reply.answer
-        if self._on_answer is not None:
-            self._on_answer(reply.answer)
+        self._on_answer(reply.answer)
         if not reply.refused and not reply.dropped:
             return decision
         notes = reply.notes(request.arguments.agent)
@@ -171,12 +198,26 @@ class _AnswerWriter:
     def amend(self, event: Event, decision: Decision) -> None:
         """A failure in the background can change the answer, unless it is a refusal already."""
         if self._intended is None:
-            self.answer = write_reply(self._request.dialect, event, decision).answer
+            self.answer = _reply(self._request.dialect, event, decision).answer
+            self._on_answer(self.answer)
 
     def before_refusal(self, decision: Decision) -> Decision:
         """As hooks decided it: another registration may belong to an agent that can do what this one cannot."""
         intended = self._intended
         return decision if intended is None else replace(decision, effect=intended.effect, granted=intended.granted)
+
+
+def _reply(dialect: Dialect, event: Event, decision: Decision) -> AgentReply:
+    """A decision that cannot be written whole keeps its effect and its reason; without its changes it is a refusal."""
+    try:
+        return write_reply(dialect, event, decision)
+    except Exception as error:
+        note = f"what it says could not be written: {type(error).__name__}: {error}"
+        plain = replace(
+            decision, context=(), messages=(), attributes=EMPTY, data=event.data, modified=False,
+            effect="deny" if decision.modified else decision.effect, granted=decision.granted and not decision.modified,
+        )  # fmt: skip
+        return replace(write_reply(dialect, event, plain), dropped=(note,))
 
 
 def _refuse_missing_guard(event: Event, decision: Decision, runtime: Runtime) -> Decision:

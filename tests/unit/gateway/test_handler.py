@@ -13,6 +13,7 @@ from hookline.core.result import Decision
 from hookline.core.samples import hook_spec
 from hookline.gateway.dedupe import EarlierDecision, MemoryDeduper
 from hookline.gateway.handler import handle
+from hookline.gateway.reply import write_reply
 from hookline.state.record import MemoryRecorder, Record
 
 from .conftest import Gate
@@ -167,15 +168,38 @@ class Leaving:
         self.events.append("leave")
 
 
-def test_a_turn_is_left_also_when_hookline_itself_fails(gate: Gate) -> None:
-    deduper, runtime = Leaving(), gate.runtime(hook_spec("guard", lambda _event: DENY))
+def fails(*_args: object, **_options: object) -> Any:
+    raise RuntimeError("ours")
 
-    def fails(_answer: object) -> None:
-        raise RuntimeError("ours")
+
+def test_a_turn_is_left_also_when_hookline_itself_fails(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
+    deduper, runtime = Leaving(), gate.runtime(hook_spec("guard", lambda _event: DENY))
+    monkeypatch.setattr("hookline.engine.fold.begin", fails)
 
     with pytest.raises(RuntimeError, match="ours"):
-        handle(gate.ask(registration="r"), runtime, ending=True, deduper=deduper, on_answer=fails)
+        handle(gate.ask(registration="r"), runtime, ending=True, deduper=deduper)
     assert deduper.events == ["enter r", "leave"]
+
+
+def test_what_fails_after_the_decision_is_a_notice_and_no_other_answer(gate: Gate) -> None:
+    runtime = gate.runtime(hook_spec("guard", lambda _event: DENY))
+    response = handle(gate.ask(), runtime, ending=True, on_answer=fails)
+    assert verdict(response) == "deny"
+    assert "ours" in response.stderr
+
+
+def test_an_answer_that_cannot_be_written_whole_keeps_its_effect(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
+    runtime = gate.runtime(hook_spec("guard", lambda _event: {**DENY, "context": "why"}))
+    written = write_reply
+
+    def fails_with_context(dialect: Any, event: Any, decision: Decision) -> Any:
+        return fails() if decision.context else written(dialect, event, decision)
+
+    monkeypatch.setattr("hookline.gateway.handler.write_reply", fails_with_context)
+    response = handle(gate.ask(), runtime, ending=True)
+    assert verdict(response) == "deny"
+    assert response.decision is not None
+    assert "could not be written" in response.decision.ignored[0].text
 
 
 def test_a_turn_keeps_the_decision_before_it_is_left(gate: Gate) -> None:

@@ -23,7 +23,7 @@ from hookline.core.errors import StateError, UsageError
 from hookline.core.result import STATUS, Decision, Message
 from hookline.core.serialize import decision_shape, hook_effect
 from hookline.engine import fold
-from hookline.engine.build import StoreOptions
+from hookline.engine.build import Runtime, StoreOptions
 from hookline.gateway.args import CommandSyntax, parse_plain
 from hookline.runners.environ import why_too_deep
 
@@ -57,15 +57,31 @@ def run(args: Namespace | SimpleNamespace) -> int:
     require_readable(runtime, args.config)
     event = read_event(args, runtime)
     tell_problems(runtime)
-    with stdout_to_stderr(), runtime.engine as engine:
-        decision = engine.fire_event(event)
-        decision = fold.amend(decision, engine.join())
-    if args.json:  # otherwise the decision shows it, hook by hook
+    decision: Decision | None = None
+    try:
+        with stdout_to_stderr(), runtime.engine as engine:
+            decision = engine.fire_event(event)
+            decision = fold.amend(decision, engine.join())
+        return _tell(args, runtime, decision)
+    except Exception as error:
+        if decision is None or not _refuses(decision):
+            raise
+        print(f"hookline: failed after the decision: {type(error).__name__}: {error}", file=sys.stderr)
+        print_now(json_line(decision_shape(decision)) if args.json else render_decision(decision))
+        return 1
+
+
+def _refuses(decision: Decision) -> bool:
+    return decision.effect != "allow" or decision.aborted is not None
+
+
+def _tell(args: Namespace | SimpleNamespace, runtime: Runtime, decision: Decision) -> int:
+    if args.json:  # else the decision says it, hook by hook
         tell_untrusted(decision)
     for note in runtime.engine.notes():
         print(f"hookline: {note}", file=sys.stderr)
     written = print_now(json_line(decision_shape(decision)) if args.json else render_decision(decision))
-    if decision.effect != "allow" or decision.aborted is not None:
+    if _refuses(decision):
         return 1
     if not written:
         raise StateError("the decision could not be written to standard output")

@@ -17,6 +17,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from time import monotonic
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
@@ -24,6 +25,7 @@ from typing import TYPE_CHECKING
 from hookline.cli.deadline import BLOCK, AnswerDeadline
 from hookline.cli.stdio import read_stream, stdout_to_stderr, write_fully
 from hookline.core.errors import HooklineError, StateError, UsageError, shortage
+from hookline.core.sanitize import encode
 from hookline.gateway.args import HOOK_SYNTAX, parse_plain, parse_seconds
 
 if TYPE_CHECKING:
@@ -80,7 +82,8 @@ def run(args: Namespace | SimpleNamespace) -> int:
     try:
         return _answer_or_fail(args, deadline)
     finally:
-        deadline.cancel()
+        with suppress(Exception):  # the answer is given
+            deadline.cancel()
 
 
 def _answer_or_fail(args: Namespace | SimpleNamespace, deadline: AnswerDeadline) -> int:
@@ -90,9 +93,9 @@ def _answer_or_fail(args: Namespace | SimpleNamespace, deadline: AnswerDeadline)
     except Exception as error:
         if deadline.answer is not None:  # decided: whatever fails afterwards, the agent gets this answer
             deadline.claim()
-            note = f"hookline: the decision may not be recorded: {type(error).__name__}: {error}\n"
+            note = f"hookline: failed after the decision: {type(error).__name__}: {error}\n"
             answer = deadline.answer
-            return _write(answer.exit_code, _encode(answer.stdout), _encode(note + answer.stderr), deny=deny)
+            return deadline.write(answer.exit_code, encode(answer.stdout), encode(note + answer.stderr))
         if not deny:
             deadline.claim()
             raise
@@ -156,15 +159,7 @@ def _run_cold(args: Namespace | SimpleNamespace, stdin: bytes, deadline: AnswerD
     with stdout_to_stderr(), exit_raises(), runtime.engine:
         answer = handle(request, runtime, ending=True, deduper=_deduper(request), on_answer=decided)
     deadline.claim()
-    return _write(answer.exit_code, _encode(answer.stdout), _encode(answer.stderr), deny=args.on_failure == "deny")
-
-
-def _encode(text: str) -> bytes:
-    """Bytes that were no text go out as they came in; half a character, which no encoding has, as a question mark."""
-    try:
-        return text.encode(errors="surrogateescape")
-    except UnicodeEncodeError:
-        return text.encode(errors="replace")
+    return _write(answer.exit_code, encode(answer.stdout), encode(answer.stderr), deny=args.on_failure == "deny")
 
 
 def _request(args: Namespace | SimpleNamespace, stdin: bytes) -> AgentRequest:

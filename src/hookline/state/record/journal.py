@@ -201,16 +201,29 @@ class JournaledStore(Store):
                 connection = self._connect()
                 with _waiting_for_others(connection, patient=patient), transaction(connection):
                     latest = connection.execute("SELECT max(number) FROM firings").fetchone()[0] or 0
-                    for run in insert_many(connection, many, latest):
+                    runs, unfit = _insert_fitting(connection, many, latest)
+                    for run in runs:
                         self._know(connection, run[3], run[2])
                     number = latest + len(many)
             except (sqlite3.Error, StateError, OSError) as error:
                 if patient or getattr(error, "sqlite_errorcode", 0) != sqlite3.SQLITE_BUSY:
                     self._not_recorded(error)
                 return False
+        if unfit:
+            self.set_aside([json.dumps(rows).encode() for rows in unfit])
         if number % PRUNE_EVERY < len(many):
             self.prune()
         return True
+
+    def set_aside(self, lines: Sequence[bytes]) -> None:
+        """Lines that cannot be recorded are kept in a file beside the journal, for a person to look at."""
+        aside = f"{journal_path(self.path)}.bad"
+        with suppress(OSError):
+            handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            with os.fdopen(handle, "ab") as file:
+                file.write(b"".join(line + b"\n" for line in lines))
+        many = "1 line" if len(lines) == 1 else f"{len(lines)} lines"
+        self.note = f"{many} of {journal_path(self.path)} could not be recorded; moved to {aside}"
 
     def close(self) -> None:
         self._closed = True
@@ -248,20 +261,61 @@ def _waiting_for_others(connection: sqlite3.Connection, *, patient: bool) -> Gen
         connection.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1000)}")
 
 
+#: What SQLite raises for a row of the wrong shape: nothing is wrong with the store.
+_UNFIT = (
+    UnicodeEncodeError, OverflowError, sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.InterfaceError,
+)  # fmt: skip
+
+
+def _insert_fitting(
+    connection: sqlite3.Connection, many: Sequence[Rows], latest: int
+) -> tuple[Sequence[Sequence[Any]], Sequence[Rows]]:
+    """The runs that were inserted, and the firings that no store could take. Nearly always all fit."""
+    try:
+        with _savepoint(connection):
+            return insert_many(connection, many, latest), ()
+    except _UNFIT:
+        if len(many) == 1:
+            return (), many
+    runs: list[Sequence[Any]] = []
+    unfit: list[Rows] = []
+    for at, rows in enumerate(many):
+        inserted, left = _insert_fitting(connection, [rows], latest + at)
+        runs += inserted
+        unfit += left
+    return runs, unfit
+
+
+@contextmanager
+def _savepoint(connection: sqlite3.Connection) -> Generator[None]:
+    connection.execute("SAVEPOINT rows")
+    try:
+        yield
+    except BaseException:
+        connection.execute("ROLLBACK TO rows")
+        raise
+    finally:
+        connection.execute("RELEASE rows")
+
+
 def open_journal(state: str, settings: RecordSettings) -> JournaledStore:
     """The store of a state directory, for a process that stays."""
     path = os.path.join(state, "hookline.db")
     return JournaledStore(path, patterns=settings.redact, keep_days=settings.keep_days, keep_mb=settings.keep_mb)
 
 
-def recover_journal(path: str, *, patience: float = 0.0) -> None:
-    """Take the journal over if its writer is gone. A live writer is about to empty it, which a reader may wait for."""
+def recover_journal(path: str, *, patience: float = 0.0) -> str:
+    """Take the journal over if its writer is gone. A live writer is about to empty it, which a reader may wait for.
+
+    Gives a note for a person if something could not be recorded.
+    """
     store = JournaledStore(path)
     recover(store)
     store.close()
     until = time.monotonic() + patience
     while time.monotonic() < until and os.path.exists(journal_path(path)) and os.path.getsize(journal_path(path)):
         time.sleep(0.01)
+    return store.note
 
 
 def journal_path(path: str) -> str:
@@ -278,9 +332,12 @@ def recover(store: JournaledStore) -> list[Rows]:
     if handle is None:
         return []
     try:
-        rows = [row for line in _lines(path) if (row := _row(line)) is not None]
-        known = _known(store, [str(row[0][0]) for row in rows])
-        fresh = [row for row in rows if row[0][0] not in known]
+        lines = [(line, _row(line)) for line in _lines(path)]
+        rows = {row[0][0]: row for _, row in lines if row is not None}  # one line twice is one firing
+        known = _known(store, list(rows))
+        fresh = [row for name, row in rows.items() if name not in known]
+        if bad := [line for line, row in lines if row is None]:
+            store.set_aside(bad)
         if fresh and not store.keep(fresh, patient=False):
             return fresh
         os.ftruncate(handle, 0)
@@ -312,10 +369,10 @@ def _lines(path: str) -> list[bytes]:
 
 
 def _row(line: bytes) -> Rows | None:
-    """None for a line that a full disk cut off: its firing was written directly."""
+    """None for what is no row of this version, and for a line that a full disk cut off: its firing was written directly."""
     try:
         row, runs = json.loads(line)
-        whole = len(row) == _FIRING_COLUMNS and all(len(run) == _RUN_COLUMNS for run in runs)
-        return (tuple(row), [tuple(run) for run in runs]) if whole else None  # a row of another version cannot be kept
-    except (ValueError, TypeError):
+        fits = len(row) == _FIRING_COLUMNS and all(len(run) == _RUN_COLUMNS for run in runs)
+        return (tuple(row), [tuple(run) for run in runs]) if fits and isinstance(row[0], str) else None
+    except (ValueError, TypeError, RecursionError):
         return None

@@ -249,12 +249,14 @@ class Store(Database):
 
 def store_in(state: str, settings: RecordSettings, *, brief: bool = False) -> Store:
     """The store of a state directory: one file for all processes. ``brief`` is for a process that fires once."""
-    path = os.path.join(state, "hookline.db")
+    path, note = os.path.join(state, "hookline.db"), ""
     if _has_lines(f"{path}.journal"):
         from hookline.state.record.journal import recover_journal  # only while or after a process keeps a journal
 
-        recover_journal(path, patience=0.0 if brief else 0.5)
-    return Store(path, patterns=settings.redact, keep_days=settings.keep_days, keep_mb=settings.keep_mb, brief=brief)
+        note = recover_journal(path, patience=0.0 if brief else 0.5)
+    store = Store(path, patterns=settings.redact, keep_days=settings.keep_days, keep_mb=settings.keep_mb, brief=brief)
+    store.note = note
+    return store
 
 
 def _has_lines(journal: str) -> bool:

@@ -288,3 +288,27 @@ def test_what_a_killed_process_left_is_not_waited_for_while_somebody_writes(tmp_
 
     assert (len(left), store.note) == (20, "")
     assert len(names(store_in(str(tmp_path), RecordSettings()))) == 20
+
+
+def test_lines_that_cannot_be_recorded_are_set_aside_and_the_others_kept_once(tmp_path: Path):
+    path = str(tmp_path / "hookline.db")
+    subprocess.run([sys.executable, "-c", KILLED, path, "none"], check=False)
+    good = Path(journal_path(path)).read_bytes().splitlines()
+    row, runs = json.loads(good[0])
+    bad = [
+        b'[["x"],[]]', b"[[],[[]]]", b"{}", b"[" * 5000, b"no json",
+        json.dumps([["odd", {"a": 1}, *row[2:]], runs]).encode(),
+        json.dumps([["surrogate", *row[1:7], "\ud800", *row[8:]], runs]).encode(),
+        json.dumps([["huge", row[1], row[2], 1 << 70, *row[4:]], runs]).encode(),
+        json.dumps([["type", "no time", *row[2:]], runs]).encode(),
+    ]  # fmt: skip
+    Path(journal_path(path)).write_bytes(b"\n".join([bad[0], *good, *bad[1:], good[3]]) + b"\n")
+
+    store = store_in(str(tmp_path), RecordSettings())
+
+    assert names(store) == [f"e{number}" for number in range(20)]
+    aside = Path(f"{journal_path(path)}.bad")
+    assert len(aside.read_bytes().splitlines()) == len(bad)
+    assert aside.stat().st_mode & 0o077 == 0
+    assert "could not be recorded; moved to" in store.note
+    assert Path(journal_path(path)).stat().st_size == 0
