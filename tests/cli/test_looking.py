@@ -260,7 +260,7 @@ def test_a_mistyped_command_is_answered_in_whole_sentences(project):
 def test_one_of_a_thing_is_said_in_the_singular(hooked):
     hooked.fire("PreToolUse", {"tool_name": "Bash", "tool_input": {"command": "rm"}})
     (line,) = (one for one in hooked.run("status").out.splitlines() if one.startswith("record"))
-    assert "1 firing, today" in line
+    assert "1 event, today" in line
     hooked.write("bad.toml", "x = 1\n[[hook]]\n")
     assert hooked.run("check", "bad.toml").out.splitlines()[-1] == "1 file, 0 hooks, 1 error, 1 warning"
 

@@ -39,7 +39,7 @@ def _uuid7() -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRequest:
-    """What the user asked for. ``text`` is the whole input, ``before`` the bytes of the file as it was read."""
+    """The options of one run. ``text`` is the whole input, ``before`` the bytes of the file as it was read."""
 
     text: str
     where: Where

@@ -28,7 +28,7 @@ _GROUPS: Mapping[str, Mapping[str, str]] = MappingProxyType(
         "start": {
             "demo": "watch hooks of every dialect decide, inject and block",
             "deploy": "register hookline with your agents",
-            "undeploy": "remove hookline from your agents, to the byte",
+            "undeploy": "remove hookline from your agents and restore their files",
             "doctor": "find out whether your hooks really fire",
         },
         "every day": {

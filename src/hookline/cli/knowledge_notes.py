@@ -121,7 +121,7 @@ def show(args: Namespace, context: MemoryContext) -> int:
         session = _session(args.what, index.sessions())
         rows = index.session_notes(session) if session else []
     if not rows:
-        warn(f"unknown session {args.what!r}")
+        warn(f"unknown session {args.what!r}; to find one: hookline knowledge search TEXT")
         return 1
     notes = [{"kind": row.kind, "title": row.title, "path": row.path, "date": row.date} for row in rows]
     texts = [_render_note(row.kind, row.title, row.body, row.path) for row in rows]
@@ -172,7 +172,7 @@ def forget(args: Namespace, context: MemoryContext) -> int:
         with current_index(context, thorough=True) as index:
             session = _session(args.session, list_sessions(context.places, index, store))
             if not session:
-                warn(f"unknown session {args.session!r}")
+                warn(f"unknown session {args.session!r}; to find one: hookline knowledge search TEXT")
                 return 1
             if not args.yes and not _confirm(session):
                 return 1

@@ -31,7 +31,7 @@ _KEPT, _MOST = 1 << 20, 1 << 22
 _RESTARTED = b"hookline: the log was full and starts over\n"
 
 
-def redirect_output(place: DaemonPaths) -> None:
+def _redirect_output(place: DaemonPaths) -> None:
     """From now on everything that is printed goes to the log; without a log it stays lost, as before."""
     with contextlib.suppress(OSError):
         log = _open_log(place)
@@ -40,7 +40,7 @@ def redirect_output(place: DaemonPaths) -> None:
         os.close(log)
 
 
-def truncate_log() -> None:
+def _truncate_log() -> None:
     """Empty the log when it is too long. It is not replaced: workers keep printing into the same file."""
     with contextlib.suppress(OSError):
         if os.fstat(2).st_size > _MOST:
@@ -80,10 +80,10 @@ def lock_holder(place: DaemonPaths) -> int | None:
             pid = pid_from_mark(file.read(200))
     except OSError:
         pid = None
-    return socket_owner(place) if pid is None else pid
+    return _socket_owner(place) if pid is None else pid
 
 
-def socket_owner(place: DaemonPaths) -> int | None:
+def _socket_owner(place: DaemonPaths) -> int | None:
     """The process that listens on the socket; None where nobody does, or the system does not say."""
     if not hasattr(socket, "SO_PEERCRED"):
         return None
@@ -158,7 +158,7 @@ def run(place: DaemonPaths, *, idle: float | None = None, background: bool = Fal
     signal.pthread_sigmask(signal.SIG_SETMASK, ())  # the agent whose client started us may have blocked some
     os.chdir("/")  # we keep no directory from being removed
     if background:
-        redirect_output(place)
+        _redirect_output(place)
     sock = _bind(place)
     with contextlib.suppress(OSError):
         os.unlink(place.starting)
@@ -168,7 +168,7 @@ def run(place: DaemonPaths, *, idle: float | None = None, background: bool = Fal
     try:
         server = _server(sock, place, idle, lambda: _is_at(place.socket, inode))
         if background:
-            server.chore = truncate_log
+            server.chore = _truncate_log
         gc.freeze()  # what is loaded now stays: collecting it again and again is useless
         gc.set_threshold(20_000, 20, 50)
         server.run()
@@ -224,7 +224,7 @@ def start(place: DaemonPaths, environ: Mapping[str, str], *, wait: float = 10.0,
     """Start a daemon that outlives us; whether one answers in time."""
     if ask(place, "status") is not None:
         return True
-    if socket_owner(place) is not None:  # it hangs, and there can be no other
+    if _socket_owner(place) is not None:  # it hangs, and there can be no other
         return False
     lock = acquire_lock(place)  # report problems here: a daemon in the background cannot
     if lock is not None:

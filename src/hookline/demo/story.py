@@ -65,7 +65,9 @@ STORY: tuple[_Step, ...] = (
         data={"stop_reason": "end_turn", "assistant_message": "Done."},
         about="The agent wants to stop. A Letta Code hook sends it back to work.",
     ),
-    _Step(event="Stop", data={"stop_reason": "end_turn", "assistant_message": "Done, tested."}, about="Now it may."),
+    _Step(
+        event="Stop", data={"stop_reason": "end_turn", "assistant_message": "Done, tested."}, about="Now it may stop."
+    ),
 )
 
 #: What the model of the demo answers: it is scripted, so that no key is needed.

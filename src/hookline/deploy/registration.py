@@ -19,7 +19,7 @@ _HELD = "o=$("
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CommandLine:
+class _CommandLine:
     """What one registration runs."""
 
     program: str
@@ -120,8 +120,8 @@ def registrations(agent: Agent, program: str, needs: Sequence[Need], scope: Scop
     return tuple(_registration(agent, program, need, scope) for need in needs if need.event in events)
 
 
-def command_line(agent: Agent, program: str, need: Need, scope: Scope = "user") -> CommandLine:
-    return CommandLine(
+def command_line(agent: Agent, program: str, need: Need, scope: Scope = "user") -> _CommandLine:
+    return _CommandLine(
         program=program,
         agent=agent.name,
         event=native_events(agent)[need.event],

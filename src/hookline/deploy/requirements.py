@@ -44,7 +44,7 @@ class AgentFile:
 
 
 def detect_agents(home: str) -> list[Agent]:
-    return [agent for agent in all_agents().values() if is_installed(agent, home, os.environ)]
+    return [agent for agent in all_agents().values() if _is_installed(agent, home, os.environ)]
 
 
 def select_files(agents: Sequence[str], scope: Scope, here: str, home: str) -> list[AgentFile]:
@@ -116,7 +116,7 @@ def canonical_events(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(name if name in EVENTS else native[name] for name in names)
 
 
-def is_installed(target: Agent, home: str, environ: Mapping[str, str]) -> bool:
+def _is_installed(target: Agent, home: str, environ: Mapping[str, str]) -> bool:
     """Its program is found, or its directory shows that it was used here."""
     found = shutil.which(target.program, path=environ.get("PATH"))
     return found is not None or os.path.isdir(os.path.join(home, target.home))

@@ -102,10 +102,10 @@ def _per_event(hook: Hook) -> Iterable[str]:
 
 def _run_line(one: HookRun, now: float) -> str:
     run, row = one.run, one.row
-    said = run.effect or ("no opinion" if run.status == "replied" else "")
+    effect = run.effect or ("no opinion" if run.status == "replied" else "")
     words = one_line(run.error or (row.reason if run.effect in {"deny", "ask"} else ""), 60)
     when = _when(row.time, now)
-    return f"{when}  {row.event} {run.status} {said} {_ms(run.ms)} ms  {words}".rstrip()
+    return f"{when}  {row.event} {run.status} {effect} {_ms(run.ms)} ms  {words}".rstrip()
 
 
 def _when(when: float, now: float) -> str:
@@ -124,11 +124,11 @@ def trial_text(tried: Trial) -> str:
     """The result of trying a hook: the decision first, then its output."""
     outcome, decision, raw = tried.outcome, tried.decision, tried.raw
     status = STATUS[type(outcome)]
-    said = f", said {hook_effect(outcome) or 'no opinion'}" if status == "replied" else ""
+    effect = f" {hook_effect(outcome) or 'no opinion'}" if status == "replied" else ""
     granted = " (granted)" if decision.granted else ""
     rows = [
         f"{tried.event.kind.name}: {decision.effect}{granted}",
-        f"the hook {status}{said}, took {_ms(outcome.ms)} ms"
+        f"the hook {status}{effect}, took {_ms(outcome.ms)} ms"
         + (f", exit code {raw.exit_code}" if raw is not None and raw.exit_code is not None else ""),
     ]
     rows += [f"a real event would not run it: {one_line(tried.would_not)}"] if tried.would_not else []

@@ -29,13 +29,13 @@ _PLACE = re.compile(r"\$\.hook\[(\d+)\]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Removed:
+class _Removed:
     file: str
     #: A copy of the file before the change.
     backup: str
 
 
-def layer_file(layer: str, cwd: str, home: str, paths: Paths) -> str:
+def _layer_file(layer: str, cwd: str, home: str, paths: Paths) -> str:
     """The file of a layer: ``user``, ``project`` or ``local``."""
     if layer == "user":
         return os.path.join(paths.config, FILE)
@@ -44,7 +44,7 @@ def layer_file(layer: str, cwd: str, home: str, paths: Paths) -> str:
     return os.path.join(project_root(cwd, home), FOLDER, FILE if layer == "project" else LOCAL)
 
 
-def add_hook(draft: Draft, file: str, lookup: Lookup) -> str:
+def _add_hook(draft: Draft, file: str, lookup: Lookup) -> str:
     """Append the hook to ``file``; return its real path. Raises UsageError if the hook would not load."""
     target = _target(file)
     text = _text(target, missing="")
@@ -55,7 +55,7 @@ def add_hook(draft: Draft, file: str, lookup: Lookup) -> str:
     return target
 
 
-def remove_hook(hook: Hook, paths: Paths) -> Removed:
+def _remove_hook(hook: Hook, paths: Paths) -> _Removed:
     """Remove the hook's table from its file, after a backup."""
     place = _PLACE.fullmatch(hook.origin.pointer)
     if hook.dialect != "native" or place is None:
@@ -68,7 +68,7 @@ def remove_hook(hook: Hook, paths: Paths) -> Removed:
         raise ConfigError(f"{hook.name!r} cannot be removed from {target} exactly; delete it with an editor")
     copy = backup(paths.state, target, text)
     _replace(target, text, left)
-    return Removed(file=target, backup=copy)
+    return _Removed(file=target, backup=copy)
 
 
 def _is_still_at(text: str, index: int, name: str) -> bool:
@@ -189,12 +189,12 @@ class HookService:
     def add(self, draft: Draft, layer: str) -> str:
         """The file it was written to."""
         engine = self.runtime.engine
-        file = add_hook(draft, layer_file(layer, engine.cwd, self._home, self.runtime.paths), self._lookup)
+        file = _add_hook(draft, _layer_file(layer, engine.cwd, self._home, self.runtime.paths), self._lookup)
         self.reload()
         return file
 
-    def remove(self, hook: Hook) -> Removed:
-        removed = remove_hook(hook, self.runtime.paths)
+    def remove(self, hook: Hook) -> _Removed:
+        removed = _remove_hook(hook, self.runtime.paths)
         self.runtime.switches.switch_on(hook.specs)
         self._forget(hook)
         self.reload()

@@ -102,7 +102,7 @@ def _spans(text: str, array: str, index: int) -> list[tuple[int, int]]:
 
 
 def remove_table(text: str, array: str, index: int) -> str | None:
-    """The text without that element; None if it cannot be taken out exactly. Comments and blank lines stay,
+    """The text without that element; None if it cannot be removed exactly. Comments and blank lines stay,
     except the one blank line that would be left doubled."""
     kept = text
     for start, end in reversed(_spans(text, array, index)):

@@ -71,5 +71,5 @@ def test_a_session_in_opencodes_database_is_exported_queued_and_distilled(world:
     (waiting,) = Queue(scene.places.queue).pending()
     bench = RunContext(environ=world.environ, places=scene.places)
     plan = distill(bench, waiting.task, lambda _question: '{"handoff": ["go on"]}')
-    assert plan.said.handoff == ("go on",)
+    assert plan.results.handoff == ("go on",)
     assert plan.source_mtime > 0

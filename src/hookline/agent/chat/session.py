@@ -109,8 +109,6 @@ class Session:
         self._requests = self.agent.requests
         self._equip()
 
-    # ── the session ──────────────────────────────────────────────────────────────────────────────────
-
     async def start(self, source: str) -> None:
         """``source``: startup, resume or clear. Context from hooks goes before the next prompt, once."""
         fresh, history = source != "resume", self.conversation.history
@@ -231,8 +229,6 @@ class Session:
             events.notify("A hook blocked the prompt", "warning", "blocked")
         else:
             events.notify("Turn completed, awaiting your input", "info", "idle_prompt")
-
-    # ── what happens in a turn ───────────────────────────────────────────────────────────────────────
 
     async def _converse(self, prompt: str, *, auto: bool) -> TurnResult:
         blocked = await self._admit(prompt, auto=auto)

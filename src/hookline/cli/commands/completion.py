@@ -23,7 +23,7 @@ _ZSH_FILES = "_hookline() { _python_argcomplete_hookline || _files }\ncompdef _h
 
 
 def configure(parser: ArgumentParser) -> None:
-    parser.add_argument("shell", choices=("bash", "zsh", "fish", "names"))
+    parser.add_argument("shell", metavar="bash|zsh|fish", choices=("bash", "zsh", "fish", "names"))
 
 
 def run(args: Namespace) -> int:

@@ -81,7 +81,8 @@ def _print(event: Event, explained: Sequence[Explained], able: Sequence[Ability]
     """``bare``: no data was given, so hooks may not match that would match real events."""
     deny = f"a deny stops {event.kind.denies}" if event.kind.deniable else "it cannot be denied"
     print(f"{paint(safe(event.kind.name), 'bold')}: {event.kind.about} {deny[0].upper()}{deny[1:]}.")
-    print(_hook_table(explained) if explained else "No hook listens to it here. All hooks: hookline list")
+    nothing = f"No hook listens to it here. To add one: hookline hooks add NAME --on {safe(event.kind.name)} --run CMD"
+    print(_hook_table(explained) if explained else nothing)
     if bare and not all(one.matches for one in explained):
         subject = event.kind.subject or (event.kind.fields or ("field",))[0]
         command = f'hookline explain {safe(event.kind.name)} --data \'{{"{subject}": "…"}}\''
@@ -121,7 +122,7 @@ def _explain_all_events(args: Namespace, runtime: Runtime) -> int:
     if args.json:
         print_json({"agents": [_ability_shape(one) for one in able]})
         return 0
-    print(_ability_table(able) if able else "No hooks here. To add one: hookline hooks add")
+    print(_ability_table(able) if able else "No hooks here. To add one: hookline hooks add NAME --on EVENT --run CMD")
     _print_losses(able, runtime.engine.specs)
     return 0
 

@@ -112,7 +112,7 @@ def render_decision(decision: Decision) -> str:
     if decision.modified:
         lines.append(f"  {paint('~ data', 'blue')}: {safe(json_line(dict(decision.data)))}")
     if not decision.outcomes:
-        lines.append(paint("  No hook listens to this event here. Why: hookline explain " + decision.event, "grey"))
+        lines.append(paint("  No hook ran. Why: hookline explain " + decision.event, "grey"))
     return "\n".join(lines)
 
 

@@ -195,7 +195,7 @@ def _export(args: Namespace, context: MemoryContext) -> int:
             messages = f" ({one['messages']} messages)" if one["messages"] else ""
             print(f"{one['outcome']:<16}{safe(one['path'] or one['transcript'])}{messages}")
         if not done and not unusable:
-            knowledge_notes.warn("no transcript was found")
+            knowledge_notes.warn("no transcript was found; to name one: hookline knowledge export PATH")
     if unusable is not None:
         raise unusable
     return 0 if any(one["outcome"] in {"wrote", "unchanged"} for one in done) else 1
@@ -258,12 +258,15 @@ def _handoff_now(args: Namespace, context: MemoryContext) -> int:
         if not path:
             knowledge_notes.warn(f"newest session here: {safe(queued.transcript)} ({queued.agent})")
     if not queued.name:
-        knowledge_notes.warn(f"not queued: {_add_hint(queued.skip_reason)}")
+        knowledge_notes.warn(f"not queued: {_add_hint(queued.skip_reason, context)}")
     return 0 if queued.name else 1
 
 
-def _add_hint(why: str) -> str:
-    return f"{why}; set [compound_loop] enabled = true" if why == "disabled" else why
+def _add_hint(why: str, context: MemoryContext) -> str:
+    if why != "disabled":
+        return why
+    file = os.path.join(context.here.paths.config, "hookline.toml")
+    return f"sessions are not distilled; to change that, write [compound_loop] enabled = true in {file}"
 
 
 def _worker(args: Namespace, context: MemoryContext) -> int:
@@ -294,7 +297,7 @@ def _worker(args: Namespace, context: MemoryContext) -> int:
         print(f"nothing was due{hint}")
     if report.held:
         ended = any(number for name, number in counts.items() if name != "later")
-        knowledge_notes.warn(f"stopped{' early' if ended else ''}: {_add_hint(report.held)}")
+        knowledge_notes.warn(f"stopped{' early' if ended else ''}: {_add_hint(report.held, context)}")
     elif counts["later"] and not report.trouble:
         reasons = (one.task.reason for one in Queue(context.places.queue).pending())
         knowledge_notes.warn(f"will be retried: {next(filter(None, reasons), 'see hookline status queue')}")

@@ -127,7 +127,7 @@ def run(args: Namespace) -> int:
         if args.event and runtime.loaded.specs:
             print(f"No hook listens to {safe(args.event, 80)} here. All hooks: hookline list")
         else:
-            print("No hooks here. Write .hookline/hookline.toml, or see: hookline demo")
+            print("No hooks here. To add one: hookline hooks add NAME --on EVENT --run CMD")
         return 0
     print(_hook_table(specs, runtime, known, late))
     for spec in specs:

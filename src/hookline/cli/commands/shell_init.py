@@ -16,7 +16,7 @@ from argparse import SUPPRESS, ArgumentParser, Namespace
 
 
 def configure(parser: ArgumentParser) -> None:
-    parser.add_argument("shell", choices=("bash", "zsh"))
+    parser.add_argument("shell", metavar="bash|zsh", choices=("bash", "zsh"))
     parser.add_argument("--serve", type=int, metavar="PID", help=SUPPRESS)
     parser.add_argument("--push", type=int, metavar="FD", default=-1, help=SUPPRESS)
 

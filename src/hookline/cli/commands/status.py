@@ -152,7 +152,7 @@ def run(args: Namespace) -> int:
         f"hooks          {hooks['total']}, {hooks['on']} on, {hooks['untrusted']} not trusted, {hooks['changed']} changed"
     )
     print(
-        f"record         {plural(record['firings'], 'firing')}, today {plural(record['denies_today'], 'refusal')} and "
+        f"record         {plural(record['firings'], 'event')}, today {plural(record['denies_today'], 'refusal')} and "
         f"{plural(record['failures_today'], 'failure')}, {record['bytes'] / 1e6:.1f} MB"
     )
     for line in report["attention"]:

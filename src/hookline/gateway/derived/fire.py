@@ -33,13 +33,13 @@ def _derive(engine: Engine, event: Event, name: str, data: Mapping[str, Any], *m
 _KEPT = ("session_id", "transcript_path", "cwd", "model", "agent_id", "conversation_id", "permission_mode")
 
 
-def run_start(engine: Engine, event: Event) -> Event | None:
+def _run_start(engine: Engine, event: Event) -> Event | None:
     if str(event.data.get("source")) in _RUNNING:
         return None
     return _derive(engine, event, "RunStart", {"run_id": event.session, "source": event.data.get("source")})
 
 
-def run_end(engine: Engine, event: Event, tokens: dict[str, int] | None, started: float) -> Event:
+def _run_end(engine: Engine, event: Event, tokens: dict[str, int] | None, started: float) -> Event:
     reason = event.data.get("reason")
     told: dict[str, Any] = {"run_id": event.session, "status": "error" if str(reason) in _BROKEN else "success"}
     if told["status"] == "error":
@@ -54,7 +54,7 @@ def run_end(engine: Engine, event: Event, tokens: dict[str, int] | None, started
     return _derive(engine, event, "RunEnd", told, *(("tokens",) if tokens is not None else ()))
 
 
-def assistant_message(engine: Engine, event: Event, message: str, tokens: dict[str, int] | None) -> Event:
+def _assistant_message(engine: Engine, event: Event, message: str, tokens: dict[str, int] | None) -> Event:
     """The last reply of a turn: its tool calls, if it had any, are done. ``final_pass_count`` says how often the agent
     was sent on in this turn."""
     told: dict[str, Any] = {"message": message, "tool_use_done": True, "loop_count": 0}
@@ -65,7 +65,7 @@ def assistant_message(engine: Engine, event: Event, message: str, tokens: dict[s
     return _derive(engine, event, "AssistantMessage", told, *(("tokens",) if tokens is not None else ()))
 
 
-def session_end(engine: Engine, event: Event, session: str, transcript: str) -> Event:
+def _session_end(engine: Engine, event: Event, session: str, transcript: str) -> Event:
     """The end of another session of the same agent and project, which said nothing when it went."""
     data: dict[str, Any] = {
         "session_id": session, "reason": "other", "cwd": event.cwd, "derived": ["event"],
@@ -79,7 +79,7 @@ def session_end(engine: Engine, event: Event, session: str, transcript: str) -> 
     )  # fmt: skip
 
 
-def merge_decisions(decision: Decision, others: Sequence[Decision]) -> Decision:
+def _merge_decisions(decision: Decision, others: Sequence[Decision]) -> Decision:
     """What is told. Said earlier stands first."""
     if not any(other.context or other.messages or other.ignored or other.effect == "deny" for other in others):
         return decision
@@ -99,7 +99,7 @@ def _refusal(other: Decision) -> Message:
     return Message(hook=who, text=f"{other.event} was refused, which this agent cannot carry out: {why}")
 
 
-def with_outcomes(decision: Decision, others: Sequence[Decision]) -> Decision:
+def _with_outcomes(decision: Decision, others: Sequence[Decision]) -> Decision:
     """For whoever waits for hooks in the background: those of the made-up events are among them."""
     more = tuple(outcome for other in others for outcome in other.outcomes)
     return replace(decision, outcomes=(*more, *decision.outcomes)) if more else decision
@@ -111,7 +111,7 @@ def fire_around(engine: Engine, event: Event, scene: DerivedContext, agent: Agen
     real = work.as_it_is()
 
     def finished(now: Event, decision: Decision) -> Decision:
-        whole = merge_decisions(decision, earlier)
+        whole = _merge_decisions(decision, earlier)
         # The agent is answered in the words of the event that it fired.
         return whole if finish is None else finish(replace(now, kind=event.kind), whole)
 
@@ -120,8 +120,8 @@ def fire_around(engine: Engine, event: Event, scene: DerivedContext, agent: Agen
     if event.kind.name == "Stop":
         prompt_origin.remember(engine, event, decision, agent)
     if later:
-        decision = merge_decisions(decision, later)
-    return with_outcomes(decision, (*earlier, *later))
+        decision = _merge_decisions(decision, later)
+    return _with_outcomes(decision, (*earlier, *later))
 
 
 def _once(event: Event, decision: Decision) -> Decision:
@@ -148,7 +148,7 @@ class _Work:
         if name in {"SessionStart", "Stop"} and self._hears("SessionEnd", "RunEnd"):
             yield from self._ends_of_others()
         if name == "SessionStart" and self._hears("RunStart") and not self._inner():
-            start = run_start(self.engine, self.own)
+            start = _run_start(self.engine, self.own)
             if start is not None:
                 yield start
         if name == "Stop" and self._asks_for("Stop", "AssistantMessage"):
@@ -156,7 +156,7 @@ class _Work:
         if name == "Stop" and self._hears("AssistantMessage"):
             data = self.own.data
             message = data.get("assistant_message")
-            yield assistant_message(
+            yield _assistant_message(
                 self.engine, self.own, message if isinstance(message, str) else "", data.get("tokens")
             )
 
@@ -185,7 +185,7 @@ class _Work:
 
             started = open_sessions.close_session(self.scene.state, self.agent.name, real.session)
             if self._hears("RunEnd"):
-                yield run_end(self.engine, real, real.data.get("tokens"), started)
+                yield _run_end(self.engine, real, real.data.get("tokens"), started)
 
     # ── what is known from elsewhere ─────────────────────────────────────────────────────────────────
 
@@ -259,8 +259,8 @@ class _Work:
         else:
             open_sessions.touch(state, self.agent.name, here)
         for one in open_sessions.take_abandoned(state, self.agent.name, own.cwd, own.time, own.session):
-            end = session_end(self.engine, own, one.session, one.transcript)
+            end = _session_end(self.engine, own, one.session, one.transcript)
             end = replace(end, data={**end.data, "duration_ms": round(max(0.0, one.touched - one.started) * 1000)})
             yield end
             if self._hears("RunEnd"):
-                yield run_end(self.engine, end, None, one.started)
+                yield _run_end(self.engine, end, None, one.started)

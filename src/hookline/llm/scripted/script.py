@@ -194,8 +194,10 @@ def read_script(path: str) -> Script:
     try:
         with open(path, encoding="utf-8") as file:
             source = json.load(file)
-    except (OSError, ValueError) as error:
-        raise ScriptError(f"cannot read the script {path}: {error}") from error
+    except OSError as error:
+        raise ScriptError(f"cannot read the script {path}: {error.strerror}") from error
+    except ValueError as error:
+        raise ScriptError(f"{path} is not JSON: {error}") from error
     if not isinstance(source, (list, dict)):
         raise ScriptError(f"{path} must contain a list of steps or an object with 'steps'")
     return Script(source)

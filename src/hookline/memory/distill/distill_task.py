@@ -207,7 +207,7 @@ class _Job:
         return WritePlan(
             memory=self.memory, learnings=self.places.learnings, project=self.project.name, session=self.task.session_id,
             agent=self.digest.about.agent, moment=self.moment, day=self.day, source_mtime=self.source_mtime,
-            said=results, created=self.task.created,
+            results=results, created=self.task.created,
         )  # fmt: skip
 
 

@@ -38,7 +38,7 @@ class WritePlan:
     moment: str
     day: str
     source_mtime: float
-    said: Distilled
+    results: Distilled
     #: When the task was queued: an earlier task may have had the same name.
     created: str = ""
     extra: Mapping[str, Any] = field(default_factory=empty)
@@ -52,16 +52,16 @@ def apply_plan(plan: WritePlan) -> list[str]:
     wrote: list[str] = []
     stamp = {"project": plan.project, "session_id": plan.session, "agent": plan.agent}
     for name, file, notes in (
-        ("decisions", DECISIONS, plan.said.decisions),
-        ("failures", FAILURES, plan.said.failures),
+        ("decisions", DECISIONS, plan.results.decisions),
+        ("failures", FAILURES, plan.results.failures),
     ):
         lines = [{"ts": plan.moment, **_to_json(one), **stamp} for one in notes]
         if count := entries.add(os.path.join(plan.memory, file), lines):
             wrote.append(f"{count} {name}")
-    if plan.said.learnings and (count := _add_learnings(plan)):
+    if plan.results.learnings and (count := _add_learnings(plan)):
         wrote.append(f"{count} learnings")
     source = handoff.Provenance(session=plan.session, written=plan.moment, source_mtime=plan.source_mtime)
-    if done := handoff.write(os.path.join(plan.memory, HANDOFF), plan.said.handoff, source):
+    if done := handoff.write(os.path.join(plan.memory, HANDOFF), plan.results.handoff, source):
         wrote.append("handoff" if done == "wrote" else DELETED)
     return wrote
 
@@ -71,7 +71,7 @@ def _add_learnings(plan: WritePlan) -> int:
         known = {text_key(title) for title in learnings.titles(plan.learnings)}
         kept = [
             learnings.add(plan.learnings, one, day=plan.day, session=plan.session, project=plan.project, known=known)
-            for one in plan.said.learnings
+            for one in plan.results.learnings
         ]
     return sum(map(bool, kept))
 
@@ -87,10 +87,10 @@ def load_plan(path: str, created: str = "") -> WritePlan | None:
         tree = json.loads(read_text(path) or "")
         if tree.pop("version") != _VERSION:
             return None
-        results = tree.pop("said")
+        results = tree.pop("results")
         kinds = {"decisions": DecisionNote, "failures": FailureNote, "learnings": Learning}
         made: dict[str, Any] = {key: tuple(kind(**_tuples(one)) for one in results[key]) for key, kind in kinds.items()}
-        plan = WritePlan(said=Distilled(handoff=tuple(results["handoff"]), **made), **tree)
+        plan = WritePlan(results=Distilled(handoff=tuple(results["handoff"]), **made), **tree)
         return plan if "" in {created, plan.created} or plan.created == created else None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None

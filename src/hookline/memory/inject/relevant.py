@@ -1,6 +1,6 @@
 """Notes that are relevant to a new session.
 
-There is no prompt yet. So the topic is taken from the state of the work: the branch's name, the open items of the last
+There is no prompt yet. So the topic comes from the state of the work: the branch's name, the open items of the last
 handoff, the changed files and the last commit's subject, in this order. A note is relevant if it shares two keywords
 with them.
 """

@@ -1,4 +1,4 @@
-"""``qmd``, an optional search engine for notes: updated after new notes, and asked for relevant ones."""
+"""``qmd``, an optional search engine for notes: updated after new notes, and searched for relevant ones."""
 
 from __future__ import annotations
 

@@ -222,7 +222,7 @@ class _Worker:
             write_results.save_plan(plan_file, plan)
         wrote = write_results.apply_plan(plan)
         added = any(one != write_results.DELETED for one in wrote)
-        return ("wrote" if added else "nothing"), "; ".join((*wrote, *plan.said.notes))
+        return ("wrote" if added else "nothing"), "; ".join((*wrote, *plan.results.notes))
 
     def _count(self, claim: Claim, outcome: str) -> None:
         self._counts[outcome] = self._counts.get(outcome, 0) + 1

@@ -213,7 +213,7 @@ def test_a_wrong_script_is_refused_with_the_step_named(source: Any, finding: str
 
 def test_a_script_file_that_is_not_json_is_refused(tmp_path: Path) -> None:
     (tmp_path / "s.json").write_text("{")
-    with pytest.raises(ScriptError, match="cannot read"):
+    with pytest.raises(ScriptError, match="is not JSON"):
         read_script(str(tmp_path / "s.json"))
 
 

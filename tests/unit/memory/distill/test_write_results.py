@@ -29,7 +29,7 @@ SAID = Distilled(
 def plan(tmp_path: Path) -> write_results.WritePlan:
     return write_results.WritePlan(
         memory=str(tmp_path / "memory"), learnings=str(tmp_path / "learnings"), project="proj", session="abc-1",
-        agent="codex", moment="2026-11-15T10:00:00+01:00", day="2026-11-15", source_mtime=100.4, said=SAID,
+        agent="codex", moment="2026-11-15T10:00:00+01:00", day="2026-11-15", source_mtime=100.4, results=SAID,
     )  # fmt: skip
 
 
@@ -66,7 +66,7 @@ def test_the_same_in_other_words_of_writing_is_the_same(plan: write_results.Writ
         decisions=(DecisionNote(summary="  use  SQLITE. "),),
         learnings=(Learning(title="say why first!", learning="x"),),
     )
-    assert write_results.apply_plan(replace(plan, said=again, session="other")) == ["handoff"]
+    assert write_results.apply_plan(replace(plan, results=again, session="other")) == ["handoff"]
 
 
 def test_learnings_that_share_a_file_name_are_two(plan: write_results.WritePlan) -> None:
@@ -77,7 +77,7 @@ def test_learnings_that_share_a_file_name_are_two(plan: write_results.WritePlan)
             Learning(title="C!", learning="c"),
         )
     )
-    write_results.apply_plan(replace(plan, said=two))
+    write_results.apply_plan(replace(plan, results=two))
     assert len(list(Path(plan.learnings).rglob("*.md"))) == len({text_key(one.title) for one in two.learnings})
 
 
@@ -96,7 +96,7 @@ def test_what_a_session_left_can_be_taken_out(plan: write_results.WritePlan) -> 
     assert entries.forget(file, "abc-1") == 0
     write_results.apply_plan(plan)
     write_results.apply_plan(
-        replace(plan, session="other", said=Distilled(decisions=(DecisionNote(summary="another"),)))
+        replace(plan, session="other", results=Distilled(decisions=(DecisionNote(summary="another"),)))
     )
     with open(file, "a", encoding="utf-8") as more:
         more.write("no json\n")
@@ -107,13 +107,13 @@ def test_what_a_session_left_can_be_taken_out(plan: write_results.WritePlan) -> 
 
 def test_nothing_pending_deletes_the_handoff(plan: write_results.WritePlan) -> None:
     write_results.apply_plan(plan)
-    assert write_results.apply_plan(replace(plan, said=Distilled())) == [write_results.DELETED]
+    assert write_results.apply_plan(replace(plan, results=Distilled())) == [write_results.DELETED]
     assert not Path(plan.memory, "handoff.md").exists()
 
 
 def test_a_task_that_comes_late_does_not_take_a_newer_handoff_back(plan: write_results.WritePlan) -> None:
     write_results.apply_plan(plan)
-    late = replace(plan, source_mtime=50.0, said=Distilled(handoff=("older",)))
+    late = replace(plan, source_mtime=50.0, results=Distilled(handoff=("older",)))
     assert write_results.apply_plan(late) == []
     other = replace(late, session="another")
     assert write_results.apply_plan(other) == ["handoff"]
@@ -163,7 +163,7 @@ def test_a_full_disk_changes_nothing(plan: write_results.WritePlan) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
     try:
         with pytest.raises((OSError, StateError)):
-            write_results.apply_plan(replace(plan, said=large))
+            write_results.apply_plan(replace(plan, results=large))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert {file: file.read_bytes() for file in Path(plan.memory).iterdir()} == before
@@ -173,7 +173,7 @@ def test_a_plan_of_another_version_or_half_a_one_is_none(tmp_path: Path, plan: w
     file = tmp_path / "plan"
     write_results.save_plan(str(file), plan)
     assert write_results.load_plan(str(file)) == plan
-    for text in ("", "{}", "[]", json.dumps({"version": 99}), file.read_text()[:-9], '{"version": 1, "said": 3}'):
+    for text in ("", "{}", "[]", json.dumps({"version": 99}), file.read_text()[:-9], '{"version": 1, "results": 3}'):
         file.write_text(text)
         assert write_results.load_plan(str(file)) is None
     assert write_results.load_plan(str(tmp_path / "none")) is None
