@@ -41,13 +41,13 @@ def test_carrying_a_plan_out_twice_is_carrying_it_out_once(value: object) -> Non
     with tempfile.TemporaryDirectory() as folder:
         plan = write_results.WritePlan(
             memory=os.path.join(folder, "memory"), learnings=os.path.join(folder, "learnings"), project="p", session="s",
-            agent="claude-code", moment="2026-11-15T10:00:00+01:00", day="2026-11-15", source_mtime=5.0, said=said,
+            agent="claude-code", moment="2026-11-15T10:00:00+01:00", day="2026-11-15", source_mtime=5.0, results=said,
         )  # fmt: skip
         kept = os.path.join(folder, "plan")
         write_results.save_plan(kept, plan)
         again = write_results.load_plan(kept)
         assert again is not None
-        assert (again.said.decisions, again.said.handoff) == (said.decisions, said.handoff)
+        assert (again.results.decisions, again.results.handoff) == (said.decisions, said.handoff)
         write_results.apply_plan(plan)
         before = _files(folder)
         write_results.apply_plan(again)
