@@ -11,8 +11,9 @@ from hookline.core.hook import HookSpec
 from hookline.core.result import HookError, Reply, RunResult
 from hookline.dialects.base import Answer
 from hookline.dialects.claude_family.agent import AgentDialect
-from hookline.dialects.claude_family.field_map import FieldMap, after_tool, field_names, tool_response
+from hookline.dialects.claude_family.field_map import FieldMap, field_names
 from hookline.dialects.claude_family.hooks_file import HooksFormat
+from hookline.dialects.claude_family.payload import after_tool, tool_response
 from hookline.dialects.claude_family.reply import ReplyDraft, output_as_text
 from hookline.dialects.claude_family.reply_reader import Rules
 

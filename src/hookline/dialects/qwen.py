@@ -11,13 +11,13 @@ from hookline.core.event import Event
 from hookline.dialects.claude_family.agent import AgentDialect
 from hookline.dialects.claude_family.field_map import (
     FieldMap,
-    after_tool,
     error_text,
     field_names,
     llm_output,
     llm_response,
 )
 from hookline.dialects.claude_family.hooks_file import HooksFormat
+from hookline.dialects.claude_family.payload import after_tool
 from hookline.dialects.claude_family.reply import ReplyDraft
 from hookline.dialects.claude_family.reply_reader import Rules
 

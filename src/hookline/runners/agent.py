@@ -19,7 +19,8 @@ from hookline.core.hook import AgentRun
 from hookline.core.paths import find_paths
 from hookline.core.result import RunResult
 from hookline.runners.command import CommandRunner
-from hookline.runners.prompt_fence import Fence
+from hookline.runners.environ import child_environ
+from hookline.runners.prompt import Fence
 from hookline.runners.snapshot import ChatTurn, NotASnapshotError, Snapshot, decode, read_snapshot, snapshot_payload
 
 if TYPE_CHECKING:
@@ -156,7 +157,7 @@ class AgentRunner:
                 stop=job.stop,
                 timeout=job.spec.timeout,
                 cwd=job.call.cwd or job.event.cwd,
-                environ=_around(job),
+                environ=child_environ(job.event.environ, job.call.unset, job.call.environ),
             ),
             self._tools,
         )
@@ -165,11 +166,6 @@ class AgentRunner:
 def _action(job: Job) -> AgentRun:
     assert isinstance(job.spec.action, AgentRun)
     return job.spec.action
-
-
-def _around(job: Job) -> Mapping[str, str]:
-    kept = {name: text for name, text in job.event.environ.items() if name not in job.call.unset}
-    return {**kept, **job.call.environ}
 
 
 def _completed(snapshot: Snapshot, job: Job) -> Snapshot:

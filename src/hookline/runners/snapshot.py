@@ -61,20 +61,20 @@ def decode(raw: bytes) -> Mapping[str, Any]:
 
 def read_snapshot(payload: Mapping[str, Any]) -> Snapshot:
     if "params" not in payload and "chat_seed" not in payload:
-        return _of_event(payload)
+        return _from_event(payload)
     version = payload.get("version", _VERSION)
     if version != _VERSION:
         msg = f"the snapshot has version {version!r}, but only {_VERSION} is supported"
         raise NotASnapshotError(msg)
     params = _mapping(payload.get("params"))
     return Snapshot(
-        prompt=_text_of(params.get("prompt")),
-        model=_text_of(params.get("model")),
+        prompt=_text(params.get("prompt")),
+        model=_text(params.get("model")),
         tools=_tools(params.get("active_tools_agent")),
-        variables={str(key): _text_of(value) for key, value in params.items() if str(key).startswith("hook_")},
+        variables={str(key): _text(value) for key, value in params.items() if str(key).startswith("hook_")},
         chat=_chat(payload.get("chat_seed"), "message"),
         contexts=_mapping(payload.get("contexts")),
-        base_directory=_text_of(params.get("base_directory")),
+        base_directory=_text(params.get("base_directory")),
     )
 
 
@@ -92,39 +92,33 @@ def snapshot_payload(snapshot: Snapshot) -> dict[str, Any]:
     }
 
 
-def _of_event(payload: Mapping[str, Any]) -> Snapshot:
+def _from_event(payload: Mapping[str, Any]) -> Snapshot:
     data = _mapping(payload.get("data")) or payload
-    variables = {variable: _text_of(data[name]) for variable, name in _FROM_DATA if name in data}
+    variables = {variable: _text(data[name]) for variable, name in _FROM_DATA if name in data}
     apart = {"history", "contexts", "prompt", "assistant_message"}
     return Snapshot(
-        variables={**variables, "hook_phase": _text_of(payload.get("event"))},
+        variables={**variables, "hook_phase": _text(payload.get("event"))},
         chat=_chat(data.get("history"), "text"),
         contexts=_mapping(data.get("contexts")),
         facts={str(key): value for key, value in data.items() if key not in apart},
-        base_directory=_text_of(payload.get("cwd")),
+        base_directory=_text(payload.get("cwd")),
     )
 
 
-def _tools(snapshot_payload: Any) -> tuple[str, ...] | None:
-    if snapshot_payload in (None, ""):
+def _tools(given: Any) -> tuple[str, ...] | None:
+    if given in (None, ""):
         return None
-    listed = (
-        snapshot_payload.split(",")
-        if isinstance(snapshot_payload, str)
-        else snapshot_payload
-        if isinstance(snapshot_payload, Sequence)
-        else ()
-    )
+    listed = given.split(",") if isinstance(given, str) else given if isinstance(given, Sequence) else ()
     names = tuple(name for one in listed if (name := str(one).strip()))
     return () if [name.lower() for name in names] in (["none"], ["__none__"]) else names
 
 
-def _chat(snapshot_payload: Any, key: str) -> tuple[ChatTurn, ...]:
-    if not isinstance(snapshot_payload, Sequence) or isinstance(snapshot_payload, (str, bytes)):
+def _chat(given: Any, key: str) -> tuple[ChatTurn, ...]:
+    if not isinstance(given, Sequence) or isinstance(given, (str, bytes)):
         return ()
     return tuple(
-        ChatTurn(role=_text_of(turn.get("role")) or "user", text=_text_of(turn.get(key)))
-        for turn in snapshot_payload
+        ChatTurn(role=_text(turn.get("role")) or "user", text=_text(turn.get(key)))
+        for turn in given
         if isinstance(turn, Mapping)
     )
 
@@ -133,7 +127,7 @@ def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _text_of(value: Any) -> str:
+def _text(value: Any) -> str:
     if isinstance(value, str):
         return value
     return "" if value is None else json.dumps(value, ensure_ascii=False, default=str)

@@ -20,7 +20,7 @@ from hookline.dialects import dialect_named
 from hookline.llm.scripted import ModelServer
 from hookline.runners.agent import AgentRunner, build_prompt
 from hookline.runners.base import Job, Stop
-from hookline.runners.prompt_fence import Fence
+from hookline.runners.prompt import Fence
 from hookline.runners.snapshot import ChatTurn, NotASnapshotError, Snapshot, decode, read_snapshot, snapshot_payload
 
 MODELS = [

@@ -10,16 +10,9 @@ from hookline.core.agents import uses_dialect
 from hookline.core.event import Event
 from hookline.core.tool_names import canonical
 from hookline.dialects.base import Incoming
-from hookline.dialects.claude_family.payload import as_text, output_text
+from hookline.dialects.claude_family.payload import FieldNames, as_text, field_names, output_text
 
-_Names = tuple[tuple[str, str], ...]
-
-
-def field_names(text: str) -> _Names:
-    """``canonical:native`` pairs; one word where both are the same."""
-    pairs = (word.partition(":") for word in text.split())
-    return tuple((ours, theirs or ours) for ours, _, theirs in pairs)
-
+__all__ = ["FieldMap", "error_text", "event_in", "field_names", "llm_output", "llm_response", "payload"]
 
 #: The field of an event at which a hook can keep the agent working.
 _CONTINUED = ("stop_hook_active", "stop_hook_active")
@@ -38,9 +31,9 @@ class FieldMap:
     #: Native event -> canonical event.
     events: Mapping[str, str]
     #: Canonical event -> (our name, its name) of its fields, in its order.
-    fields: Mapping[str, _Names]
+    fields: Mapping[str, FieldNames]
     #: (our name, its name) of what every payload carries.
-    frame: _Names = field_names("session_id transcript_path cwd")
+    frame: FieldNames = field_names("session_id transcript_path cwd")
     #: Where a payload names its event; "" where it does not.
     named_by: str = "hook_event_name"
     #: Variables that know the session and the directory when the payload does not.
@@ -79,16 +72,6 @@ def event_in(words: FieldMap, name: str, sent: Mapping[str, Any], environ: Mappi
     )
 
 
-def after_tool(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
-    """What agents send after a tool that took over Claude Code's fields."""
-    if event == "PostToolUse":
-        return {"tool_output": output_text(sent.get("tool_response"))}
-    if event == "PostToolUseFailure":
-        kind = "interrupt" if sent.get("is_interrupt") else "error"
-        return {"tool_error": {"type": kind, "message": output_text(sent.get("error"))}}
-    return {}
-
-
 # ── out ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -108,14 +91,6 @@ def payload(words: FieldMap, name: str, event: Event) -> dict[str, Any]:
     sent |= {theirs: data[ours] for ours, theirs in pairs if ours in data}
     sent |= words.native_fields(event.kind.name, data)
     return {**words.always.get(event.kind.name, {}), **sent}
-
-
-def tool_response(data: Mapping[str, Any]) -> Any:
-    """A tool's result as the tool gave it, unless a hook has changed the output since."""
-    as_sent, output = data.get("tool_response"), data.get("tool_output")
-    if as_sent is not None and (output is None or output_text(as_sent) == output):
-        return as_sent
-    return "" if output is None else output
 
 
 def llm_output(response: Any) -> str:

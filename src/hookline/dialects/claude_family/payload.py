@@ -85,6 +85,34 @@ def _object_text(output: Mapping[str, Any]) -> str:
     return compact(output).decode()
 
 
+#: (our name, an agent's name) of fields, in the agent's order.
+FieldNames = tuple[tuple[str, str], ...]
+
+
+def field_names(text: str) -> FieldNames:
+    """``canonical:native`` pairs; one word where both are the same."""
+    pairs = (word.partition(":") for word in text.split())
+    return tuple((ours, theirs or ours) for ours, _, theirs in pairs)
+
+
+def tool_response(data: Mapping[str, Any]) -> Any:
+    """A tool's result as the tool gave it, unless a hook has changed the output since."""
+    as_sent, output = data.get("tool_response"), data.get("tool_output")
+    if as_sent is not None and (output is None or output_text(as_sent) == output):
+        return as_sent
+    return "" if output is None else output
+
+
+def after_tool(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
+    """What agents send after a tool that took over Claude Code's fields."""
+    if event == "PostToolUse":
+        return {"tool_output": output_text(sent.get("tool_response"))}
+    if event == "PostToolUseFailure":
+        kind = "interrupt" if sent.get("is_interrupt") else "error"
+        return {"tool_error": {"type": kind, "message": output_text(sent.get("error"))}}
+    return {}
+
+
 _make_incoming = fast_constructor(Incoming)
 
 _TOOL = "tool_name tool_input tool_use_id"
@@ -92,16 +120,10 @@ _SUBAGENT = "subagent_id:agent_id subagent_type:agent_type agent_transcript_path
 _STOPPED = "assistant_message:last_assistant_message background_tasks session_crons"
 
 
-def _names(text: str) -> tuple[tuple[str, str], ...]:
-    """``canonical:native`` pairs; one word where both are the same."""
-    pairs = (word.partition(":") for word in text.split())
-    return tuple((ours, theirs or ours) for ours, _, theirs in pairs)
-
-
 #: Event -> (our name, Claude Code's name) of its fields, in the order Claude Code sends them.
-_FIELDS: Mapping[str, tuple[tuple[str, str], ...]] = MappingProxyType(
+_FIELDS: Mapping[str, FieldNames] = MappingProxyType(
     {
-        name: _names(text)
+        name: field_names(text)
         for name, text in {
             "SessionStart": "source model seconds_since_last_response context_tokens",
             "SessionEnd": "reason",
@@ -180,7 +202,7 @@ def _native_fields(event: Event) -> dict[str, Any]:
             return {"stop_hook_active": active, "background_tasks": data.get("background_tasks", []),
                     "session_crons": data.get("session_crons", [])}  # fmt: skip
         case "PostToolUse":
-            return {**_tool_name(event), "tool_response": _tool_response(data)}
+            return {**_tool_name(event), "tool_response": tool_response(data)}
         case "PostToolUseFailure":
             return {**_tool_name(event), **_error(data)}
         case "PreToolUse" | "PermissionRequest" | "PermissionDenied":
@@ -198,14 +220,6 @@ def _native_fields(event: Event) -> dict[str, Any]:
 def _tool_name(event: Event) -> dict[str, Any]:
     native = event.data.get("native_tool_name")
     return {"tool_name": native} if native and uses_dialect(event.agent, "claude") else {}
-
-
-def _tool_response(data: Mapping[str, Any]) -> Any:
-    """As the tool gave it, unless a hook has changed the output since."""
-    as_sent, output = data.get("tool_response"), data.get("tool_output")
-    if as_sent is not None and (output is None or output_text(as_sent) == output):
-        return as_sent
-    return "" if output is None else output
 
 
 def _error(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -245,11 +259,7 @@ def _canonical_fields(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
             "tool_name": CANONICAL.get(sent["tool_name"], sent["tool_name"]),
             "native_tool_name": sent["tool_name"],
         }
-    if event == "PostToolUse":
-        found["tool_output"] = output_text(sent.get("tool_response"))
-    if event == "PostToolUseFailure":
-        kind = "interrupt" if sent.get("is_interrupt") else "error"
-        found["tool_error"] = {"type": kind, "message": output_text(sent.get("error"))}
+    found |= after_tool(event, sent)
     if event in {"Stop", "SubagentStop"}:
         found["continuations"] = int(bool(sent.get("stop_hook_active")))
     if event == "UserPromptSubmit" and str(sent.get("prompt", "")).startswith("<task-notification>"):

@@ -32,11 +32,7 @@ def event_out(spec: HookSpec, event: Event) -> Call:
     stdin = _encode(_snapshot(spec, action, event))
     if action.runner == "internal":
         return Call(stdin=stdin, environ=spec.environ)
-    return Call(argv=action.command or _own_command(action.steps), stdin=stdin, environ={**spec.environ, **_NO_HOOKS})
-
-
-def _own_command(steps: int) -> tuple[str, ...]:
-    return ("hookline", "agent", "--steps", str(steps), "--json", "--from-stdin", "--no-hooks")
+    return Call(argv=action.command, stdin=stdin, environ={**spec.environ, **_NO_HOOKS})
 
 
 def _snapshot(spec: HookSpec, action: AgentRun, event: Event) -> dict[str, Any]:

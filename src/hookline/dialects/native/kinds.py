@@ -21,7 +21,7 @@ from hookline.dialects.base import Layer
 _LONGEST_PATTERN = 10_000
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h)")
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
-_PLAIN = re.compile(r"[\w|. -]*")
+_SIMPLE = re.compile(r"[\w|. -]*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,45 +70,39 @@ def _wanted(what: str, value: Any, example: str) -> Wrong:
 # ── simple values ────────────────────────────────────────────────────────────────────────────────────
 
 
-def text(example: str = '"…"') -> Kind:
-    def read(value: Any) -> str | Wrong:
-        if isinstance(value, str) and value.strip() and "\0" not in value:
-            return value
-        return _wanted("text that is not empty", value, example)
+def _plain(good: Callable[[Any], bool], what: str, example: str, schema: Mapping[str, Any]) -> Kind:
+    """A value that is used as it is written."""
+    return Kind(read=lambda value: value if good(value) else _wanted(what, value, example), schema=schema)
 
-    return Kind(read=read, schema={"type": "string", "minLength": 1})
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip()) and "\0" not in value
+
+
+def text(example: str = '"…"') -> Kind:
+    return _plain(_is_text, "text that is not empty", example, {"type": "string", "minLength": 1})
 
 
 def any_text() -> Kind:
-    def read(value: Any) -> str | Wrong:
-        return value if isinstance(value, str) else _wanted("text", value, '"…"')
-
-    return Kind(read=read, schema={"type": "string"})
+    return _plain(lambda value: isinstance(value, str), "text", '"…"', {"type": "string"})
 
 
 def flag() -> Kind:
-    def read(value: Any) -> bool | Wrong:
-        return value if isinstance(value, bool) else _wanted("true or false", value, "true or false")
-
-    return Kind(read=read, schema={"type": "boolean"})
+    return _plain(lambda value: isinstance(value, bool), "true or false", "true or false", {"type": "boolean"})
 
 
 def whole(least: int, most: int = 1 << 53) -> Kind:
-    def read(value: Any) -> int | Wrong:
-        if isinstance(value, int) and not isinstance(value, bool) and least <= value <= most:
-            return value
-        return _wanted(f"a whole number from {least}", value, str(max(least, 1)))
+    def good(value: Any) -> bool:
+        return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
 
-    return Kind(read=read, schema={"type": "integer", "minimum": least, "maximum": most})
+    schema = {"type": "integer", "minimum": least, "maximum": most}
+    return _plain(good, f"a whole number from {least}", str(max(least, 1)), schema)
 
 
 def choice(*options: str) -> Kind:
-    def read(value: Any) -> str | Wrong:
-        if isinstance(value, str) and value in options:
-            return value
-        return _wanted(f"one of {', '.join(options)}", value, " or ".join(f'"{one}"' for one in options))
-
-    return Kind(read=read, schema={"type": "string", "enum": list(options)})
+    shown = " or ".join(f'"{one}"' for one in options)
+    schema = {"type": "string", "enum": list(options)}
+    return _plain(lambda value: value in options, f"one of {', '.join(options)}", shown, schema)
 
 
 def duration(example: str = '"5s"') -> Kind:
@@ -215,16 +209,15 @@ def bad_pattern(text: str) -> Wrong | None:
     """A pattern that cannot be compiled is a problem now, never silently a literal or a miss later."""
     if len(text) > _LONGEST_PATTERN:
         return Wrong(finding=f"a pattern of {len(text)} characters", fix=f"keep it under {_LONGEST_PATTERN}")
-    if _PLAIN.fullmatch(text):
+    if _SIMPLE.fullmatch(text):
         return None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             re.compile(text)
     except (re.error, RecursionError, OverflowError) as error:
-        return (
-            None if _regex_accepts(text) else Wrong(finding=f"is not a regular expression: {error}", fix="correct it")
-        )
+        if not _regex_accepts(text):
+            return Wrong(finding=f"is not a regular expression: {error}", fix="correct it")
     return None
 
 

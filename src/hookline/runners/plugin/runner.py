@@ -71,14 +71,14 @@ class _PluginSlot:
 class PluginRunner:
     """``on_event`` receives plugin.load, plugin.unload and plugin.message; set it before the first run."""
 
-    __slots__ = ("_closed", "_lock", "_seats", "_sockets", "_watch", "on_event")
+    __slots__ = ("_closed", "_lock", "_slots", "_sockets", "_watch", "on_event")
 
     def __init__(self) -> None:
         self.on_event: Callable[[str, Mapping[str, Any]], None] | None = None
-        self._seats: dict[tuple[str, str], _PluginSlot] = {}
+        self._slots: dict[tuple[str, str], _PluginSlot] = {}
         self._lock = threading.Lock()
         self._sockets = SocketDirectory()
-        self._watch = PluginWatcher(self._tell)
+        self._watch = PluginWatcher(self._notify)
         self._closed = False
 
     # ── the Runner protocol ────────────────────────────────────────────────────────────────────────────
@@ -89,10 +89,10 @@ class PluginRunner:
             return self.start(job)
         began = time.perf_counter()
         plugin = _plugin(job)
-        link = self._seat(plugin).live() or self._up(plugin, job.settings, _environ(job), job.stop)
+        link = self._slot(plugin).live() or self._up(plugin, job.settings, _environ(job), job.stop)
         if isinstance(link, str):
             return RunResult(error=link, ms=_since(began))
-        return _answered(link, began, lambda: link.call(job.call.stdin, job.spec.timeout, job.stop))
+        return _await_answer(link, began, lambda: link.call(job.call.stdin, job.spec.timeout, job.stop))
 
     async def arun(self, job: Job) -> RunResult:
         """The same under a running loop: a plugin that answers quickly is waited for right here, since waking a
@@ -100,22 +100,22 @@ class PluginRunner:
         import asyncio  # whoever awaits us has it already
 
         began = time.perf_counter()
-        link = self._seat(_plugin(job)).live()
+        link = self._slot(_plugin(job)).live()
         request = link.ask_at_once(job.call.stdin, job.spec.timeout) if link is not None and link.quick else None
         if link is None or request is None:
             return await asyncio.to_thread(self.run, job)
         if link.glance(request):
-            return _answered(link, began, lambda: request)
-        return await asyncio.to_thread(_answered, link, began, lambda: link.wait(request, job.stop))
+            return _await_answer(link, began, lambda: request)
+        return await asyncio.to_thread(_await_answer, link, began, lambda: link.wait(request, job.stop))
 
     def start(self, job: Job) -> RunResult:
         """Send without waiting. A plugin that is not running is started in the background."""
         began = time.perf_counter()
         plugin = _plugin(job)
-        seat = self._seat(plugin)
-        link = seat.live()
+        slot = self._slot(plugin)
+        link = slot.live()
         if link is None:
-            return RunResult(error=self._post_later(plugin, seat, job), ms=_since(began))
+            return RunResult(error=self._post_later(plugin, slot, job), ms=_since(began))
         try:
             link.post(job.call.stdin, _POST, job.stop)
         except LinkTimeout:
@@ -128,16 +128,16 @@ class PluginRunner:
         """Ask every plugin to end, and kill those that have not ended after a moment."""
         with self._lock:
             self._closed = True
-            seats = list(self._seats.values())
-        for seat in seats:
-            if (starter := seat.starter) is not None:
+            slots = list(self._slots.values())
+        for slot in slots:
+            if (starter := slot.starter) is not None:
                 starter.join(DEADLINE + 1)
-        links = [link for seat in seats if (link := seat.live()) is not None]
+        links = [link for slot in slots if (link := slot.live()) is not None]
         for link in links:
             link.terminate()
         until = time.monotonic() + _GRACE
         for link in links:
-            link.bring_down("it was told to stop", "terminate", max(0.01, until - time.monotonic()))
+            link.bring_down("it was stopped", "terminate", max(0.01, until - time.monotonic()))
         self._watch.close()
         self._watch.flush()
         self._sockets.remove()
@@ -149,7 +149,7 @@ class PluginRunner:
 
         A plugin that had to be started for it keeps running for later calls.
         """
-        live = self._seat(plugin).live()
+        live = self._slot(plugin).live()
         if live is not None:
             return live.handshake
         program = find_program(plugin.path, environ.get("PATH", os.defpath), (os.getcwd(),))
@@ -161,47 +161,47 @@ class PluginRunner:
 
     # ── starting and stopping ──────────────────────────────────────────────────────────────────────────────────
 
-    def _seat(self, plugin: Plugin) -> _PluginSlot:
+    def _slot(self, plugin: Plugin) -> _PluginSlot:
         key = (plugin.name, plugin.path)
-        seat = self._seats.get(key)
-        if seat is None:
+        slot = self._slots.get(key)
+        if slot is None:
             with self._lock:
-                seat = self._seats.setdefault(key, _PluginSlot())
-        return seat
+                slot = self._slots.setdefault(key, _PluginSlot())
+        return slot
 
     def _up(self, plugin: Plugin, settings: Settings, environ: Mapping[str, str], stop: Stop) -> Link | str:
         """The plugin's live link, started if necessary; or why there is none."""
-        seat = self._seat(plugin)
-        with seat.lock:
-            if (live := seat.live()) is not None:
+        slot = self._slot(plugin)
+        with slot.lock:
+            if (live := slot.live()) is not None:
                 return live
             if self._closed:
                 return f"plugin {plugin.name}: hookline is closing"
-            if (left := seat.not_before - time.monotonic()) > 0:
-                return f"plugin {plugin.name} is down, next start in {left:.1f} s: {seat.trouble}"
-            link = self._opened(plugin, seat, settings, environ, stop)
+            if (left := slot.not_before - time.monotonic()) > 0:
+                return f"plugin {plugin.name} is down, next start in {left:.1f} s: {slot.trouble}"
+            link = self._opened(plugin, slot, settings, environ, stop)
         # Reported without the lock, since a listener may call this very plugin; and by the thread that
         # sends the first hook, so that plugin.load comes before it.
         if isinstance(link, str):
-            self._tell("plugin.unload", {"name": plugin.name, "reason": "handshake"})
+            self._notify("plugin.unload", {"name": plugin.name, "reason": "handshake"})
         else:
-            self._tell("plugin.load", {"name": plugin.name, "pid": link.child.pid, "path": plugin.path})
+            self._notify("plugin.load", {"name": plugin.name, "pid": link.child.pid, "path": plugin.path})
             self._watch.add(link)
             link.take_held()
         return link
 
     def _opened(
-        self, plugin: Plugin, seat: _PluginSlot, settings: Settings, environ: Mapping[str, str], stop: Stop
+        self, plugin: Plugin, slot: _PluginSlot, settings: Settings, environ: Mapping[str, str], stop: Stop
     ) -> Link | str:
         try:
-            seat.link = self._open(plugin, seat, settings, environ, stop)
+            slot.link = self._open(plugin, slot, settings, environ, stop)
         except (StartError, StateError, OSError) as error:
-            seat.failed(str(error))
+            slot.failed(str(error))
             return f"plugin {plugin.name}: {error}"
-        return seat.link
+        return slot.link
 
     def _open(
-        self, plugin: Plugin, seat: _PluginSlot, settings: Settings, environ: Mapping[str, str], stop: Stop
+        self, plugin: Plugin, slot: _PluginSlot, settings: Settings, environ: Mapping[str, str], stop: Stop
     ) -> Link:
         opened = open_plugin(
             plugin.path, self._sockets.name(settings.state_dir, environ), environ, settings.state_dir, stop,
@@ -216,48 +216,48 @@ class PluginRunner:
             lines=opened.lines,
             handshake=opened.handshake,
             on_message=lambda name, data: self._watch.happened("plugin.message", {"name": name, "data": data}),
-            on_down=lambda link, ended: self._went_down(seat, link, ended),
+            on_down=lambda link, ended: self._went_down(slot, link, ended),
         )
 
-    def _went_down(self, seat: _PluginSlot, link: Link, ended: ExitStatus) -> None:
+    def _went_down(self, slot: _PluginSlot, link: Link, ended: ExitStatus) -> None:
         if time.monotonic() - link.since > _PROVEN:
-            seat.failures = 0
-        seat.failed(link.down)
+            slot.failures = 0
+        slot.failed(link.down)
         data: dict[str, Any] = {"name": link.name, "pid": link.child.pid, "reason": link.reason}
         if ended.exit_code is not None:
             data["exit_code"] = ended.exit_code
         self._watch.happened("plugin.unload", data)
         self._watch.discard(link)
 
-    def _post_later(self, plugin: Plugin, seat: _PluginSlot, job: Job) -> str:
+    def _post_later(self, plugin: Plugin, slot: _PluginSlot, job: Job) -> str:
         """Queue the event for the plugin that is being started; "" or the reason why not."""
-        left = seat.not_before - time.monotonic()
-        if left > 0 and seat.starter is None:
-            return f"plugin {plugin.name} is down, next start in {left:.1f} s: {seat.trouble}"
+        left = slot.not_before - time.monotonic()
+        if left > 0 and slot.starter is None:
+            return f"plugin {plugin.name} is down, next start in {left:.1f} s: {slot.trouble}"
         settings, environ, stop = job.settings, _environ(job), job.stop
 
         def work() -> None:
             link = self._up(plugin, settings, environ, Stop())
             while True:
                 with self._lock:
-                    if isinstance(link, str) or not seat.backlog:
-                        seat.backlog.clear()
-                        seat.starter = None
+                    if isinstance(link, str) or not slot.backlog:
+                        slot.backlog.clear()
+                        slot.starter = None
                         return
-                    body = seat.backlog.popleft()
+                    body = slot.backlog.popleft()
                 try:
                     link.post(body, _POST, stop)
                 except (LinkDown, LinkTimeout) as error:
                     link = str(error)
 
         with self._lock:
-            seat.backlog.append(job.call.stdin)
-            if seat.starter is None:
-                seat.starter = threading.Thread(target=work, name=f"start {plugin.name}", daemon=True)
-                seat.starter.start()
+            slot.backlog.append(job.call.stdin)
+            if slot.starter is None:
+                slot.starter = threading.Thread(target=work, name=f"start {plugin.name}", daemon=True)
+                slot.starter.start()
         return ""
 
-    def _tell(self, event: str, data: Mapping[str, Any]) -> None:
+    def _notify(self, event: str, data: Mapping[str, Any]) -> None:
         listener = self.on_event
         if listener is not None:
             with suppress(Exception):  # a failing listener must not end the watcher or a call
@@ -278,10 +278,10 @@ def _plugin(job: Job) -> Plugin:
     return job.spec.action
 
 
-def _answered(link: Link, began: float, answered: Callable[[], PendingRequest]) -> RunResult:
+def _await_answer(link: Link, began: float, wait: Callable[[], PendingRequest]) -> RunResult:
     """The result of a request: an answer, or why there is none."""
     try:
-        answer = answered()
+        answer = wait()
     except LinkTimeout:
         link.quick = False
         return RunResult(timed_out=True, ms=_since(began))

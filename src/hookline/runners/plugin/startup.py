@@ -75,7 +75,7 @@ _VERSION = "1.0"
 #: Seconds from the start of the process to the end of the handshake.
 DEADLINE = 5.0
 #: Seconds between SIGTERM and SIGKILL, after the plugin had its time to end by itself.
-_LAST_WORDS = 0.2
+_KILL_AFTER = 0.2
 
 
 class StartError(Exception):
@@ -137,7 +137,7 @@ class Child:
         ended = self.wait(time.monotonic() + grace)
         if ended is None and grace > 0:
             self._signal(signal.SIGTERM)
-            ended = self.wait(time.monotonic() + _LAST_WORDS)
+            ended = self.wait(time.monotonic() + _KILL_AFTER)
         self._signal(signal.SIGKILL)
         ended = ended or self.wait(time.monotonic() + 5) or ExitStatus()
         with suppress(ChildProcessError):
@@ -229,16 +229,14 @@ def _check_peer(connection: socket.socket, path: str) -> None:
 # ── the handshake ────────────────────────────────────────────────────────────────────────────────────
 
 
+@dataclass(frozen=True, slots=True)
 class _OpenPlugin:
     """A running plugin after its handshake; ``lines`` may hold the start of its next message."""
 
-    __slots__ = ("child", "handshake", "lines", "sock")
-
-    def __init__(self, child: Child, sock: socket.socket, lines: LineBuffer, handshake: dict[str, Any]) -> None:
-        self.child = child
-        self.sock = sock
-        self.lines = lines
-        self.handshake = handshake
+    child: Child
+    sock: socket.socket
+    lines: LineBuffer
+    handshake: dict[str, Any]
 
 
 def open_plugin(
@@ -285,14 +283,14 @@ def _first_line(sock: socket.socket, lines: LineBuffer, child: Child, deadline: 
             )
         found = lines.feed(chunk)
         if found:
-            lines.unread([_unasked(line) for line in found[1:]])
+            lines.unread([_unsolicited(line) for line in found[1:]])
             if found[0] is None:
                 raise BadLine("a line over 1 MiB")
             return found[0]
     raise StartError("did not answer the handshake in time")
 
 
-def _unasked(line: bytes | None) -> bytes:
+def _unsolicited(line: bytes | None) -> bytes:
     """A plugin may send messages at any time, also together with its handshake; answers it cannot have yet."""
     if line is None or decode(line).get("type") != "message":
         raise StartError("sent more than its handshake before the first request")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from hookline.runners.plugin.link import Link
 
-    Tell = Callable[[str, Mapping[str, Any]], None]
+    Notify = Callable[[str, Mapping[str, Any]], None]
 
 _STEP_BACK = 0.05
 #: A plugin that floods us with messages loses those beyond this number.
@@ -26,12 +26,12 @@ _WAITING = 1000
 
 
 class PluginWatcher:
-    """``tell`` is called in this thread, one event at a time, in order."""
+    """``notify`` is called in this thread, one event at a time, in order."""
 
-    __slots__ = ("_closing", "_events", "_links", "_lock", "_tell", "_thread", "_wake")
+    __slots__ = ("_closing", "_events", "_links", "_lock", "_notify", "_thread", "_wake")
 
-    def __init__(self, tell: Tell) -> None:
-        self._tell = tell
+    def __init__(self, notify: Notify) -> None:
+        self._notify = notify
         self._events: deque[tuple[str, Mapping[str, Any]]] = deque(maxlen=_WAITING)
         self._links: set[Link] = set()
         self._lock = threading.Lock()
@@ -66,7 +66,7 @@ class PluginWatcher:
                 event, data = self._events.popleft()
             except IndexError:
                 return
-            self._tell(event, data)
+            self._notify(event, data)
 
     def close(self) -> None:
         self._closing.set()
@@ -87,26 +87,26 @@ class PluginWatcher:
 
     def _run(self) -> None:
         assert self._wake is not None, "made before the thread"
-        bell = self._wake[0]
+        wake = self._wake[0]
         while not self._closing.is_set():
             with self._lock:
                 links = {link.sock.fileno(): link for link in self._links if not link.down}
-            busy = self._listen(bell, links)
+            busy = self._listen(wake, links)
             self.flush()
             if busy:
                 self._closing.wait(_STEP_BACK)
 
-    def _listen(self, bell: int, links: dict[int, Link]) -> bool:
+    def _listen(self, wake: int, links: dict[int, Link]) -> bool:
         """Wait for any event; True if a caller is already reading it."""
         poll = select.poll()
         by_pidfd = {link.child.pidfd: link for link in links.values() if link.child.pidfd >= 0}
-        for fd in (bell, *links, *by_pidfd):
+        for fd in (wake, *links, *by_pidfd):
             if fd >= 0:
                 poll.register(fd, select.POLLIN)
         busy = False
         for fd, _ in poll.poll():
-            if fd == bell:
-                os.read(bell, 4096)
+            if fd == wake:
+                os.read(wake, 4096)
                 continue
             link = links.get(fd) or by_pidfd.get(fd)
             busy = (link is not None and not link.read_if_idle()) or busy

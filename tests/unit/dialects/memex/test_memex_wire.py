@@ -90,9 +90,9 @@ def test_an_external_hook_is_its_command_and_nothing_below_it_runs_hooks() -> No
     assert "steps" not in call.stdin.decode()
 
 
-def test_without_a_command_it_is_our_own() -> None:
+def test_without_a_command_the_runner_starts_our_own_agent() -> None:
     call = DIALECT.event_out(spec_of(runner="external", steps=3), event_of())
-    assert call.argv == ("hookline", "agent", "--steps", "3", "--json", "--from-stdin", "--no-hooks")
+    assert (call.argv, call.environ["HOOKLINE_NO_HOOKS"]) == ((), "1")
 
 
 def test_strange_data_still_make_a_snapshot() -> None:

@@ -39,7 +39,7 @@ def test_a_crash_is_an_error_and_the_next_call_starts_it_anew_after_a_pause(
     refused = bench.runner.run(bench.job("crash"))
     assert refused.error.startswith("plugin crash is down, next start in ")
     assert refused.error.endswith(" s: it ended (exit 7)")
-    [seat] = bench.runner._seats.values()
+    [seat] = bench.runner._slots.values()
     seat.not_before = 0.0
     assert bench.runner.run(bench.job("crash")).value["data"]["text"] not in {"", first}
 
@@ -52,7 +52,7 @@ def test_the_pause_doubles_with_every_failure(bench: Bench, monkeypatch: pytest.
     pauses: list[float] = []
     for _ in range(4):
         assert "exit 1" in bench.runner.run(bench.job("no", path=_failing(bench))).error
-        [seat] = bench.runner._seats.values()
+        [seat] = bench.runner._slots.values()
         pauses.append(seat.not_before - time.monotonic())
         seat.not_before = 0.0
     assert [round(pause, -2) for pause in pauses] == [100, 200, 300, 300]
