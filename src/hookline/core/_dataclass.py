@@ -211,7 +211,7 @@ class _StandardFields:
 
 
 def _standard(slot: Slot) -> Any:
-    import dataclasses  # whoever asks has imported it
+    import dataclasses  # the caller has imported it
 
     names = ("default", "default_factory")
     given = {name: value for name in names if (value := getattr(slot, name)) is not MISSING}

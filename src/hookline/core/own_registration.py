@@ -24,7 +24,7 @@ def is_ours(command: str) -> bool:
 
 
 def calls_hookline(fields: Mapping[str, Any]) -> bool:
-    """This entry of an agent's file hands the event to hookline, whoever wrote it."""
+    """This entry of an agent's file passes the event to hookline, even if written by hand."""
     return any(_CALLED.search(line) for line in _lines(fields))
 
 

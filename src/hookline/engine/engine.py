@@ -233,7 +233,7 @@ class Engine:
         until: float = 0.0,
         facts: Facts | None = None,
     ) -> Event:
-        """An event that no session has counted yet. What is not given is taken from the data."""
+        """An event that no session has counted yet. What is not given comes from the data."""
         get = data.get
         return _make_event(
             kind=event_kind(name),
@@ -354,7 +354,7 @@ class Engine:
 
         outcome, applied = record_late(task, outcome, self.sessions, self.recorder)
         if applied is not None and self.on_applied is not None:
-            self.on_applied(applied)  # a session mode alone is news too, to whoever draws a prompt
+            self.on_applied(applied)  # a session mode alone matters too: a prompt may show it
         elif applied is not None and applied.data:
             self._late.put(applied)
         return outcome
@@ -370,7 +370,7 @@ def _with_changes(event: Event, state: fold.State) -> Event:
 
 
 def _times_from(recorder: Recorder) -> Callable[[str, float], Sequence[float]] | None:
-    """The latest times of a hook since a moment, from a record that can be asked; None where it cannot."""
+    """The latest times of a hook since a moment, from a recorder that can be read; None otherwise."""
     if not hasattr(recorder, "read"):
         return None
 

@@ -32,7 +32,7 @@ from hookline.core.result import (
 
 
 class _Gone:
-    """The value of a leaf that was taken away."""
+    """The value of a leaf that was removed."""
 
     def __repr__(self) -> str:
         return "GONE"
@@ -58,7 +58,7 @@ def diff(before: Any, after: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple
 
 
 def graft(tree: Mapping[str, Any], path: tuple[str, ...], leaf: Any) -> dict[str, Any]:
-    """``tree`` with one leaf put in (or taken away); shared branches are copied, never changed."""
+    """``tree`` with one leaf set (or removed); shared branches are copied, never changed."""
     key, *rest = path
     copy = dict(tree)
     if rest:
@@ -229,7 +229,7 @@ def finish(state: State, outcomes: Sequence[Outcome], *, continuations: int = 0,
     reason = _reasons(state.opinions, effect) if state.opinions else ""
     ignored, notices = state.ignored, state.notices
     if state.aborted is not None:
-        # Whoever reads only the effect must not go on with a run that a hook has ended.
+        # A caller that reads only the effect must not go on with a run that a hook has ended.
         effect, reason = "deny", reason if effect == "deny" else state.aborted.message
     elif effect == "deny" and state.kind.continues and limit and continuations >= limit:
         guard = f"loop guard: {state.kind.name} was already sent back {continuations} times in this turn"

@@ -270,7 +270,7 @@ def _in_scope(scope: Scope, data: Mapping[str, Any]) -> bool:
 
 
 def gate(gates: Gates, event: Event, facts: Facts) -> str:
-    """Why a gate holds the hook back; "" when all pass. Claims are not taken here."""
+    """Why a gate holds the hook back; "" when all pass. Claims are not made here."""
     data, turn = event.data, facts.turn
     auto = bool(data.get("auto_submit"))
     if gates.agent and not _named(event.agent, gates.agent):

@@ -69,7 +69,7 @@ def _standard(text: str, *, full: bool) -> Callable[[str], bool]:
 
 
 def _limited(text: str, *, full: bool) -> Callable[[str], bool]:
-    """Through the engine that can be told to give up.
+    """With the engine that supports a timeout.
 
     A pattern that ran away once gets less time from then on, but it is tried again: if one hostile text could
     switch it off, that text would switch off a guard.

@@ -44,7 +44,7 @@ def _describer(spec: HookSpec, name: str, answer: Mapping[str, Any]) -> HookSpec
     def describe(_event: Event) -> Mapping[str, Any]:
         return {"data": dict(describe_plugin(name, answer))}
 
-    asked = FieldTest(path="name", pattern=Pattern(style="exact", options=(name,), when_missing=True))
+    same_name = FieldTest(path="name", pattern=Pattern(style="exact", options=(name,), when_missing=True))
     return replace(
         spec,
         id=hook_id(spec.origin.file, spec.origin.pointer, _DESCRIBE),
@@ -52,6 +52,6 @@ def _describer(spec: HookSpec, name: str, answer: Mapping[str, Any]) -> HookSpec
         event=_DESCRIBE,
         native_event=_DESCRIBE,
         action=Function(target=f"handshake of {name}", call=describe),
-        matcher=Matcher(fields=(asked,)),
+        matcher=Matcher(fields=(same_name,)),
         extra={"plugin": spec.id, "inner": True},
     )

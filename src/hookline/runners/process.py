@@ -289,7 +289,7 @@ class ProcessRun:
             time.sleep(_LOOK)
 
     def _await_group(self) -> None:
-        """SIGKILL takes a moment; whoever gets our result may look for the processes."""
+        """SIGKILL takes a moment; the caller may look for the processes."""
         until = 0.0
         while True:
             try:

@@ -121,7 +121,7 @@ class _Watchdog:
 
     def _watch(self) -> None:
         while True:
-            # First inf, then the list: whoever comes after the list rings.
+            # First inf, then the list: a call that is added after the list wakes us.
             self._asleep_until = inf
             now = monotonic()
             # Mostly the call that rang is over by now. To sleep until its deadline all the same costs nothing, while

@@ -28,7 +28,7 @@ class _Capabilities:
     #: Where it obeys a deny; None: wherever the event can be denied at all.
     denies: frozenset[str] | None = None
     asks: frozenset[str] = frozenset()
-    #: Where a hook's allow spares the person a question.
+    #: Where a hook's allow replaces the question to the person.
     grants: frozenset[str] = frozenset()
     #: Event -> the only field that can be changed there, and whether this change can be made.
     rewrites: Mapping[str, tuple[str, Test]] = field(default_factory=empty)
@@ -93,7 +93,7 @@ def _if_granted(_event: Event, decision: Decision) -> bool:
 
 
 def _only_adds(event: Event, decision: Decision) -> bool:
-    """The agent lays the new input over the old one, key by key: nothing can be taken away."""
+    """The agent lays the new input over the old one, key by key: nothing can be removed."""
     before: Any = event.data.get("tool_input", {})
     after: Any = decision.data.get("tool_input")
     return isinstance(before, dict) and isinstance(after, dict) and before.keys() <= after.keys()
@@ -127,7 +127,7 @@ CAPABILITIES: Mapping[str, _Capabilities] = MappingProxyType(
             },
             context=frozenset({"PreToolUse", "PostToolUse", "SessionStart", "UserPromptSubmit", "SubagentStart"}),
         ),
-        # An ask is never passed on to Gemini: without a terminal it then ends with nothing said at all.
+        # An ask is never passed on to Gemini: without a terminal it then ends without any message.
         "gemini": _Capabilities(
             agent="Gemini CLI", denies=frozenset({"PreToolUse", "UserPromptSubmit", "Stop", "PreModelRequest"}),
             rewrites={"PreToolUse": ("tool_input", _only_adds), "PostToolUse": ("tool_output", _always)},

@@ -123,7 +123,7 @@ def render(system: HooksFormat, specs: Sequence[HookSpec]) -> Rendered:
 def render_hooks(
     system: HooksFormat, specs: Sequence[HookSpec], losses: Losses
 ) -> Iterator[tuple[str, str | None, dict[str, Any]]]:
-    """Event, matcher and hook, in order; what cannot be said goes to ``losses``."""
+    """Event, matcher and hook, in order; what cannot be expressed goes to ``losses``."""
     native = {canonical: name for name, canonical in reversed(tuple(system.events.items()))}
     for event, spec in writable_hooks(specs, system.dialect, native, losses):
         text = command_text(spec.action) if isinstance(spec.action, Command) else None

@@ -34,7 +34,7 @@ def python_regex(text: str) -> str | None:
     try:
         translated = _translated(text)
         with warnings.catch_warnings():
-            # A set that Python may read otherwise one day is one that cannot be said safely.
+            # A set that a later Python may read differently cannot be translated safely.
             warnings.simplefilter("error")
             re.compile(translated)
     except (re.error, ValueError, OverflowError, RecursionError, FutureWarning, DeprecationWarning):

@@ -95,7 +95,7 @@ def plain(node: YamlNode) -> Any:
 
 
 def later(one: Spot, other: Spot) -> Spot:
-    """The address in the layer of higher precedence: whoever wrote last answers for the whole (trust)."""
+    """The address in the layer of higher precedence: the layer that wrote last is the one to trust."""
     return other if other.rank > one.rank else one
 
 

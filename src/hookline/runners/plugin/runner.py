@@ -97,7 +97,7 @@ class PluginRunner:
     async def arun(self, job: Job) -> RunResult:
         """The same under a running loop: a plugin that answers quickly is waited for right here, since waking a
         thread would take longer; for any other a thread waits."""
-        import asyncio  # whoever awaits us has it already
+        import asyncio  # loaded already where this is awaited
 
         began = time.perf_counter()
         link = self._slot(_plugin(job)).live()
