@@ -139,7 +139,7 @@ def test_directory_and_environment_reach_the_hook(plugin: Plugin) -> None:
 
 def test_the_agent_itself_is_known_as_the_one_who_asks(plugin: Plugin) -> None:
     """Without a client between them; sessions are told apart by it."""
-    from hookline.gateway.derived.open_sessions import find_owner
+    from hookline.core.processes import find_owner
 
     mine = find_owner(-os.getpid())
     assert mine is not None

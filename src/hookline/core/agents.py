@@ -33,6 +33,9 @@ class Agent:
     #: The variable that moves this directory, and the one that tells a hook where the agent was started.
     home_variable: str = ""
     project_variable: str = ""
+    #: The npm package that its program is part of, and a variable that it sets for the commands it runs.
+    package: str = ""
+    marker: str = ""
     #: Canonical tool -> what the agent calls it, where the names differ.
     tools: Mapping[str, str] = field(default_factory=empty)
 
@@ -104,7 +107,7 @@ _GEMINI_TOOLS = {
 
 _ROWS = (
     Agent(
-        name="claude-code", title="Claude Code", speaker="Claude", dialect="claude", program="claude", home=".claude",
+        name="claude-code", title="Claude Code", speaker="Claude", dialect="claude", program="claude", home=".claude", package="@anthropic-ai/claude-code", marker="CLAUDECODE",
         home_variable="CLAUDE_CONFIG_DIR", project_variable="CLAUDE_PROJECT_DIR",
         reader="hookline.transcripts.claude:ClaudeReader", tells_interactive=True, newest_is_current=True,
         files={"user": ".claude/settings.json", "project": ".claude/settings.json", "local": ".claude/settings.local.json"},
@@ -112,7 +115,7 @@ _ROWS = (
         run_with="/bin/sh", blocks=_PERMISSION, answers={"PermissionRequest": ()},
     ),
     Agent(
-        name="codex", title="Codex", dialect="codex", program="codex", home=".codex", home_variable="CODEX_HOME",
+        name="codex", title="Codex", dialect="codex", program="codex", home=".codex", package="@openai/codex", home_variable="CODEX_HOME",
         failures="transcript", reader="hookline.transcripts.codex:CodexReader",
         files={"user": ".codex/hooks.json", "project": ".codex/hooks.json"}, inline="config.toml", run_with="login",
         needs_approval=True,
@@ -121,7 +124,7 @@ _ROWS = (
         " ones, or deploy with --approve.",
     ),
     Agent(
-        name="gemini-cli", title="Gemini CLI", speaker="Gemini", dialect="gemini", program="gemini", home=".gemini",
+        name="gemini-cli", title="Gemini CLI", speaker="Gemini", dialect="gemini", program="gemini", home=".gemini", package="@google/gemini-cli", marker="GEMINI_CLI",
         project_variable="GEMINI_PROJECT_DIR", tools=_GEMINI_TOOLS, failures="output", echoes_stop_reason=True,
         prefixes_prompt=True, compacts_always=True, reader="hookline.transcripts.gemini:GeminiReader",
         files={"user": ".gemini/settings.json", "project": ".gemini/settings.json"},
@@ -131,13 +134,13 @@ _ROWS = (
         note="Gemini runs no hooks in a folder that it does not trust: open gemini there once, and trust it.",
     ),
     Agent(
-        name="letta-code", title="Letta Code", speaker="Letta", dialect="letta", program="letta", home=".letta",
+        name="letta-code", title="Letta Code", speaker="Letta", dialect="letta", program="letta", home=".letta", package="@letta-ai/letta-code", marker="LETTA_AGENT_ID",
         reader="hookline.transcripts.letta:LettaReader", newest_is_current=True,
         files={"user": ".letta/settings.json", "project": ".letta/settings.json", "local": ".letta/settings.local.json"},
         per_second=1000, everything="*", extra={"quiet": True}, answers={"PermissionRequest": (1, 2)}, run_with="$SHELL",
     ),
     Agent(
-        name="qwen-code", title="Qwen Code", speaker="Qwen", dialect="qwen", program="qwen", home=".qwen",
+        name="qwen-code", title="Qwen Code", speaker="Qwen", dialect="qwen", program="qwen", home=".qwen", package="@qwen-code/qwen-code", marker="QWEN_CODE",
         project_variable="QWEN_PROJECT_DIR", echoes_stop_reason=True, reader="hookline.transcripts.qwen:QwenReader",
         tools={**_GEMINI_TOOLS, "Edit": "edit", "Grep": "grep_search", "WebSearch": "web_search"},
         files={"user": ".qwen/settings.json", "project": ".qwen/settings.json"}, per_second=1000,
@@ -145,7 +148,7 @@ _ROWS = (
     ),
     Agent(
         name="copilot-cli", title="Copilot CLI", speaker="Copilot", dialect="copilot", program="copilot",
-        home=".copilot", project_variable="COPILOT_PROJECT_DIR", also_reads="claude-code", payload_mark="hookName",
+        home=".copilot", package="@github/copilot", marker="COPILOT_CLI", project_variable="COPILOT_PROJECT_DIR", also_reads="claude-code", payload_mark="hookName",
         failures="output", echoes_stop_reason=True, reader="hookline.transcripts.copilot:CopilotReader",
         tools={
             "Bash": "bash", "Read": "view", "Write": "create", "Edit": "edit", "Grep": "grep", "Glob": "glob",
@@ -162,7 +165,7 @@ _ROWS = (
         note="Copilot also reads a project's .claude/settings.json: register it once, not in both.",
     ),
     Agent(
-        name="opencode", title="OpenCode", dialect="opencode", program="opencode", home=".config/opencode",
+        name="opencode", title="OpenCode", dialect="opencode", program="opencode", home=".config/opencode", package="opencode-ai", marker="OPENCODE",
         runs_own_hooks=False, reader="hookline.transcripts.opencode:OpenCodeReader", form="plugin",
         tools={
             "Bash": "bash", "Read": "read", "Write": "write", "Edit": "edit", "Grep": "grep", "Glob": "glob",

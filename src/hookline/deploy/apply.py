@@ -16,8 +16,7 @@ from hookline.core.files import backup, lock, replace_atomically, write_json
 from hookline.core.paths import UnusableError, unusable, why_unusable
 from hookline.deploy.plan import FilePlan, Registration, plan_file, unplan_file
 from hookline.deploy.plugin import MARK
-
-_MANIFEST = "deployed.json"
+from hookline.state.protection import MANIFEST
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +66,7 @@ class Ledger:
 
     def __init__(self, state: str) -> None:
         self._folder = state
-        self._file = os.path.join(state, _MANIFEST)
+        self._file = os.path.join(state, MANIFEST)
 
     def all(self) -> dict[str, DeployedFile]:
         try:

@@ -17,6 +17,7 @@ from hookline.core.hook import HookSpec
 from hookline.core.paths import FILE, FOLDER, LOCAL, Paths, project_root, unusable
 from hookline.dialects.base import Lookup
 from hookline.engine.build import Runtime, record_store
+from hookline.state.protection import require_outside_agent
 from hookline.state.record.query import HookStats, Row, Run, find, firings, load_runs, stats
 from hookline.state.record.store import Store
 from hookline.tui import dry_run
@@ -177,6 +178,7 @@ class HookService:
 
     def switch_off(self, hook: Hook, seconds: float | None = None) -> None:
         """On all its events, for good or for ``seconds``."""
+        require_outside_agent(self.runtime.paths.state, "switch off a hook")
         until = None if seconds is None else self.now + seconds
         self.runtime.switches.switch_off(hook.specs, among=self._specs, until=until)
 
@@ -194,6 +196,7 @@ class HookService:
         return file
 
     def remove(self, hook: Hook) -> _Removed:
+        require_outside_agent(self.runtime.paths.state, "delete a hook")
         removed = _remove_hook(hook, self.runtime.paths)
         self.runtime.switches.switch_on(hook.specs)
         self._forget(hook)

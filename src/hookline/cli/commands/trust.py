@@ -37,6 +37,7 @@ from hookline.core.event import event_kind
 from hookline.core.hook import HookSpec, Http
 from hookline.core.paths import find_paths
 from hookline.engine.build import READ_ONLY, Runtime, Sources, load_runtime, trust_store
+from hookline.state.protection import require_outside_agent
 from hookline.state.record.redact import Redactor
 from hookline.state.trust import Approval, TrustStore, Verdict
 
@@ -170,8 +171,12 @@ def configure(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     if args.list or args.revoke:
         home = os.environ.get("HOME") or os.path.expanduser("~")
-        store = trust_store(find_paths(os.environ, home), os.getcwd(), home, os.environ)
-        return _revoke(store, args.revoke) if args.revoke else _list(store, as_json=args.json)
+        paths = find_paths(os.environ, home)
+        store = trust_store(paths, os.getcwd(), home, os.environ)
+        if not args.revoke:
+            return _list(store, as_json=args.json)
+        require_outside_agent(paths.state, "revoke an approval")
+        return _revoke(store, args.revoke)
     runtime = load_runtime(Sources(dialect=args.dialect), READ_ONLY)
     runtime.engine.close()
     tell_problems(replace(runtime, missing=()))  # a hook that cannot be loaded is not in the list below
@@ -202,6 +207,7 @@ def _decide(runtime: Runtime, asking: list[HookSpec], *, yes: bool) -> int:
     if store is None or not (asking or runtime.missing):
         print("Nothing to approve: every hook here is trusted." if runtime.loaded.specs else "No hooks here.")
         return 0
+    require_outside_agent(runtime.paths.state, "approve hooks")
     sys.stdout.flush()
     if not yes and not _confirm(_question(len(asking), len(runtime.missing))):
         print("Nothing changed. To approve without being asked: hookline trust --yes", file=sys.stderr)

@@ -20,6 +20,7 @@ from hookline.core.errors import ConfigError
 from hookline.core.paths import find_paths
 from hookline.deploy import apply, approval
 from hookline.deploy.transport import remove_client, remove_http_token
+from hookline.state.protection import require_outside_agent
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -35,7 +36,10 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     here, home = os.getcwd(), os.path.expanduser("~")
-    ledger = apply.Ledger(find_paths(os.environ, home).state)
+    state = find_paths(os.environ, home).state
+    if not args.dry_run:
+        require_outside_agent(state, "remove its own registration")
+    ledger = apply.Ledger(state)
     known = ledger.all()
     args.agent = args.agent or list(all_agents())
     rows = [

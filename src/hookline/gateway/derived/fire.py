@@ -14,8 +14,8 @@ from hookline.gateway.derived import prompt_origin
 
 if TYPE_CHECKING:
     from hookline.core.agents import Agent
+    from hookline.core.processes import Process
     from hookline.gateway.derived import DerivedContext, Finish
-    from hookline.gateway.derived.open_sessions import Process
 
 
 #: Ways in which a session starts that is already running.
@@ -233,7 +233,7 @@ class _Work:
             self.own = replace(self.own, session=session)
 
     def _owner(self) -> Process | None:
-        from hookline.gateway.derived.open_sessions import find_owner  # noqa: PLC0415  few events need it
+        from hookline.core.processes import find_owner  # noqa: PLC0415  few events need it
 
         return find_owner(self.scene.caller) if self.scene.caller else None
 

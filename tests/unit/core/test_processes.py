@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from hookline.gateway.derived.open_sessions import Process, alive, find_owner
+from hookline.core.processes import Process, alive, find_owner
 
 pytestmark = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="the system does not tell")
 

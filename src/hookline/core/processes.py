@@ -1,0 +1,76 @@
+"""Which process is which, and what runs above it, from /proc. Elsewhere nothing is known, and callers must cope."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from hookline.core._dataclass import dataclass
+
+#: Shells and small tools between an agent and the command that it registered.
+_BETWEEN = frozenset({"sh", "bash", "dash", "ash", "zsh", "ksh", "fish", "busybox", "env", "timeout", "nice", "setsid"})
+_DEEPEST = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Process:
+    """A number is given out again; together with its start it names one process for ever."""
+
+    pid: int
+    began: int
+
+
+def find_owner(caller: int) -> Process | None:
+    """The nearest process above ``caller`` that is no shell; of a negative number, that very process."""
+    if caller < 0:
+        itself = _stat(-caller)
+        return None if itself is None else Process(pid=-caller, began=itself[2])
+    for pid, (name, _, began) in _above(caller):
+        if name not in _BETWEEN and not name.startswith("hook"):  # a client of ours
+            return Process(pid=pid, began=began)
+    return None
+
+
+def alive(process: Process) -> bool:
+    seen = _stat(process.pid)
+    return seen is not None and seen[2] == process.began
+
+
+def ancestor_commands(pid: int) -> Iterator[tuple[str, ...]]:
+    """The name and the arguments of every process above ``pid``, the nearest first."""
+    for above, (name, _, _) in _above(pid):
+        yield name, *_arguments(above)
+
+
+def can_see_ancestors() -> bool:
+    return _stat(os.getpid()) is not None
+
+
+def _above(pid: int) -> Iterator[tuple[int, tuple[str, int, int]]]:
+    seen = _stat(pid)
+    for _ in range(_DEEPEST):
+        if seen is None or seen[1] <= 1:
+            return
+        parent, seen = seen[1], _stat(seen[1])
+        if seen is not None:
+            yield parent, seen
+
+
+def _stat(pid: int) -> tuple[str, int, int] | None:
+    """Name, parent and start."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+            text = file.read(4096)
+        # A name may contain spaces and brackets, the numbers after it cannot. A zombie counts as dead.
+        name, rest = text[text.index("(") + 1 : text.rindex(")")], text[text.rindex(")") + 1 :].split()
+        return None if rest[0] in {"Z", "X"} else (name, int(rest[1]), int(rest[19]))
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+def _arguments(pid: int) -> list[str]:
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            return file.read(1 << 16).decode(errors="replace").split("\0")[:-1]
+    except OSError:
+        return []

@@ -1,0 +1,78 @@
+"""No command that an agent runs approves, switches off or removes what guards that agent.
+
+Protected is a state directory with a deployed registration. A process of the same user can still change files by other
+means, or leave its ancestors behind; docs/explanation/trust.md says what that means.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+
+from hookline.core.agents import AGENTS
+from hookline.core.errors import UsageError
+from hookline.core.processes import ancestor_commands, can_see_ancestors
+
+#: What was deployed, in the state directory. Kept by ``hookline.deploy.apply``.
+MANIFEST = "deployed.json"
+#: Arguments of a process among which its program is looked for: an interpreter and its options may come first.
+_LOOKED_AT = 6
+#: Our own commands that let a model run tools.
+_OWN_AGENTS = frozenset({"chat", "run", "agent"})
+_SUFFIXES = (".js", ".mjs", ".cjs", ".exe", ".py")
+
+
+def require_outside_agent(state: str, doing: str) -> None:
+    """Raise UsageError if an agent runs this command and ``state`` has registrations. ``doing`` completes "cannot …"."""
+    if not is_protected(state):
+        return
+    agent = find_agent_above(os.getpid(), os.environ)
+    if agent:
+        command = shlex.join(["hookline", *sys.argv[1:]])
+        raise UsageError(
+            f"{agent} runs this command, and an agent cannot {doing}; in a terminal of your own: {command}"
+        )
+
+
+def is_protected(state: str) -> bool:
+    """Whether a registration names this state directory. One that cannot be read may name it."""
+    try:
+        with open(os.path.join(state, MANIFEST), "rb") as file:
+            return file.read(64).strip() not in {b"", b"{}"}
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+
+
+def find_agent_above(pid: int, environ: Mapping[str, str]) -> str:
+    """The agent among the ancestors of a process; "" if there is none.
+
+    Variables are easily set and unset, so they only count where there is nothing better: without a terminal, or where
+    ancestors cannot be seen.
+    """
+    for words in ancestor_commands(pid):
+        found = _agent_of(words)
+        if found:
+            return found
+    if can_see_ancestors() and os.isatty(0):
+        return ""
+    return next((row.title for row in AGENTS.values() if row.marker and environ.get(row.marker)), "")
+
+
+def _agent_of(words: Sequence[str]) -> str:
+    names = [_program_name(word) for word in words[:_LOOKED_AT]]
+    if "hookline" in names and not _OWN_AGENTS.isdisjoint(words[names.index("hookline") :][:3]):
+        return "hookline's own agent"
+    for row in AGENTS.values():
+        package = f"/{row.package}/" if row.package else ""
+        if row.program in names or (package and any(package in word for word in words[:_LOOKED_AT])):
+            return row.title
+    return ""
+
+
+def _program_name(word: str) -> str:
+    name = os.path.basename(word)
+    return next((name.removesuffix(one) for one in _SUFFIXES if name.endswith(one)), name)
