@@ -78,7 +78,9 @@ def _add_learnings(plan: WritePlan) -> int:
 
 def save_plan(path: str, plan: WritePlan) -> None:
     """Raises OSError if it was not saved."""
-    replace_atomically(path, json.dumps({"version": _VERSION, **_to_json(plan)}, ensure_ascii=False))
+    tree = _to_json(plan)
+    tree["said"] = tree.pop("results")  # the name that plans of older versions have
+    replace_atomically(path, json.dumps({"version": _VERSION, **tree}, ensure_ascii=False))
 
 
 def load_plan(path: str, created: str = "") -> WritePlan | None:
@@ -87,7 +89,7 @@ def load_plan(path: str, created: str = "") -> WritePlan | None:
         tree = json.loads(read_text(path) or "")
         if tree.pop("version") != _VERSION:
             return None
-        results = tree.pop("results")
+        results = tree.pop("said")
         kinds = {"decisions": DecisionNote, "failures": FailureNote, "learnings": Learning}
         made: dict[str, Any] = {key: tuple(kind(**_tuples(one)) for one in results[key]) for key, kind in kinds.items()}
         plan = WritePlan(results=Distilled(handoff=tuple(results["handoff"]), **made), **tree)
