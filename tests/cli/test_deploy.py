@@ -71,6 +71,7 @@ def test_a_dry_run_prints_the_very_diff_and_writes_nothing(project):
 
 def test_a_guard_that_must_not_be_skipped_makes_its_registration_refuse(project):
     project.write(".hookline/hookline.toml", GUARD)
+    project.run("trust", "--yes")
     project.run("deploy", "--agent", "claude", "--scope", "project")
     hooks = json.loads((project.path / ".claude/settings.json").read_text())["hooks"]
     guarded, other = (hooks[event][0]["hooks"][0] for event in ("PreToolUse", "PostToolUse"))
@@ -96,6 +97,7 @@ def test_the_status_tells_what_is_wrong(project):
     good = project.run("deploy", "--status", "--agent", "claude")
     assert (good.code, "deployed" in good.out) == (0, True)
     project.write(".hookline/hookline.toml", GUARD)
+    project.run("trust", "--yes")
     stale = project.run("deploy", "--status", "--agent", "claude", "--json")
     assert stale.code == 1
     (user,) = (row for row in stale.json["agents"] if row["scope"] == "user")
@@ -206,6 +208,7 @@ def test_the_events_that_were_asked_for_stay_the_ones_that_are_looked_at(project
 
 def test_deploying_for_the_user_from_one_project_keeps_what_guards_another(project):
     project.write(".hookline/hookline.toml", GUARD)
+    project.run("trust", "--yes")
     project.run("deploy", "--agent", "claude", PATH="/usr/bin:/bin")
     file = project.home / ".claude/settings.json"
     text = file.read_text()
@@ -216,6 +219,7 @@ def test_deploying_for_the_user_from_one_project_keeps_what_guards_another(proje
     project.run("deploy", "--agent", "claude", cwd=other, PATH="/usr/bin:/bin")
     assert file.read_text() == text
     project.write(".hookline/hookline.toml", "")
+    project.run("trust", "--yes")
     project.run("deploy", "--agent", "claude", cwd=other, PATH="/usr/bin:/bin")
     assert "--on-failure deny" not in file.read_text()
 
@@ -231,7 +235,9 @@ def test_hookline_inside_codex_own_configuration_is_not_registered_twice(project
 
 
 def test_what_cannot_be_loaded_is_said_when_it_is_deployed(project):
-    project.write(".hookline/hookline.toml", '[[hook]]\nname = "guard"\non = "PreToolUs"\nrun = "x"\n')
+    own = project.home / ".config/hookline/hookline.toml"
+    own.parent.mkdir(parents=True)
+    own.write_text('[[hook]]\nname = "guard"\non = "PreToolUs"\nrun = "x"\n')
     done = project.run("deploy", "--agent", "claude", PATH="/usr/bin:/bin")
     assert done.code == 0
     assert "PreToolUs" in done.err

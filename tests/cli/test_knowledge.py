@@ -164,6 +164,7 @@ def test_a_worker_that_cannot_ask_anybody_is_exit_1(project: Project) -> None:
 def test_a_project_that_opted_out_is_out_of_the_commands_too(project: Project) -> None:
     file = transcript(project)
     project.write(".hookline/hookline.toml", "[knowledge]\nenabled = false\n")
+    assert project.run("trust", "--yes").code == 0
     for words in (["export"], ["handoff-now"], ["search", "x"], ["show"]):
         done = project.run("knowledge", *words)
         assert done.code == 1

@@ -20,7 +20,9 @@ import pytest
 from tests.patience import alive, eventually
 
 from hookline.cli import main
+from hookline.core.hook import Command, HookSpec, Origin
 from hookline.llm.scripted import ModelServer
+from hookline.state.trust import TrustStore
 
 HEAD = """\
 interlocutor:
@@ -583,17 +585,79 @@ def test_a_found_configuration_runs_nothing_before_it_is_trusted(
     stage.place.joinpath("lectic.yaml").write_text(HEAD + ECHO_TOOL + hooks(note("user_message", "ran")))
     stage.place.joinpath("t.lec").write_text("Hello\n")
     refused = stage.run("-f", "t.lec", server=serve({"text": "Hi"}))
-    assert refused.code == 1
-    assert "not trusted yet" in refused.out
-    allowed = stage.run("-f", "t.lec", "--trust", server=serve({"text": "Hi"}))
-    assert allowed.code == 0
-    assert "look at it with: hookline trust --dialect lectic" in allowed.err
+    assert (refused.code, "not approved" in refused.out) == (1, True)
+    assert "hookline trust --dialect lectic" in refused.out
     assert not stage.place.joinpath("seen.txt").exists()
-    assert stage.run("-f", "t.lec", server=serve({"text": "Hi"})).code == 0
-    stage.capsys.readouterr()
     assert main(["trust", "--dialect", "lectic", "--yes"]) == 0
     assert stage.run("-f", "t.lec", server=serve({"text": "Hi"})).code == 0
     assert stage.lines("seen.txt") == ["ran"]
+
+
+def test_who_has_read_a_found_configuration_may_approve_it_with_the_run(
+    stage: Stage, serve: Callable[..., ModelServer]
+) -> None:
+    stage.place.joinpath("lectic.yaml").write_text(HEAD + ECHO_TOOL + hooks(note("user_message", "ran")))
+    stage.place.joinpath("t.lec").write_text("Hello\n")
+    assert stage.run("-f", "t.lec", "--trust", server=serve({"text": "Hi"})).code == 0
+    assert stage.run("-f", "t.lec", server=serve({"text": "Hi"})).code == 0
+    assert stage.lines("seen.txt") == ["ran", "ran"]
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        HEAD,
+        HEAD.replace("Be nice.", "file:~/secret"),
+        HEAD.replace("Be nice.", "exec:cat secret"),
+        HEAD + "  tools:\n    - {name: m, mcp_shttp: 'URL/$SECRET', headers: {X: $SECRET}}\n",
+    ],
+    ids=["prompt", "file", "program", "address"],
+)
+def test_nothing_of_a_configuration_that_is_not_approved_reaches_anybody(
+    stage: Stage, serve: Callable[..., ModelServer], header: str
+) -> None:
+    server, listener = serve({"text": "Hi"}), serve({"text": "Hi"})
+    stage.monkeypatch.setenv("SECRET", "hunter2")
+    Path.home().joinpath("secret").write_text("hunter2")
+    stage.place.joinpath("lectic.yaml").write_text(header.replace("URL", listener.url))
+    stage.place.joinpath("t.lec").write_text("Hello\n")
+    refused = stage.run("-f", "t.lec", server=server)
+    assert (refused.code, "not approved" in refused.out, "hunter2" in refused.out) == (1, True, False)
+    assert (server.requests, listener.requests) == ((), ())
+
+
+@pytest.mark.parametrize("edit", ["lectic.yaml", "prompt.md", "tool.sh"])
+def test_a_found_configuration_that_changed_since_it_was_approved_is_refused(
+    stage: Stage, serve: Callable[..., ModelServer], edit: str
+) -> None:
+    header = HEAD.replace("Be nice.", "file:prompt.md") + ECHO_TOOL.replace("echo", "./tool.sh")
+    for name, text in (("lectic.yaml", header), ("prompt.md", "Be nice."), ("tool.sh", "#!/bin/sh\n")):
+        stage.place.joinpath(name).write_text(text)
+    stage.place.joinpath("t.lec").write_text("Hello\n")
+    assert stage.run("-f", "t.lec", "--trust", server=serve({"text": "Hi"})).code == 0
+    with stage.place.joinpath(edit).open("a") as file:
+        file.write("\nsandbox: ./tool.sh\n")
+    refused = stage.run("-f", "t.lec", server=serve({"text": "Hi"}))
+    assert (refused.code, "changed" in refused.out) == (1, True)
+
+
+def test_programs_that_an_older_version_approved_stay_approved(stage: Stage, serve: Callable[..., ModelServer]) -> None:
+    file = stage.place / "lectic.yaml"
+    file.write_text(HEAD + ECHO_TOOL)
+    stage.place.joinpath("t.lec").write_text("Hello\n")
+    whole = json.dumps({"interlocutor": {
+        "name": "Bot", "prompt": "Be nice.", "provider": "openai/chat", "model": "scripted",
+        "tools": [{"exec": "echo", "name": "say"}],
+    }}, sort_keys=True)  # fmt: skip
+    spec = HookSpec(
+        id="x", name="interlocutor.tools[0].exec", dialect="lectic", event="program", enabled=False,
+        origin=Origin(file=str(file), pointer="$.interlocutor.tools[0].exec", layer="project"),
+        action=Command(form="words", text="echo"), extra={"around": whole},
+    )  # fmt: skip
+    TrustStore(str(Path.home() / "state/programs.json"), root=str(stage.place)).approve([spec])
+    assert stage.run("-f", "t.lec", server=serve({"text": "Hi"})).code == 0
+    file.write_text(HEAD + ECHO_TOOL.replace("echo", "cat"))
+    assert stage.run("-f", "t.lec", server=serve({"text": "Hi"})).code == 1
 
 
 # ── providers ────────────────────────────────────────────────────────────────────────────────────────

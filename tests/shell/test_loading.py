@@ -117,7 +117,7 @@ def test_a_project_that_is_entered_brings_its_hooks_under_trust(house: House) ->
         '[[hook]]\nname = "mine"\non = "process.pre_spawn"\nmatch = "touch"\nshell = \'echo project says no >&2; exit 2\'\n'
     )
     untrusted = house.shell("touch before\ncd project\ntouch inside")
-    assert "not trusted yet; look at it with: hookline trust" in untrusted.err
+    assert "not approved, so nothing of it has any effect; review it with: hookline trust" in untrusted.err
     assert (project / "inside").exists()
     subprocess.run(
         [BIN / "hookline", "trust", "--yes"], cwd=project, env=house.environ(), check=True, capture_output=True

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from hookline.agent.approval import FoundFiles
 from hookline.config.discover import lookup_for
 from hookline.config.layers import LayerLoader
 from hookline.config.load import COMMAND_LINE
@@ -25,9 +26,6 @@ from hookline.dialects import dialect_named
 from hookline.dialects.base import Layer
 from hookline.dialects.lectic.local import LocalPathError, resolve_local
 from hookline.dialects.lectic.tree import Spot, TooLargeError, YamlNode, grow, merge, plain
-
-#: Layers that someone else may have written.
-_FOUND = "project"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,8 +55,6 @@ class Header:
     tree: Mapping[str, Any] = field(repr=False)
     specs: tuple[HookSpec, ...] = ()
     base: tuple[HookSpec, ...] = ()
-    #: The content of found ``lectic.yaml`` files, by path: it may name programs.
-    found: tuple[tuple[str, Any], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,21 +72,23 @@ class Where:
         return os.path.dirname(self.file) if self.file else self.cwd
 
 
-def read_header(text: str, where: Where) -> Header:
-    """Read and merge the layers. Raises ``DataError`` with all problems."""
-    reading = LayerLoader(
-        lookup=lookup_for(cwd=where.directory, home=where.home, environ=where.environ, paths=where.paths)
-    )
+def read_header(text: str, where: Where, found: FoundFiles) -> Header:
+    """Read and merge the layers. Raises ``DataError`` with all problems, and for found files that are not approved."""
+    lookup = lookup_for(cwd=where.directory, home=where.home, environ=where.environ, paths=where.paths)
+    reading = LayerLoader(lookup=lookup, gate=found.gate())
     dialect = dialect_named("lectic")
     below = reading.load_layers(dialect.places(where.directory, where.home, where.environ), "lectic")
     document = _document(reading, text, where)
     lower = reading.with_includes(dialect, below)
+    found.check_files(reading)
     layers = [*lower, *(reading.with_includes(dialect, [document]) if document else [])]
     _refuse(reading.problems, "could not parse YAML header: ")
     if not layers:
         raise DataError("there is no configuration: write a front matter with an interlocutor, or a lectic.yaml")
     specs = reading.parsed(dialect, layers)
     _refuse([one for one in reading.problems if not _starts_later(one)])
+    base = LayerLoader(lookup=reading.lookup).parsed(dialect, lower)
+    found.check_hooks(base, tuple(reading.gate.contents.values()))
     tree = _checked(_merged(layers))
     people, default = _interlocutors(tree)
     return Header(
@@ -98,8 +96,7 @@ def read_header(text: str, where: Where) -> Header:
         default=default,
         tree=tree,
         specs=specs,
-        base=LayerLoader(lookup=reading.lookup).parsed(dialect, lower),
-        found=tuple((layer.path, layer.tree) for layer in lower if layer.name == _FOUND),
+        base=base,
     )
 
 

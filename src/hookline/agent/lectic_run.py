@@ -16,8 +16,9 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
+from hookline.agent.approval import FoundFiles
 from hookline.agent.chat.transcript import timestamp
-from hookline.agent.hook_events import ConversationEvents, RunError, background_failures, build_runtime, check_programs
+from hookline.agent.hook_events import ConversationEvents, RunError, background_failures, build_runtime
 from hookline.agent.lectic_config import Header, Where, read_header
 from hookline.agent.model import open_model
 from hookline.agent.output import BlockWriter, Format, rewrite, save_aside
@@ -104,8 +105,8 @@ class ConversationRun:
     async def _set_up(self, stack: AsyncExitStack) -> ConversationContext:
         """Everything that may fail before any hook fires."""
         request = self.request
-        header = read_header(request.text, request.where)
-        check_programs(header, request.where, trust_all=request.trust_all, approve=request.approve)
+        found = FoundFiles(request.where, trust_all=request.trust_all, approve=request.approve)
+        header = read_header(request.text, request.where, found)
         conversation = await read_turns(request.text, header, request.where)
         session = _session(header, request)
         assembly = build_runtime(header, request.where, trust_all=request.trust_all, sessions=bool(session))

@@ -11,7 +11,7 @@ import argcomplete
 
 from hookline.cli import COMMANDS, command_module
 from hookline.cli.parser import Parser
-from hookline.config import load
+from hookline.config import ProjectGate, load
 from hookline.core.agents import all_agents
 from hookline.core.describe import is_inner
 from hookline.core.event import EVENTS
@@ -34,7 +34,9 @@ def hook_names(dialect: str | None = None) -> list[str]:
     """The hooks found here, each once, in the order of the files."""
     home = os.environ.get("HOME") or os.path.expanduser("~")
     paths = find_paths(os.environ, home)
-    loaded = load(cwd=os.getcwd(), home=home, environ=os.environ, paths=paths, dialect=dialect)
+    loaded = load(
+        cwd=os.getcwd(), home=home, environ=os.environ, paths=paths, dialect=dialect, gate=ProjectGate("inspect")
+    )
     names = dict.fromkeys(spec.name for spec in loaded.specs if not is_inner(spec))
     return [name for name in names if _HARMLESS.fullmatch(name)]
 

@@ -16,7 +16,7 @@ from hookline.core.errors import ConfigError, DataError, UsageError
 from hookline.core.event import EVENTS, Event
 from hookline.dialects import DIALECTS, dialect_named
 from hookline.engine.build import Runtime, Sources, StoreOptions, load_runtime
-from hookline.gateway.notices import problem_lines, trust_lines
+from hookline.gateway.notices import problem_lines, trust_lines, unapproved_lines
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -72,6 +72,12 @@ def require_readable(runtime: Runtime, files: list[str]) -> None:
 def tell_problems(runtime: Runtime) -> None:
     """Print problems on stderr: a guard that could not be loaded fails open, and must not go unnoticed."""
     for line in problem_lines(runtime):
+        print(f"hookline: {safe(line)}", file=sys.stderr)
+
+
+def tell_unapproved(runtime: Runtime) -> None:
+    """Print on stderr what has no effect here because nobody approved it: silence would look like a working guard."""
+    for line in unapproved_lines(runtime):
         print(f"hookline: {safe(line)}", file=sys.stderr)
 
 

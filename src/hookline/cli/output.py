@@ -122,6 +122,11 @@ def paint_status(word: str, width: int = 0) -> str:
     return paint(word.ljust(width), _STATUS_COLOURS.get(word, ""))
 
 
+def paint_trust(state: str) -> str:
+    """What trust says of a hook; ``unknown`` is the word of the JSON fields."""
+    return paint("not approved" if state == "unknown" else state, _STATUS_COLOURS.get(state, ""))
+
+
 def print_json(value: Any) -> None:
     """One line, flushed: a reader at the other end of a pipe may be waiting for it."""
     print(json_line(value), flush=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hookline.config.layers import SourceFile
+from hookline.config.layers import ProjectGate, SourceFile
 from hookline.config.load import Loaded, load
 
-__all__ = ["Loaded", "SourceFile", "load"]
+__all__ = ["Loaded", "ProjectGate", "SourceFile", "load"]

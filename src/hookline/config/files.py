@@ -89,7 +89,7 @@ def _drain(descriptor: int, largest: int) -> bytes:
 
 
 def _too_large(largest: int) -> _RefusedError:
-    return _RefusedError(f"the file is too large (over {largest >> 20} MiB)", "keep configuration small; split it")
+    return _RefusedError(f"the file is too large (over {largest >> 10} KiB)", "keep configuration small; split it")
 
 
 def _kind(mode: int) -> str:

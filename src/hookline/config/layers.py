@@ -2,67 +2,126 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from time import thread_time
+from typing import Any, Literal, Protocol
 
-from hookline.config.files import Unread, read_text
+from hookline.config.files import LARGEST, Unread, read_text
+from hookline.config.overrides import with_own
 from hookline.config.syntax import parse_text
-from hookline.core._dataclass import dataclass, field, replace
-from hookline.core.hook import HookSpec, Origin
+from hookline.core._dataclass import dataclass, field
+from hookline.core.file_tracking import note
+from hookline.core.hook import FILE_EVENT, Command, HookSpec, Origin, hook_id
 from hookline.core.problem import Problem
+from hookline.dialects import dialect_named
 from hookline.dialects.base import FOREIGN, ConfigPlace, Dialect, Layer, Lookup, Parsed, Syntax
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from hookline.core.hook import HookSpec
-
-    Parse = Callable[[Sequence[Layer]], Sequence[HookSpec]]
-
-
-def with_own(parse: Parse, layers: Sequence[Layer], specs: Sequence[HookSpec]) -> tuple[HookSpec, ...]:
-    """``specs`` are those of all ``layers``; the hooks that a project changed know what they were before."""
-    own_layers = [layer for layer in layers if layer.name not in FOREIGN]
-    if not own_layers or len(own_layers) == len(layers):
-        return tuple(specs)
-    result = list(specs)
-    after = 0
-    for own in parse(own_layers):
-        if own in result:
-            after = result.index(own) + 1
-            continue
-        place = next((i for i, spec in enumerate(result) if _same(spec, own)), None)
-        if place is None:
-            gone = replace(own, enabled=False, origin=_changer(parse, layers, own), below=own)
-            result.insert(after, gone)
-            after += 1
-        else:
-            changed = result[place]
-            origin = changed.origin if changed.origin.layer in FOREIGN else _changer(parse, layers, own)
-            result[place] = replace(changed, origin=origin, below=own)
-            after = place + 1
-    return tuple(result)
-
-
-def _same(spec: HookSpec, own: HookSpec) -> bool:
-    """The hook at the same place, or the one that took its name on the same event."""
-    if spec.below is not None:
-        return False
-    named = (spec.name, spec.native_event, spec.scope) == (own.name, own.native_event, own.scope)
-    return spec.id == own.id or (named and spec.origin.layer in FOREIGN)
-
-
-def _changer(parse: Parse, layers: Sequence[Layer], own: HookSpec) -> Origin:
-    """The first of a project's files without which the hook would be as it was written."""
-    foreign = [layer for layer in layers if layer.name in FOREIGN]
-    mine = [layer for layer in layers if layer.name not in FOREIGN]
-    guilty = next((layer for layer in foreign if own not in parse([*mine, layer])), foreign[-1])
-    return Origin(file=guilty.path, line=1, pointer=own.origin.pointer, layer=guilty.name)
-
 
 _DEEPEST_INCLUDE = 16
 _MOST_FILES = 1000
+
+# ── what of a project's files is read ────────────────────────────────────────────────────────────────
+
+#: What all files of a project may cost together: bytes, hooks, and seconds of the processor. Far above any real
+#: configuration, and far below what an agent's deadline would notice.
+MOST_BYTES, MOST_HOOKS, MOST_SECONDS = 512 << 10, 1000, 2.0
+_MOST_NODES = 200_000
+
+
+class Approvals(Protocol):
+    """What a person has approved."""
+
+    def knows(self, file: str) -> bool:
+        """Whether anything of this file was ever approved."""
+        ...
+
+    def covers(self, contents: HookSpec) -> bool:
+        """Whether what the file holds besides its hooks is as it was approved."""
+        ...
+
+
+class ProjectGate:
+    """What is not approved is inert: a project's file is read only if something of it was approved, and within a budget.
+
+    ``approved`` reads the files that were approved. ``inspect`` is for a person who looks: everything is read within the
+    budget, and nothing counts that is not approved. ``open`` trusts everything.
+    """
+
+    __slots__ = ("_approvals", "_bytes", "_hooks", "_seconds", "contents", "mode")
+
+    def __init__(
+        self, mode: Literal["approved", "inspect", "open"] = "open", approvals: Approvals | None = None
+    ) -> None:
+        self.mode = mode
+        self._approvals = approvals
+        self._bytes, self._hooks, self._seconds = 0, 0, 0.0
+        #: What each of the project's files holds besides its hooks, as trust approves it.
+        self.contents: dict[str, HookSpec] = {}
+
+    def admits(self, path: str) -> bool:
+        return self.mode != "approved" or (self._approvals is not None and self._approvals.knows(path))
+
+    def counts(self, layer: Layer) -> bool:
+        """Whether the file's settings are in force and its sources may name files of one's own."""
+        if layer.name not in FOREIGN or self.mode == "open":
+            return True
+        contents = self.contents.get(layer.path)
+        return contents is not None and self._approvals is not None and self._approvals.covers(contents)
+
+    def follows(self, layer: Layer) -> bool:
+        return self.mode == "inspect" or self.counts(layer)
+
+    def over_budget(self, *, size: int = 0, hooks: int = 0, seconds: float = 0.0) -> str:
+        """Charge the project; what it has too much of, "" if nothing."""
+        if self.mode == "open":
+            return ""
+        self._bytes += size
+        self._hooks += hooks
+        self._seconds += seconds
+        if self._bytes > MOST_BYTES:
+            return f"the project's files are larger than {MOST_BYTES >> 10} KiB together"
+        if self._hooks > MOST_HOOKS:
+            return f"the project has more than {MOST_HOOKS} hooks"
+        return (
+            f"reading the project's files takes longer than {MOST_SECONDS:g} s" if self._seconds > MOST_SECONDS else ""
+        )
+
+
+def _contents(layer: Layer, dialect: str) -> HookSpec:
+    """In the form of a hook, so that it is pinned and approved like one."""
+    find = getattr(dialect_named(dialect), "besides_hooks", None)  # of most dialects, hookline uses hooks only
+    besides, words = find(layer.tree) if find is not None else ({}, ())
+    return HookSpec(
+        id=hook_id(layer.path, "$", FILE_EVENT),
+        name=os.path.basename(layer.path),
+        dialect=dialect,
+        event=FILE_EVENT,
+        origin=Origin(file=layer.path, layer=layer.name),
+        action=Command(form="words", text="\n".join(words)),
+        enabled=False,
+        extra={"besides": json.dumps(besides, sort_keys=True, default=str)} if besides else {},
+    )
+
+
+def _is_vast(tree: Any) -> bool:
+    """YAML's aliases make a small file a huge tree."""
+    left, seen = [tree], 0
+    while left and seen <= _MOST_NODES:
+        one = left.pop()
+        seen += 1
+        left += one.values() if isinstance(one, dict) else one if isinstance(one, list) else ()
+    return seen > _MOST_NODES
+
+
+def _native_hooks(tree: Any) -> int:
+    """One per event."""
+    tables = tree.get("hook") if isinstance(tree, dict) else None
+    events = [one.get("on") for one in tables if isinstance(one, dict)] if isinstance(tables, list) else []
+    return sum(len(on) if isinstance(on, list) else 1 for on in events)
+
+
+# ── layers ───────────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +132,8 @@ class SourceFile:
     layer: str
     dialect: str
     found: bool
+    #: Not read, because nothing of it is approved.
+    inert: bool = False
 
 
 @dataclass(slots=True, kw_only=True)
@@ -80,6 +141,7 @@ class LayerLoader:
     """What one ``load`` has seen so far."""
 
     lookup: Lookup
+    gate: ProjectGate = field(default_factory=ProjectGate)
     problems: list[Problem] = field(default_factory=list)
     sources: list[SourceFile] = field(default_factory=list)
     #: Files of ours that a source has named: files that name one another have a great many paths through them.
@@ -87,18 +149,51 @@ class LayerLoader:
 
     def layer(self, path: str, name: str, syntax: Syntax, dialect: str, *, required: bool) -> Layer | None:
         """A file that nobody named may be missing; anything else that stops us is a problem."""
-        text = read_text(path)
+        foreign = name in FOREIGN
+        if foreign and not self.gate.admits(path):
+            there = os.path.lexists(path)
+            note(path)
+            self.sources.append(SourceFile(path=path, layer=name, dialect=dialect, found=there, inert=there))
+            return None
+        text = read_text(path, MOST_BYTES if foreign and self.gate.mode != "open" else LARGEST)
         if isinstance(text, Unread):
             self.sources.append(SourceFile(path=path, layer=name, dialect=dialect, found=not text.missing))
             if required or not text.missing:
                 self.problems.append(text.problem)
             return None
         self.sources.append(SourceFile(path=path, layer=name, dialect=dialect, found=True))
+        return (
+            self._parse_foreign(path, text, name, syntax, dialect) if foreign else self._parse(path, text, name, syntax)
+        )
+
+    def _parse(self, path: str, text: str, name: str, syntax: Syntax) -> Layer | None:
         document = parse_text(path, text, syntax)
         self.problems += document.problems
         if document.tree is None:
             return None
         return Layer(path=path, name=name, syntax=syntax, text=text, tree=document.tree, line=document.line)
+
+    def _parse_foreign(self, path: str, text: str, name: str, syntax: Syntax, dialect: str) -> Layer | None:
+        gate, began = self.gate, thread_time()
+        if why := gate.over_budget(size=len(text)):
+            self._refuse(path, why)
+            return None
+        layer = self._parse(path, text, name, syntax)
+        if layer is None:
+            return None
+        if _is_vast(layer.tree):
+            self._refuse(path, f"the file has more than {_MOST_NODES} values after its aliases are expanded")
+            return None
+        hooks = _native_hooks(layer.tree) if dialect == "native" else 0  # of the others, when they are parsed
+        if why := gate.over_budget(hooks=hooks, seconds=thread_time() - began):
+            self._refuse(path, why)
+            return None
+        gate.contents[path] = _contents(layer, dialect)
+        return layer
+
+    def _refuse(self, path: str, why: str) -> None:
+        """The project is over its budget: this file counts as if it could not be read."""
+        self.problems.append(Problem(file=path, finding=why, fix="make it smaller; until then none of its hooks runs"))
 
     def load_layers(self, places: Sequence[ConfigPlace], dialect: str, *, required: bool = False) -> list[Layer]:
         """Of the places among which there is a choice, only the last one that exists counts."""
@@ -137,17 +232,31 @@ class LayerLoader:
         return [*result, layer]
 
     def parsed(self, dialect: Dialect, layers: Sequence[Layer]) -> tuple[HookSpec, ...]:
-        """A dialect whose code fails is our bug, and costs its own hooks only."""
+        """A dialect whose code fails is our bug, and costs its own hooks only; a project's files cost only its own."""
+        own, began = own_layers(layers), thread_time()
         if not layers:
             return ()
         try:
             parsed = dialect.parse(layers, self.lookup)
         except Exception as error:
             self.problems.append(our_bug(layers[-1].path, dialect.name, error))
-            parsed = Parsed()
+            return self.parsed(dialect, own) if len(own) < len(layers) else ()
+        if len(own) < len(layers) and (why := self._charge(parsed, began)):
+            self._refuse(layers[-1].path, why)
+            return self.parsed(dialect, own)
         self.problems += parsed.problems
+        if len(own) in {0, len(layers)}:
+            return parsed.specs
         # What is wrong with the same files read again has been said already.
         return with_own(lambda some: dialect.parse(some, self.lookup).specs, layers, parsed.specs)
+
+    def _charge(self, parsed: Parsed, began: float) -> str:
+        hooks = sum(spec.origin.layer in FOREIGN for spec in parsed.specs)
+        return self.gate.over_budget(hooks=hooks, seconds=thread_time() - began)
+
+
+def own_layers(layers: Sequence[Layer]) -> list[Layer]:
+    return [layer for layer in layers if layer.name not in FOREIGN]
 
 
 def our_bug(file: str, dialect: str, error: Exception) -> Problem:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hookline.config.discover import is_inside_project, lazy_places, lookup_for, native_places
-from hookline.config.layers import LayerLoader, SourceFile, our_bug
+from hookline.config.layers import LayerLoader, ProjectGate, SourceFile, our_bug, own_layers
 from hookline.core._dataclass import dataclass, field, replace
 from hookline.core.errors import UsageError
 from hookline.core.hook import HookSpec
@@ -32,6 +32,8 @@ class Loaded:
     problems: tuple[Problem, ...] = ()
     settings: Settings = field(default_factory=Settings)
     sources: tuple[SourceFile, ...] = ()
+    #: What the project's files hold besides hooks, each in the form in which it is approved.
+    contents: tuple[HookSpec, ...] = ()
 
 
 def load(
@@ -42,13 +44,16 @@ def load(
     paths: Paths,
     files: Sequence[str] | None = None,
     dialect: str | None = None,
+    gate: ProjectGate | None = None,
 ) -> Loaded:
     """Named files and nothing else; or one system's own places; or our layers with the sources they name.
 
-    Never raises on a file. An unknown ``dialect`` is the caller's mistake: ``UsageError``.
+    ``gate`` decides what of a project's files is read and counts; without it, the caller trusts them. Never raises on a file. An unknown ``dialect`` is the caller's mistake: ``UsageError``.
     """
     speaker = dialect_named(dialect) if dialect else None
-    reading = LayerLoader(lookup=lookup_for(cwd=cwd, home=home, environ=environ, paths=paths))
+    reading = LayerLoader(
+        lookup=lookup_for(cwd=cwd, home=home, environ=environ, paths=paths), gate=gate or ProjectGate()
+    )
     if files is not None:
         return _finished(reading, *_named_files(reading, files, speaker, cwd), paths)
     if speaker and speaker.name != _NATIVE:
@@ -88,12 +93,13 @@ def _names_lazy(tree: Any) -> bool:
 def _finished(reading: LayerLoader, specs: Sequence[HookSpec], layers: Sequence[Layer], paths: Paths) -> Loaded:
     from hookline.dialects.native.settings import read_settings
 
-    settings, problems = read_settings(layers)
+    settings, problems = read_settings(layers, counts=reading.gate.counts)
     return Loaded(
         specs=tuple(specs),
         problems=(*reading.problems, *problems),
         settings=replace(settings, state_dir=paths.state),
         sources=tuple(reading.sources),
+        contents=tuple(reading.gate.contents.values()),
     )
 
 
@@ -152,7 +158,8 @@ def _native(reading: LayerLoader, layers: Sequence[Layer], trail: tuple[str, ...
         placed, problems = place(layers, reading.lookup)
     except Exception as error:
         reading.problems.append(our_bug(layers[-1].path if layers else "", _NATIVE, error))
-        placed, problems = (), ()
+        own = own_layers(layers)
+        return _native(reading, own, trail) if len(own) < len(layers) else ()
     reading.problems += problems
     ranked: list[tuple[int, int, HookSpec]] = [(one.layer, one.line, one.spec) for one in placed]
     for rank, layer in enumerate(layers):
@@ -163,10 +170,15 @@ def _native(reading: LayerLoader, layers: Sequence[Layer], trail: tuple[str, ...
             continue
         sources, problems = parse_sources(layer, reading.lookup.home)
         reading.problems += problems
-        for source in sources:
+        for source in sources if reading.gate.follows(layer) else ():
             specs = _source(reading, source, (*trail, os.path.realpath(layer.path)))
-            ranked += [(rank, source.where.line, spec) for spec in specs]
+            ranked += [(rank, source.where.line, spec) for spec in specs if _may_name(reading, layer, spec)]
     return tuple(spec for _, _, spec in sorted(ranked, key=lambda one: one[:2]))
+
+
+def _may_name(reading: LayerLoader, layer: Layer, spec: HookSpec) -> bool:
+    """A project that is not approved decides nothing about a hook of one's own, not even that it runs here."""
+    return spec.origin.layer in FOREIGN or reading.gate.counts(layer)
 
 
 def _source(reading: LayerLoader, source: SourceTable, trail: tuple[str, ...]) -> tuple[HookSpec, ...]:

@@ -270,6 +270,10 @@ class HookSpec:
     below: HookSpec | None = field(default=None, compare=False, repr=False)
 
 
+#: The event of what a project's file holds besides its hooks: it is approved in the form of a hook that never runs.
+FILE_EVENT = "file"
+
+
 def hook_id(file: str, pointer: str, event: str, ordinal: int = 0) -> str:
     """A stable identity: the place a hook is written at, so that unnamed and repeated hooks stay apart."""
     place = f"{file}\0{pointer}\0{event}\0{ordinal}"

@@ -24,7 +24,7 @@ from hookline.dialects.base import FOREIGN
 from hookline.dialects.event_lookup import native_events, unknown_event
 from hookline.engine.build import READ_ONLY, Sources, load_runtime
 from hookline.gateway.derived import BASES
-from hookline.gateway.notices import problem_lines
+from hookline.gateway.notices import problem_lines, unapproved_lines
 
 if TYPE_CHECKING:
     from hookline.core.hook import HookSpec
@@ -164,7 +164,7 @@ class Requirements:
         assembly.engine.close()
         specs = assembly.loaded.specs
         #: What could not be loaded: a guard among them is registered for nothing.
-        self.problems = tuple(problem_lines(assembly))
+        self.problems = (*problem_lines(assembly), *unapproved_lines(assembly))
         self._specs = specs
         self._root = project_root(here, home) if any(spec.origin.layer in FOREIGN for spec in specs) else ""
         self._others: dict[str, Sequence[Need]] = {}

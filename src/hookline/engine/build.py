@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from hookline.config import Loaded, load
+from hookline.config import Loaded, ProjectGate, load
 from hookline.core._dataclass import dataclass, replace
 from hookline.core.hook import HookSpec
 from hookline.core.paths import Paths, find_paths, project_root
@@ -24,7 +24,7 @@ from hookline.engine.eligibility import (
 from hookline.engine.engine import Engine
 from hookline.state.disabled import Switches, switches_at
 from hookline.state.record.store import Store
-from hookline.state.trust import Approval, Judgement, TrustStore, Verdict
+from hookline.state.trust import Approval, TrustStore, Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +40,21 @@ class Runtime:
     switches: Switches
     #: Hooks of this project that were trusted and are no longer written anywhere: a guard may have been removed.
     missing: tuple[Approval, ...] = ()
+    #: What the project's files hold besides hooks, with what trust says of it.
+    contents: tuple[tuple[HookSpec, Verdict], ...] = ()
+    #: What of the project is not approved, and so has no effect.
+    unapproved: tuple[Unapproved, ...] = ()
+    #: The command that shows it to the person who is to approve it.
+    review: str = "hookline trust"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unapproved:
+    """A file of which nothing is in force; or some of its hooks, by name; or its settings."""
+
+    file: str
+    hooks: tuple[str, ...] = ()
+    settings: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +71,8 @@ class Sources:
     paths: Paths | None = None
     agent: str = "hookline"
     trust_all: bool = False
+    #: A person looks: what is not approved is parsed and shown too. Otherwise it is not even read.
+    inspect: bool = False
     #: An agent calls: a variable cannot switch hooks off, except those that ask a model.
     agents_door: bool = False
     #: The agent that runs its own hooks itself, where neither files nor a dialect were named; else the calling one.
@@ -86,10 +103,13 @@ _KEEP_ALL, READ_ONLY = StoreOptions(), StoreOptions(record=False)
 def load_runtime(sources: Sources, stores: StoreOptions = _KEEP_ALL) -> Runtime:
     """Find the hooks and make an engine of them."""
     place = _place(sources)
-    loaded = _loaded(place, sources)
-    judged = _judged(loaded, place, sources)
+    store = None if sources.config else trust_store(place.paths, place.cwd, place.home, place.environ, sources.dialect)
+    loaded = _loaded(place, sources, _gate(store, sources))
+    judged = _judge(loaded, store, sources)
     loaded = _with_plugins(loaded, judged.verdicts, place.environ)
     specs = judged.standing(loaded.specs)
+    if not sources.inspect:
+        loaded = replace(loaded, specs=specs)
     switches = switches_at(place.paths.state)
     engine = Engine(
         specs=specs if sources.adjust is None else tuple(map(sources.adjust, specs)),
@@ -119,6 +139,9 @@ def load_runtime(sources: Sources, stores: StoreOptions = _KEEP_ALL) -> Runtime:
         verdicts=judged.verdicts,
         switches=switches,
         missing=judged.missing,
+        contents=judged.contents,
+        unapproved=judged.unapproved,
+        review=_review_command(sources.dialect),
     )
 
 
@@ -162,7 +185,13 @@ def _place(sources: Sources) -> _Place:
 # ── which hooks ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def _loaded(place: _Place, sources: Sources) -> Loaded:
+def _gate(store: TrustStore | None, sources: Sources) -> ProjectGate:
+    if store is None or sources.trust_all:  # the caller has named the files, or trusts them all
+        return ProjectGate("open")
+    return ProjectGate("inspect" if sources.inspect else "approved", store)
+
+
+def _loaded(place: _Place, sources: Sources, gate: ProjectGate) -> Loaded:
     """A file that the caller has read itself counts as the caller has read it."""
     config, more = sources.config, sources.more
     loaded = load(
@@ -172,6 +201,7 @@ def _loaded(place: _Place, sources: Sources) -> Loaded:
         paths=place.paths,
         files=[os.path.abspath(os.fspath(file)) for file in config] if config else None,
         dialect=sources.dialect,
+        gate=gate,
     )
     loaded = replace(loaded, settings=replace(loaded.settings, state_dir=place.paths.state))
     if not more:
@@ -194,61 +224,93 @@ def _with_plugins(loaded: Loaded, verdicts: Mapping[str, Verdict], environ: Mapp
 
 
 class _Judged:
-    """What trust says of the hooks that a project brought along; without a judgement all of them stand as written."""
+    """What trust says of what a project brought along; without a judgement all of it stands as written."""
 
-    __slots__ = ("gone", "judgement", "store", "verdicts")
+    __slots__ = ("contents", "gone", "inspect", "missing", "store", "unapproved", "verdicts")
 
-    def __init__(self, store: TrustStore | None, judgement: Judgement | None, foreign: Sequence[HookSpec] = ()) -> None:
+    def __init__(self, store: TrustStore | None, *, inspect: bool = False) -> None:
         self.store = store
-        self.judgement = judgement
+        self.inspect = inspect
         #: By the hooks' ids.
         self.verdicts: Mapping[str, Verdict] = {}
+        self.missing: tuple[Approval, ...] = ()
         #: Stand-ins for guards that were trusted and taken out since.
         self.gone: tuple[HookSpec, ...] = ()
-        if judgement is not None:
-            self.verdicts = dict(zip((spec.id for spec in foreign), judgement.verdicts, strict=True))
-            self.gone = tuple(spec for approval in judgement.missing if (spec := stand_in_for_removed(approval)))
-
-    @property
-    def missing(self) -> tuple[Approval, ...]:
-        return self.judgement.missing if self.judgement is not None else ()
+        self.contents: tuple[tuple[HookSpec, Verdict], ...] = ()
+        self.unapproved: tuple[Unapproved, ...] = ()
 
     def standing(self, specs: tuple[HookSpec, ...]) -> tuple[HookSpec, ...]:
-        if self.judgement is None:
+        if not self.verdicts and not self.gone:
             return specs
-        return (*self.gone, *(_standing(spec, self.verdicts.get(spec.id)) for spec in specs))
+        stands = [one for spec in specs if (one := self._standing(spec)) is not None]
+        return (*stands, *self.gone)  # one's own are asked first
+
+    def _standing(self, spec: HookSpec) -> HookSpec | None:
+        """What a project changes counts only once it is trusted, turning off a guard above all: of one's own hooks, the
+        own version stands; a hook of the project's that was trusted stands as one that failed."""
+        verdict = self.verdicts.get(spec.extra.get("plugin", spec.id))
+        if verdict is not None and verdict.state == "trusted":
+            return spec
+        if spec.below is not None:
+            return spec.below
+        if verdict is None:
+            return spec
+        if verdict.state == "unknown" and not self.inspect and not self._is_unreadable:
+            return None
+        return stand_in_for_changed(spec, verdict)
+
+    @property
+    def _is_unreadable(self) -> bool:
+        """Nobody can tell what was approved, so it may have been: a bad disk must not open a guard."""
+        return self.store is not None and bool(self.store.note)
 
 
-def _judged(loaded: Loaded, place: _Place, sources: Sources) -> _Judged:
-    if sources.config:
-        return _Judged(None, None)
-    store = trust_store(place.paths, place.cwd, place.home, place.environ, sources.dialect)
-    if sources.trust_all:
-        return _Judged(store, None)
+def _judge(loaded: Loaded, store: TrustStore | None, sources: Sources) -> _Judged:
+    judged = _Judged(store, inspect=sources.inspect)
+    if store is None or sources.trust_all:
+        return judged
     foreign = [spec for spec in loaded.specs if spec.origin.layer in FOREIGN]
     approved = {spec.id: spec for spec in sources.as_approved}
-    return _Judged(store, store.judge([approved.get(spec.id, spec) for spec in foreign]), foreign)
+    judgement = store.judge([approved.get(spec.id, spec) for spec in foreign])
+    judged.verdicts = {spec.id: one for spec, one in zip(foreign, judgement.verdicts, strict=True)}
+    judged.missing = judgement.missing
+    judged.gone = tuple(spec for approval in judgement.missing if (spec := stand_in_for_removed(approval)))
+    judged.contents = tuple((spec, store.verdict(spec)) for spec in loaded.contents)
+    judged.unapproved = tuple(_unapproved(loaded, foreign, judged))
+    return judged
 
 
-def _standing(spec: HookSpec, verdict: Verdict | None) -> HookSpec:
-    """What a project changes counts only once it is trusted, turning off a guard above all: of one's own hooks, the
-    own version stands; a hook of the project's that was trusted stands as one that failed."""
-    if verdict is not None and verdict.state == "trusted":
-        return spec
-    if spec.below is not None:
-        return spec.below
-    return spec if verdict is None else stand_in_for_changed(spec, verdict)
+def _unapproved(loaded: Loaded, foreign: Sequence[HookSpec], judged: _Judged) -> Iterator[Unapproved]:
+    yield from (Unapproved(file=source.path) for source in loaded.sources if source.inert)
+    for contents, verdict in judged.contents:
+        file = contents.origin.file
+        new = [one for one in foreign if one.origin.file == file and judged.verdicts[one.id].state == "unknown"]
+        counts = verdict.state == "trusted" or not contents.extra or (judged.store and judged.store.covers(contents))
+        if new or not counts:
+            yield Unapproved(file=file, hooks=tuple(dict.fromkeys(one.name for one in new)), settings=not counts)
 
 
 def _trust_command(sources: Sources) -> Callable[[HookSpec], str]:
     """The command that shows a hook: the files of another dialect are read only where it is named."""
     named = {spec.id: spec.dialect for spec in sources.more}
 
-    def command(spec: HookSpec) -> str:
-        name = sources.dialect or named.get(spec.id, "native")
-        return f"hookline trust --dialect {name}" if name != "native" else "hookline trust"
+    return lambda spec: _review_command(sources.dialect or named.get(spec.id))
 
-    return command
+
+def _review_command(dialect: str | None) -> str:
+    return f"hookline trust --dialect {dialect}" if dialect not in {None, "native"} else "hookline trust"
+
+
+def approve(runtime: Runtime, specs: Sequence[HookSpec]) -> None:
+    """Approve these hooks, and what the project's files hold besides hooks. Raises ``StateError``."""
+    assert runtime.trust is not None, "hooks found in a project need trust"
+    contents = [spec for spec, verdict in runtime.contents if verdict.state != "trusted"]
+    runtime.trust.approve([*specs, *contents])
+
+
+def project_gate(paths: Paths, cwd: str, home: str, environ: Mapping[str, str]) -> ProjectGate:
+    """For who reads files without making an engine of them: what is not approved is not read."""
+    return ProjectGate("approved", trust_store(paths, cwd, home, environ))
 
 
 def trust_store(

@@ -192,7 +192,7 @@ class HookBlocks:
     def _trust(self, spec: HookSpec) -> Blocked | None:
         """A hook that was never trusted does not run; one that changed since counts as failed."""
         if spec.id in self._removed:
-            text = f"was trusted and is gone from {spec.origin.file}; look at it with: {self._show(spec)}"
+            text = f"was trusted and is gone from {spec.origin.file}; review it with: {self._show(spec)}"
             return Blocked(reason="removed", message=text, counts_as_failure=True)
         # What stands in for a change that is not trusted has the id of the change, and is the person's own.
         if spec.origin.layer not in FOREIGN:
@@ -205,13 +205,13 @@ class HookBlocks:
         if verdict.state == "unknown":
             if store is not None and store.note:  # it may have been trusted: a bad disk must not open a guard
                 return Blocked(reason="trust-unreadable", message=store.note, counts_as_failure=True)
-            return Blocked(reason="untrusted", message=f"not trusted yet; look at it with: {self._show(spec)}")
+            return Blocked(reason="untrusted", message=f"not approved; review it with: {self._show(spec)}")
         changed = verdict.changed or (
             () if store is None or still_valid(verdict.pins, store.digests) else ("its files",)
         )
         if not changed:
             return None
-        text = f"changed since it was trusted ({', '.join(changed)}); look at it with: {self._show(spec)}"
+        text = f"changed since it was trusted ({', '.join(changed)}); review it with: {self._show(spec)}"
         return Blocked(reason="changed", message=text, counts_as_failure=True)
 
 

@@ -174,7 +174,9 @@ class Engine:
         facts = session_facts(self.sessions.peek, event.session, event.kind, event.data, event.turn)
 
         def explained(spec: HookSpec) -> Explained:
-            one = explain(spec, event, self._index.why_not(spec, event, facts), self)
+            block = self.blocked(spec)
+            inert = block is not None and block.reason == "untrusted"  # nothing of it is matched
+            one = explain(spec, event, None if inert else self._index.why_not(spec, event, facts), self)
             return one if one.why else replace(one, why=self._over_budget(spec))
 
         return tuple(map(explained, self._index.listening(event.kind.name)))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
+from time import perf_counter
 from typing import Any
 
 from hookline.core._dataclass import EMPTY, dataclass
@@ -15,10 +16,33 @@ from hookline.core.hook import FieldTest, Gates, HookSpec, Pattern, Scope
 from hookline.core.result import Blocked
 from hookline.core.session_facts import Facts
 from hookline.core.tool_names import matching_names
+from hookline.dialects.base import FOREIGN
 from hookline.engine.patterns import NAMES, Undecided, compile_glob, compile_pattern
 
 #: Subjects for which the index caches the answer.
 _MAX_CACHED = 2048
+#: Seconds that the matchers of a project's hooks may take together on one event.
+_PROJECT_SECONDS = 1.0
+
+
+class _ProjectTime:
+    """What is left for the matchers of a project's hooks: one's own hooks must be asked before an agent gives up."""
+
+    __slots__ = ("_left",)
+
+    def __init__(self) -> None:
+        self._left = _PROJECT_SECONDS
+
+    def test(self, spec: HookSpec, test: Callable[[HookSpec, Any], bool], subject: Any) -> bool:
+        if spec.origin.layer not in FOREIGN:
+            return test(spec, subject)
+        if self._left <= 0:
+            raise Undecided(f"the matchers of the project's hooks took longer than {_PROJECT_SECONDS:g} s together")
+        began = perf_counter()
+        try:
+            return test(spec, subject)
+        finally:
+            self._left -= perf_counter() - began
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,9 +152,10 @@ class Index:
         chosen: list[HookSpec] = []
         held: dict[str, str] = {}
         broken = dict(fitting.broken or {})
+        time = _ProjectTime()
         for spec in fitting.chosen:
             try:
-                if not self._fields_fit(spec, event):
+                if not time.test(spec, self._fields_fit, event):
                     continue
                 if why := gate(spec.gates, event, facts):
                     held[spec.id] = why
@@ -162,10 +187,11 @@ class Index:
         candidates = {position for name in names for position in listeners.by_name.get(name, ())}
         chosen: list[HookSpec] = []
         broken: dict[str, str] = {}
+        time = _ProjectTime()
         for position in sorted(candidates.union(listeners.others)):
             spec = listeners.specs[position]
             try:
-                if self._subject_fits(spec, names):
+                if time.test(spec, self._subject_fits, names):
                     chosen.append(spec)
             except Undecided as undecided:
                 # It may be a guard: it counts as failed, and on_failure decides.

@@ -17,7 +17,7 @@ from hookline.engine import fold
 from hookline.engine.build import Runtime, Sources
 from hookline.gateway import bypass, derived
 from hookline.gateway.dedupe import Deduper, EarlierDecision
-from hookline.gateway.notices import find_unloaded_guards, problem_lines, trust_lines
+from hookline.gateway.notices import SessionNotice, find_unloaded_guards, problem_lines, trust_lines
 from hookline.gateway.reply import AgentReply, write_reply
 from hookline.gateway.request import AgentRequest, dedupe_key
 
@@ -136,7 +136,7 @@ def _run_hooks(
         decision = writer.finish(event, decision)
     assert writer.answer is not None
     decision = writer.before_refusal(decision)
-    lines = _notices(runtime, decision)
+    lines = [*writer.notices, *_notices(runtime, decision)]
     return _response(
         writer.answer, lines, unfinished=in_background and not ending, decision=decision, event=event
     )  # fmt: skip
@@ -169,7 +169,7 @@ def _fire(request: AgentRequest, runtime: Runtime, writer: _AnswerWriter, *, end
 class _AnswerWriter:
     """Translates a decision before it is recorded, so that the record holds what the agent could not do."""
 
-    __slots__ = ("_intended", "_on_answer", "_request", "_runtime", "answer")
+    __slots__ = ("_intended", "_on_answer", "_request", "_runtime", "answer", "notices")
 
     def __init__(self, request: AgentRequest, runtime: Runtime, on_answer: Callable[[Answer], None]) -> None:
         self._request = request
@@ -178,6 +178,8 @@ class _AnswerWriter:
         #: What hooks decided, where it had to become a refusal.
         self._intended: Decision | None = None
         self.answer: Answer | None = None
+        #: Lines for stderr that this session has not seen.
+        self.notices: list[str] = []
 
     def finish(self, event: Event, decision: Decision) -> Decision:
         """What this agent cannot do goes into the record, and so does the refusal that this leads to."""
@@ -185,8 +187,9 @@ class _AnswerWriter:
         if request.arguments.fail_closed and self._runtime.loaded.problems:
             decision = _refuse_missing_guard(event, decision, self._runtime)
         reply = _reply(request.dialect, event, decision)
-        self.answer = reply.answer
-        self._on_answer(reply.answer)
+        self._give(reply.answer)
+        if self._runtime.unapproved:
+            self._add_notice(event, decision, reply)
         if not reply.refused and not reply.dropped:
             return decision
         notes = reply.notes(request.arguments.agent)
@@ -195,11 +198,26 @@ class _AnswerWriter:
             decision = replace(decision, effect="deny", granted=False)
         return replace(decision, ignored=(*decision.ignored, *notes))
 
+    def _give(self, answer: Answer) -> None:
+        self.answer = answer
+        self._on_answer(answer)
+
+    def _add_notice(self, event: Event, decision: Decision, reply: AgentReply) -> None:
+        """The notice goes with the answer where the agent shows messages, and is no part of what is recorded."""
+        notice = SessionNotice(self._runtime, event)
+        if notice.claim("stderr"):
+            self.notices = notice.lines
+        if not notice.is_new():
+            return
+        more = _reply(self._request.dialect, event, notice.add_to(decision))
+        as_before = more.refused == reply.refused and "messages" not in more.dropped
+        if as_before and notice.claim():
+            self._give(more.answer)
+
     def amend(self, event: Event, decision: Decision) -> None:
         """A failure in the background can change the answer, unless it is a refusal already."""
         if self._intended is None:
-            self.answer = _reply(self._request.dialect, event, decision).answer
-            self._on_answer(self.answer)
+            self._give(_reply(self._request.dialect, event, decision).answer)
 
     def before_refusal(self, decision: Decision) -> Decision:
         """As hooks decided it: another registration may belong to an agent that can do what this one cannot."""

@@ -1,13 +1,24 @@
-"""What a person should know besides the answer: printed on standard error, every time, until it is fixed."""
+"""What a person should know besides the answer.
+
+Problems are printed on standard error every time, until they are fixed. What is not approved has no effect, so it is
+reported once in a session: on standard error, and inside the agent as soon as an event can carry a message.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hookline.core._dataclass import replace
+from hookline.core.event import Event
+from hookline.core.hook import Gates, hook_id
 from hookline.core.problem import Problem
-from hookline.core.result import Decision
+from hookline.core.result import Decision, Message
 from hookline.dialects.base import FOREIGN
-from hookline.engine.build import Runtime
+from hookline.engine.build import Runtime, Unapproved
+from hookline.state.sessions import Sessions
+
+#: How often a session sees the notice.
+_ONCE = Gates(once_per_session=True)
 
 
 def problem_lines(runtime: Runtime) -> Iterator[str]:
@@ -17,6 +28,43 @@ def problem_lines(runtime: Runtime) -> Iterator[str]:
             yield str(problem)
     for one in runtime.missing:
         yield f"the trusted hook {one.name!r} is gone from {one.file}; see: hookline trust"
+
+
+def unapproved_lines(runtime: Runtime) -> list[str]:
+    """One for each file."""
+    return [f"{one.file}: {_what(one)}; review it with: {runtime.review}" for one in runtime.unapproved]
+
+
+def _what(one: Unapproved) -> str:
+    if not one.hooks and not one.settings:
+        return "not approved, so nothing of it has any effect"
+    parts = [f"the hooks {', '.join(one.hooks)}"] if one.hooks else []
+    parts += ["its settings and sources"] if one.settings else []
+    return f"not approved, so without effect: {' and '.join(parts)}"
+
+
+class SessionNotice:
+    """What of the project is not approved: once in a session, however many processes serve it."""
+
+    __slots__ = ("_key", "_now", "_session", "_sessions", "lines")
+
+    def __init__(self, runtime: Runtime, event: Event) -> None:
+        self.lines = unapproved_lines(runtime)
+        self._sessions: Sessions = runtime.engine.sessions
+        self._session, self._now = event.session, event.time
+        self._key = hook_id("hookline", "\n".join(self.lines), "notice")
+
+    def is_new(self) -> bool:
+        return not self._sessions.would_claim(self._session, self._key, _ONCE, self._now)
+
+    def add_to(self, decision: Decision) -> Decision:
+        """As a message of ours."""
+        message = Message(hook="hookline", text="\n".join(f"hookline: {line}" for line in self.lines))
+        return replace(decision, messages=(*decision.messages, message))
+
+    def claim(self, place: str = "") -> bool:
+        """Whether it is to be shown now, at this place; no other time in this session."""
+        return not self._sessions.claim(self._session, self._key + place, _ONCE, self._now)
 
 
 def trust_lines(decision: Decision) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """The settings of the knowledge loop, with lazy-harness's documented defaults.
 
-They come from hookline's own files and from lazy-harness's ``config.toml``; ours win. A project can opt out.
+They come from hookline's own files and from lazy-harness's ``config.toml``; ours win. An approved project can opt out.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from hookline.config.load import lazy_layer
 from hookline.core._dataclass import dataclass, empty, field, replace
 from hookline.core.paths import Paths, find_paths, project_root
 from hookline.dialects.base import FOREIGN, Layer, Lookup
+from hookline.engine.build import project_gate
 
 if TYPE_CHECKING:
     from hookline.core.event import Event
@@ -147,10 +148,12 @@ def load(here: TrustedEnvironment) -> tuple[KnowledgeLoop, tuple[Problem, ...]]:
     """lazy-harness's file lowest, then machine, user, project and local. Never raises on a file."""
     from hookline.dialects.native.memory import read_knowledge  # only loading needs it
 
-    reading = LayerLoader(lookup=Lookup(cwd=here.cwd, home=here.home, environ=here.environ))
+    gate = project_gate(here.paths, here.cwd, here.home, here.environ)
+    reading = LayerLoader(lookup=Lookup(cwd=here.cwd, home=here.home, environ=here.environ), gate=gate)
     named = lazy_places(here.home, here.environ, here.paths, here.project)
     theirs = [layer] if (layer := lazy_layer(reading, named)) else []
-    ours = reading.load_layers(native_places(here.cwd, here.home, here.paths), "native")
+    found = reading.load_layers(native_places(here.cwd, here.home, here.paths), "native")
+    ours = [layer for layer in found if gate.counts(layer)]
     lower, problems = read_knowledge(theirs, lenient=True)
     upper, more = read_knowledge(ours)
     tables = {name: {**lower.get(name, {}), **upper.get(name, {})} for name in {*lower, *upper}}

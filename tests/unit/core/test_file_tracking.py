@@ -10,6 +10,8 @@ import sys
 import threading
 from pathlib import Path
 
+from tests.approval import approve_project
+
 import hookline
 from hookline.core.file_tracking import listening, note
 
@@ -44,6 +46,7 @@ def test_every_file_that_an_engine_is_made_of_is_noted(tmp_path: Path) -> None:
     (project / "hookline.toml").rename(project / ".hookline" / "hookline.toml")
     (project / ".git").mkdir()
     environ = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    approve_project(project, {**environ, "HOME": str(home)})
     line = [sys.executable, "-c", ASSEMBLED, str(project), str(home)]
     told = json.loads(subprocess.run(line, env=environ, capture_output=True, text=True, check=True).stdout)
 

@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from tests.approval import approve_project
+
 from hookline.core.event import Event, event_kind
 from hookline.memory.context import hook_context
 from hookline.memory.queue import worker
@@ -56,6 +58,11 @@ class World:
         file = self.home / ".config/hookline/hookline.toml"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
+
+    def opt_out(self) -> None:
+        (self.project / ".hookline").mkdir()
+        (self.project / ".hookline/hookline.toml").write_text("[knowledge]\nenabled = false\n")
+        approve_project(self.project, self.environ)
 
     # ── sessions ─────────────────────────────────────────────────────────────────────────────────────
 

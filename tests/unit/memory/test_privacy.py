@@ -107,21 +107,19 @@ def test_a_copy_without_secrets_is_the_same_to_the_byte(world: World) -> None:
 
 
 def test_a_project_that_opted_out_leaves_and_is_told_nothing(world: World) -> None:
-    (world.project / ".hookline").mkdir()
-    (world.project / ".hookline/hookline.toml").write_text("[knowledge]\nenabled = false\n")
+    world.opt_out()
     world.transcript(SESSION)
     session_export(world.event(SESSION))
     assert pre_compact(world.event(SESSION, "PreCompact")) is None
     assert context_inject(world.event(SESSION, "SessionStart")) is None
     assert handoff_now(str(world.project), world.environ).skip_reason
-    assert [Path(path).name for path in kept(world)] == ["hooks.log"]
+    assert {Path(path).name for path in kept(world)} - {"trust.json", "trust.json.lock"} == {"hooks.log"}
 
 
 def test_who_opts_out_later_is_not_distilled(world: World) -> None:
     world.transcript(SESSION)
     world.stop(SESSION, force=True)
-    (world.project / ".hookline").mkdir()
-    (world.project / ".hookline/hookline.toml").write_text("[knowledge]\nenabled = false\n")
+    world.opt_out()
     report, asked = world.work({})
     assert asked == []
     assert dict(report.counts) == {"skipped": 1}

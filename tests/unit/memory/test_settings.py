@@ -3,6 +3,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from tests.approval import approve_project
+
 from hookline.core._dataclass import replace
 from hookline.memory.layout import Places, memory_places
 from hookline.memory.settings import KnowledgeLoop, load, resolve_environment
@@ -86,6 +88,7 @@ def test_a_broken_file_is_a_problem_and_no_more(world: NoteWorld) -> None:
 
 def project_says(world: NoteWorld, text: str) -> tuple[KnowledgeLoop, Places, list[str]]:
     world.write(world.project / ".hookline/hookline.toml", text)
+    approve_project(world.project, world.environ)
     return loaded(world)
 
 

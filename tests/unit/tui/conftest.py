@@ -40,10 +40,11 @@ class Place:
     def state(self) -> Path:
         return self.home / ".local" / "state" / "hookline"
 
-    def assemble(self, *, record: bool = False) -> Runtime:
+    def assemble(self, *, record: bool = False, inspect: bool = False) -> Runtime:
         environ = {"HOME": str(self.home), "PATH": "/usr/bin:/bin"}
         return load_runtime(
-            Sources(cwd=self.project, environ=environ, home=str(self.home)), StoreOptions(record=record, live=False)
+            Sources(cwd=self.project, environ=environ, home=str(self.home), inspect=inspect),
+            StoreOptions(record=record, live=False),
         )
 
     def fire(self, event: str, **data: object) -> None:
@@ -62,7 +63,7 @@ def place(tmp_path: Path) -> Place:
 
 @pytest.fixture
 def service(place: Place) -> Iterator[HookService]:
-    made = HookService(place.assemble)
+    made = HookService(lambda: place.assemble(inspect=True))
     yield made
     made.close()
 

@@ -17,7 +17,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from hookline.cli.loading import build_runtime, require_readable, tell_problems
+from hookline.cli.loading import build_runtime, require_readable, tell_problems, tell_unapproved
 from hookline.cli.output import print_json
 from hookline.cli.parser import add_json, add_sources
 from hookline.cli.stdio import decode_text, read_stream
@@ -83,6 +83,7 @@ def run(args: Namespace) -> int:
         runtime = build_runtime(args, StoreOptions(live=True))
         require_readable(runtime, args.config)
         tell_problems(runtime)
+        tell_unapproved(runtime)
         return runtime
 
     if args.prompt is None:

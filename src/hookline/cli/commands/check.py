@@ -6,7 +6,9 @@
 Warnings are: a missing program or module, and a match on a field that the hook's events do not have, since such a
 hook would never run. The exit code is 78 if there is an error, otherwise 0.
 
---json prints {"ok": bool, "files": [{"path", "dialect", "layer"}], "problems": [{"file", "line",
+A project's file that is not approved is checked too, and shown as not approved.
+
+--json prints {"ok": bool, "files": [{"path", "dialect", "layer", "approved"}], "problems": [{"file", "line",
 "pointer", "severity", "finding", "fix"}]}.
 """
 
@@ -23,8 +25,9 @@ from hookline.core._dataclass import replace
 from hookline.core.describe import is_inner
 from hookline.core.problem import Problem
 from hookline.core.serialize import problem_shape
-from hookline.engine.build import READ_ONLY
+from hookline.engine.build import READ_ONLY, Runtime
 from hookline.engine.lint import match_problems, program_problems
+from hookline.gateway.notices import unapproved_lines
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -40,24 +43,31 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    looked = list(_load_all(args))
+    runtimes = list(_load_all(args))
+    looked = [_with_missing(runtime) for runtime in runtimes]
+    unapproved = {one.file for runtime in runtimes for one in runtime.unapproved}
     specs = {spec.id for loaded in looked for spec in loaded.specs if not is_inner(spec)}
     found = list(dict.fromkeys(one for loaded in looked for one in loaded.sources if one.found))
     problems = list(dict.fromkeys(problem for loaded in looked for problem in _problems(loaded)))
     errors = sum(problem.severity == "error" for problem in problems)
     if args.json:
-        files = [{"path": one.path, "dialect": one.dialect, "layer": one.layer} for one in found]
+        files = [
+            {"path": one.path, "dialect": one.dialect, "layer": one.layer, "approved": one.path not in unapproved}
+            for one in found
+        ]
         print_json({"ok": not errors, "files": files, "problems": [problem_shape(one) for one in problems]})
     else:
         for problem in problems:
             _print(problem)
+        for line in dict.fromkeys(line for runtime in runtimes for line in unapproved_lines(runtime)):
+            print(safe(line))
         warnings = len(problems) - errors
         numbers = ((len(found), "file"), (len(specs), "hook"), (errors, "error"), (warnings, "warning"))
         print(", ".join(plural(number, word) for number, word in numbers))
     return 78 if errors else 0
 
 
-def _load_all(args: Namespace) -> Iterator[Loaded]:
+def _load_all(args: Namespace) -> Iterator[Runtime]:
     """The files read here; or the named ones, those of one dialect together, as layers."""
     home = os.environ.get("HOME") or os.path.expanduser("~")
     together: dict[str | None, list[str]] = {args.dialect: list(args.config)}
@@ -66,9 +76,13 @@ def _load_all(args: Namespace) -> Iterator[Loaded]:
         together.setdefault(whose, []).append(file)
     for args.dialect, args.config in together.items():
         if args.config or not args.file:
-            runtime = build_runtime(args, READ_ONLY)
+            runtime = build_runtime(args, READ_ONLY, inspect=True)
             runtime.engine.close()
-            yield replace(runtime.loaded, problems=(*runtime.loaded.problems, *map(_missing_problem, runtime.missing)))
+            yield runtime
+
+
+def _with_missing(runtime: Runtime) -> Loaded:
+    return replace(runtime.loaded, problems=(*runtime.loaded.problems, *map(_missing_problem, runtime.missing)))
 
 
 def _missing_problem(one: Approval) -> Problem:

@@ -23,7 +23,7 @@ from hookline.core.paths import Paths
 from hookline.demo.memory import play_memory
 from hookline.demo.story import MODEL_SCRIPT, STORY
 from hookline.engine import fold
-from hookline.engine.build import Runtime, Sources, StoreOptions, load_runtime
+from hookline.engine.build import Runtime, Sources, StoreOptions, approve, load_runtime
 from hookline.llm.scripted import ModelServer
 
 
@@ -82,15 +82,16 @@ def _remember(project: str, environ: Mapping[str, str], folder: str) -> None:
         print(_indent(chapter.shown), end="\n\n", flush=True)
 
 
-def _assemble(project: str, environ: Mapping[str, str], paths: Paths) -> Runtime:
-    return load_runtime(Sources(cwd=project, environ=environ, paths=paths), StoreOptions(sessions=True))
+def _assemble(project: str, environ: Mapping[str, str], paths: Paths, *, inspect: bool = False) -> Runtime:
+    sources = Sources(cwd=project, environ=environ, paths=paths, inspect=inspect)
+    return load_runtime(sources, StoreOptions(sessions=True))
 
 
 def _approve(project: str, environ: Mapping[str, str], paths: Paths) -> None:
-    runtime = _assemble(project, environ, paths)
+    runtime = _assemble(project, environ, paths, inspect=True)
     runtime.engine.close()
-    assert runtime.trust is not None, "hooks found in a project need trust"
-    approved = runtime.trust.approve([spec for spec in runtime.loaded.specs if spec.id in runtime.verdicts])
+    approved = [spec for spec in runtime.loaded.specs if spec.id in runtime.verdicts]
+    approve(runtime, approved)
     names = ", ".join(dict.fromkeys(one.name for one in approved))
     print(f"    hookline trust --yes    approved {len(approved)} hooks: {names}\n")
 

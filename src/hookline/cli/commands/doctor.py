@@ -58,7 +58,7 @@ def run(args: Namespace) -> int:
     home, own = surroundings(here, os.environ)
     paths = find_paths(own, home)
     chosen = select_agents(args.agent) or detect_agents(home)
-    runtime = load_runtime(Sources(cwd=here), READ_ONLY)
+    runtime = load_runtime(Sources(cwd=here, inspect=True), READ_ONLY)
     runtime.engine.close()
     mine = local_findings(runtime, paths, here, os.environ)
     if not args.json:

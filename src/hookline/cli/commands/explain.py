@@ -50,7 +50,7 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     asker = next(iter(agents_named(args.agent)), "") if args.agent != "all" else ""
-    runtime = build_runtime(args, StoreOptions(record=False, sessions=bool(args.session)), asked_by=asker)
+    runtime = build_runtime(args, StoreOptions(record=False, sessions=bool(args.session)), asked_by=asker, inspect=True)
     require_readable(runtime, args.config)
     tell_problems(runtime)
     with runtime.engine:

@@ -16,7 +16,14 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from hookline.cli.failsafe import hold_deadlines
-from hookline.cli.loading import build_runtime, read_event, require_readable, tell_problems, tell_untrusted
+from hookline.cli.loading import (
+    build_runtime,
+    read_event,
+    require_readable,
+    tell_problems,
+    tell_unapproved,
+    tell_untrusted,
+)
 from hookline.cli.output import json_line, paint, paint_status, print_now, safe
 from hookline.cli.stdio import stdout_to_stderr
 from hookline.core.errors import StateError, UsageError
@@ -57,6 +64,7 @@ def run(args: Namespace | SimpleNamespace) -> int:
     require_readable(runtime, args.config)
     event = read_event(args, runtime)
     tell_problems(runtime)
+    tell_unapproved(runtime)
     decision: Decision | None = None
     try:
         with stdout_to_stderr(), runtime.engine as engine:

@@ -81,7 +81,7 @@ def run(args: Namespace) -> int:
     }  # fmt: skip
     if args.action is None:
         _require_screen()
-    service = HookService(lambda: build_runtime(args, StoreOptions(record=False, live=False)))  # not for real events
+    service = HookService(lambda: build_runtime(args, StoreOptions(record=False, live=False), inspect=True))
     try:
         return act[args.action](args, service)
     finally:

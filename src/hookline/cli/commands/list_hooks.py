@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hookline.cli.loading import build_runtime, require_readable, tell_problems
-from hookline.cli.output import iso_time, paint, paint_status, print_json, safe, table
+from hookline.cli.output import iso_time, paint, paint_trust, print_json, safe, table
 from hookline.cli.parser import add_json, add_sources
 from hookline.core.agents import all_agents
 from hookline.core.describe import action_text, is_inner, matcher_text
@@ -31,6 +31,7 @@ from hookline.dialects.event_lookup import event_meanings, event_names, expand_e
 from hookline.doctor.finding import budget_overruns
 from hookline.engine.build import READ_ONLY, Runtime, record_store
 from hookline.engine.match import in_order
+from hookline.gateway.notices import unapproved_lines
 from hookline.state.record.query import HookStats, stats
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     named = {args.event} if args.event is None else expand_event_name(args.event)
-    runtime = build_runtime(args, READ_ONLY)
+    runtime = build_runtime(args, READ_ONLY, inspect=True)
     runtime.engine.close()
     require_readable(runtime, args.config)
     tell_problems(runtime)
@@ -128,6 +129,7 @@ def run(args: Namespace) -> int:
             print(f"No hook listens to {safe(args.event, 80)} here. All hooks: hookline list")
         else:
             print("No hooks here. To add one: hookline hooks add NAME --on EVENT --run CMD")
+        print("".join(f"{safe(line)}\n" for line in unapproved_lines(runtime)), end="")
         return 0
     print(_hook_table(specs, runtime, known, late))
     for spec in specs:
@@ -135,8 +137,9 @@ def run(args: Namespace) -> int:
             print(f"\n{safe(spec.name, 32)} ({spec.event}) is {late[spec.id]}")
     if any(runtime.switches.off(spec) for spec in specs):
         print("\nSome hooks are switched off. Until when: hookline hooks list")
-    if any(_trust(spec, runtime) in {"unknown", "changed"} for spec in specs):
-        print("\nUntrusted hooks do not run. To review and approve them: hookline trust")
+    if any(_trust(spec, runtime) == "changed" for spec in specs):
+        print("\nChanged hooks count as failed. To review and approve them: hookline trust")
+    print("".join(f"\n{safe(line)}" for line in unapproved_lines(runtime)), end="\n" if runtime.unapproved else "")
     return 0
 
 
@@ -165,7 +168,7 @@ def _hook_table(specs: list[HookSpec], runtime: Runtime, known: dict[str, HookSt
                 safe(spec.event, 40),
                 spec.dialect,
                 paint("on", "green") if on else paint("off", "grey"),
-                paint_status(_trust(spec, runtime)),
+                paint_trust(_trust(spec, runtime)),
                 _ago(seen.last_time) if seen and seen.last_time else "never",
                 f"{seen.p50:.1f}/{seen.p95:.1f}{' late' if spec.id in late else ''}" if seen and seen.fired else "",
                 str(seen.failures) if seen and seen.failures else "",

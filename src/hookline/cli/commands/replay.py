@@ -21,7 +21,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from hookline.cli.loading import build_runtime, tell_problems
+from hookline.cli.loading import build_runtime, tell_problems, tell_unapproved
 from hookline.cli.output import is_recorded, paint, paint_status, print_json, require_readable, safe
 from hookline.cli.parser import add_json, add_sources
 from hookline.core.agents import Agent, find_agent, select_agents
@@ -148,6 +148,7 @@ def _one(row: Row, runs: tuple[Run, ...], target: Agent | None, args: Namespace)
         engine.recorder = ReplayRecorder(engine.recorder, row.id)
         if not args.json:
             tell_problems(runtime)
+            tell_unapproved(runtime)
         return _shape(report, replay(row, runs, event, engine))
 
 

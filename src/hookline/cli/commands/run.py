@@ -34,7 +34,9 @@ def configure(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--model", metavar="M", default="", help="ask this model: provider:name, or script:FILE")
     parser.add_argument(
-        "--trust", action="store_true", help="trust the programs named in the lectic.yaml found here, as they are now"
+        "--trust",
+        action="store_true",
+        help="approve the lectic.yaml found here as it is now: hooks, tools, addresses, files",
     )
 
 

@@ -44,11 +44,14 @@ def _strict() -> bool:
     """As configured now; the process beside the shell updates it with every prompt."""
     from hookline.config import load
     from hookline.core.paths import find_paths
+    from hookline.engine.build import project_gate
     from hookline.shell.bash_zsh.service import is_strict
 
     home = os.environ.get("HOME") or os.path.expanduser("~")
+    here, paths = os.getcwd(), find_paths(os.environ, home)
+    gate = project_gate(paths, here, home, os.environ)
     found = [
-        load(cwd=os.getcwd(), home=home, environ=os.environ, paths=find_paths(os.environ, home), dialect=dialect)
+        load(cwd=here, home=home, environ=os.environ, paths=paths, dialect=dialect, gate=gate)
         for dialect in (None, "lash")
     ]
     return any(is_strict(one.specs) for one in found)

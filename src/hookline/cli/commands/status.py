@@ -32,6 +32,7 @@ from hookline.core.paths import why_unusable
 from hookline.doctor.finding import budget_overruns
 from hookline.doctor.missed import MissedGate, find_missed_gates
 from hookline.engine.build import READ_ONLY, Runtime, record_store
+from hookline.gateway.notices import unapproved_lines
 from hookline.memory import overview
 from hookline.memory.context import memory_context
 from hookline.memory.queue.launch import is_worker_running
@@ -137,7 +138,7 @@ def configure(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     if args.view:
         return _VIEWS[args.view](args)
-    runtime = build_runtime(args, READ_ONLY)
+    runtime = build_runtime(args, READ_ONLY, inspect=True)
     runtime.engine.close()
     report = _report(runtime)
     if args.json:
@@ -222,8 +223,11 @@ def _missed_lines(missed: list[MissedGate]) -> list[str]:
 def _attention(runtime: Runtime, hooks: dict[str, int], record: dict[str, Any]) -> list[str]:
     """Each line names the next command to type."""
     lines = [f"nothing is recorded: {why}"] if (why := why_unusable(runtime.paths.state)) else []
-    if hooks["untrusted"] or hooks["changed"]:
-        lines.append("some hooks of this project do not run until you approve them: hookline trust")
+    if hooks["changed"]:
+        lines.append(
+            "some hooks of this project have changed, and count as failed until you approve them: hookline trust"
+        )
+    lines += unapproved_lines(runtime)
     lines += [f"the trusted hook {one.name!r} is missing from {one.file}: hookline trust" for one in runtime.missing]
     if switched := {one.name for one in runtime.loaded.specs if runtime.switches.off(one)}:
         lines.append(f"switched off by hand: {', '.join(map(repr, sorted(switched)))}; until when: hookline hooks list")

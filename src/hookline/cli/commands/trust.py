@@ -1,7 +1,8 @@
 """Approve this project's hooks, by the exact content of their definition and of the files they run.
 
-Hooks found in a project run only after this. If a trusted hook changes, it counts as failed until you approve it again.
-Project files that a hook runs are part of the approval; what is shown as unpinned (a program on PATH, a module) is not.
+Before this, nothing of a project's files has any effect. If a trusted hook changes, it counts as failed until you approve
+it again. Project files that a hook runs are part of the approval; what is shown as unpinned (a program on PATH, a module)
+is not. What a file contains besides hooks (settings, sources, tools, servers) is approved as a whole.
 
   hookline trust            review what is not trusted, and decide
   hookline trust --yes      approve everything without asking
@@ -13,13 +14,15 @@ the full text of its action, and every pinned file with digest and size.
 
 --json prints {"hooks": [{"hook", "event", "native_event", "dialect", "file", "line", "state", "changed", "files",
 "pinned": [{"path", "sha256", "bytes"}], "unpinned", "match", "mode", "timeout", "on_failure", "enabled", "inject",
-"environ", "action", "instead_of"}], "missing": [{"hook", "event", "file"}]}; "action" is the full text, "match" a list
-of conditions, "instead_of" what your own hook of this name does; with --list {"trusted": [{"hook", "event",
-"file", "when", "files"}]}.
+"environ", "action", "instead_of"}], "files": [{"file", "dialect", "state", "changed", "contents", "pinned", "unpinned"}],
+"missing": [{"hook", "event", "file"}]}; "action" is the full text, "match" a list of conditions, "instead_of" what your
+own hook of this name does, "contents" what the file contains besides hooks; with --list {"trusted": [{"hook", "event",
+"file", "when", "files"}], "files": [{"file", "when"}]}.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
@@ -28,15 +31,15 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from hookline.cli.loading import tell_problems
-from hookline.cli.output import paint, paint_status, plural, print_json, safe, table
+from hookline.cli.output import paint, paint_trust, plural, print_json, safe, table
 from hookline.cli.parser import add_json
 from hookline.core._dataclass import replace
 from hookline.core.describe import action_text, action_whole, conditions
 from hookline.core.errors import UsageError
 from hookline.core.event import event_kind
-from hookline.core.hook import HookSpec, Http
+from hookline.core.hook import FILE_EVENT, HookSpec, Http
 from hookline.core.paths import find_paths
-from hookline.engine.build import READ_ONLY, Runtime, Sources, load_runtime, trust_store
+from hookline.engine.build import READ_ONLY, Runtime, Sources, approve, load_runtime, trust_store
 from hookline.state.protection import require_outside_agent
 from hookline.state.record.redact import Redactor
 from hookline.state.trust import Approval, TrustStore, Verdict
@@ -65,17 +68,47 @@ def _hook(specs: Sequence[HookSpec], verdict: Verdict) -> str:
     """All lines of one hook, with the full text of its action."""
     changed = f" ({', '.join(map(safe, verdict.changed))})" if verdict.changed else ""
     events = safe(", ".join(spec.event for spec in specs))
-    lines = [f"{paint_status(verdict.state)}{changed}  {paint(safe(specs[0].name), 'bold')} on {events}"]
+    lines = [f"{paint_trust(verdict.state)}{changed}  {paint(safe(specs[0].name), 'bold')} on {events}"]
     where, *rest = _facts(specs[0])
     heard = [fact for spec in specs for fact in _facts(spec) if fact[0] == "listens to"]
     for label, value in (where, *heard, *(fact for fact in rest if fact[0] != "listens to")):
         first, *more = value.split("\n")
         lines.append(f"    {label:<11}{safe(first)}")
         lines += [f"    {'':<11}{safe(line)}".rstrip() for line in more]
+    return "\n".join([*lines, *_pin_lines(verdict)])
+
+
+def _pin_lines(verdict: Verdict) -> Iterator[str]:
     for path, digest, size in _files(verdict):
-        lines.append(f"    {'pinned':<11}{safe(path)}  {paint(f'{digest[:12]}, {size} bytes', 'grey')}")
-    lines += [f"    {'unpinned':<11}{safe(name)}" for name in verdict.pins.unpinned]
-    return "\n".join(lines)
+        yield f"    {'pinned':<11}{safe(path)}  {paint(f'{digest[:12]}, {size} bytes', 'grey')}"
+    yield from (f"    {'unpinned':<11}{safe(name)}" for name in verdict.pins.unpinned)
+
+
+def render_file(contents: HookSpec, verdict: Verdict) -> str:
+    """What a file contains besides hooks, value by value."""
+    changed = f" ({', '.join(map(safe, verdict.changed))})" if verdict.changed else ""
+    values = list(_values(_contents(contents))) or ["nothing besides its hooks"]
+    lines = [f"{paint_trust(verdict.state)}{changed}  {paint(safe(contents.name), 'bold')}, besides its hooks"]
+    lines.append(f"    {'written at':<11}{safe(contents.origin.file)}")
+    for label, value in zip(("contains", *[""] * len(values)), values, strict=False):
+        lines.append(f"    {label:<11}{safe(Redactor(os.environ).text(value))}")
+    return "\n".join([*lines, *_pin_lines(verdict)])
+
+
+def _contents(spec: HookSpec) -> Any:
+    return json.loads(spec.extra.get("besides", "{}"))
+
+
+def _values(tree: Any, pointer: str = "") -> Iterator[str]:
+    """``record.redact[0] = "…"``, one line each."""
+    if isinstance(tree, dict) and tree:
+        for key, value in tree.items():
+            yield from _values(value, f"{pointer}.{key}" if pointer else str(key))
+    elif isinstance(tree, list) and tree:
+        for index, value in enumerate(tree):
+            yield from _values(value, f"{pointer}[{index}]")
+    elif pointer:
+        yield f"{pointer} = {json.dumps(tree, ensure_ascii=False)}"
 
 
 def _facts(spec: HookSpec) -> Iterator[tuple[str, str]]:
@@ -177,15 +210,30 @@ def run(args: Namespace) -> int:
             return _list(store, as_json=args.json)
         require_outside_agent(paths.state, "revoke an approval")
         return _revoke(store, args.revoke)
-    runtime = load_runtime(Sources(dialect=args.dialect), READ_ONLY)
+    runtime = load_runtime(Sources(dialect=args.dialect, inspect=True), READ_ONLY)
     runtime.engine.close()
     tell_problems(replace(runtime, missing=()))  # a hook that cannot be loaded is not in the list below
     asking = [spec for spec in runtime.loaded.specs if _state(runtime, spec) in {"unknown", "changed"}]
+    files = _open_files(runtime, asking)
     if args.json and not args.yes:
-        _print_json(runtime, asking)
-        return 1 if asking or runtime.missing else 0
-    _show(runtime, asking)
-    return _decide(runtime, asking, yes=args.yes)
+        _print_json(runtime, asking, files)
+        return 1 if asking or files or runtime.missing else 0
+    _show(runtime, asking, files)
+    return _decide(runtime, asking, files, yes=args.yes)
+
+
+_File = tuple[HookSpec, Verdict]
+
+
+def _open_files(runtime: Runtime, asking: list[HookSpec]) -> list[_File]:
+    """Files of which more than hooks is to be approved, or that have none at all."""
+    covered = {spec.origin.file for spec in asking}
+    known = runtime.trust.knows if runtime.trust is not None else covered.__contains__
+    return [
+        (spec, verdict)
+        for spec, verdict in runtime.contents
+        if verdict.state != "trusted" and (spec.extra or not (spec.origin.file in covered or known(spec.origin.file)))
+    ]
 
 
 def _state(runtime: Runtime, spec: HookSpec) -> str:
@@ -193,28 +241,31 @@ def _state(runtime: Runtime, spec: HookSpec) -> str:
     return verdict.state if verdict else "own"
 
 
-def _show(runtime: Runtime, asking: list[HookSpec]) -> None:
+def _show(runtime: Runtime, asking: list[HookSpec], files: list[_File]) -> None:
     for text in render_hooks(asking, runtime.verdicts):
         print(text)
+    for contents, verdict in files:
+        print(render_file(contents, verdict))
     for gone in runtime.missing:
         print(
             f"{paint('gone', 'red')}  {paint(safe(gone.name), 'bold')} on {safe(gone.event)} was trusted and is missing from {safe(gone.file)}"
         )
 
 
-def _decide(runtime: Runtime, asking: list[HookSpec], *, yes: bool) -> int:
+def _decide(runtime: Runtime, asking: list[HookSpec], files: list[_File], *, yes: bool) -> int:
     store = runtime.trust
-    if store is None or not (asking or runtime.missing):
+    if store is None or not (asking or files or runtime.missing):
         print("Nothing to approve: every hook here is trusted." if runtime.loaded.specs else "No hooks here.")
         return 0
     require_outside_agent(runtime.paths.state, "approve hooks")
     sys.stdout.flush()
-    if not yes and not _confirm(_question(len(asking), len(runtime.missing))):
+    if not yes and not _confirm(_question(len(asking) + len(files), len(runtime.missing))):
         print("Nothing changed. To approve without being asked: hookline trust --yes", file=sys.stderr)
         return 1
-    store.approve(asking)
+    approve(runtime, asking)
     store.forget((*runtime.missing, *_renamed(runtime, asking)))
     done = [f"Approved {plural(len(asking), 'hook')}."] if asking else []
+    done += [f"Approved {plural(len(files), 'file')} besides hooks."] if files else []
     done += [f"Removed {plural(len(runtime.missing), 'stale approval')}."] if runtime.missing else []
     print(" ".join(done))
     return 0
@@ -237,7 +288,7 @@ def _question(asking: int, gone: int) -> str:
             if gone == 1
             else f"Remove the approvals of these {gone} missing hooks?"
         )
-    return "Approve this hook?" if asking == 1 else f"Approve these {asking} hooks?"
+    return "Approve this?" if asking == 1 else f"Approve all {asking}?"
 
 
 def _confirm(question: str) -> bool:
@@ -258,24 +309,42 @@ def _revoke(store: TrustStore, name: str) -> int:
 
 
 def _list(store: TrustStore, *, as_json: bool) -> int:
-    approvals = store.list()
+    every = store.list()
+    approvals = [one for one in every if one.event != FILE_EVENT]
+    files = [one for one in every if one.event == FILE_EVENT]
     if store.note:
         print(f"hookline: {store.note}", file=sys.stderr)
     if as_json:
-        print_json({"trusted": [_approval(one) for one in approvals]})
-    elif not approvals:
+        shapes = [{"file": one.file, "when": _when(one.when)} for one in files]
+        print_json({"trusted": [_approval(one) for one in approvals]} | ({"files": shapes} if shapes else {}))
+    elif not every:
         print("Nothing is trusted yet. In a project, run: hookline trust")
     else:
         rows = [
-            (safe(one.name), safe(one.event), _when(one.when), str(len(one.files)), safe(one.file)) for one in approvals
+            (safe(one.name), safe(one.event), _when(one.when), str(len(one.files)), safe(one.file))
+            for one in (*approvals, *files)
         ]
         print(table(("HOOK", "EVENT", "WHEN", "FILES", "WRITTEN IN"), rows))
     return 0
 
 
-def _print_json(runtime: Runtime, asking: list[HookSpec]) -> None:
+def _print_json(runtime: Runtime, asking: list[HookSpec], files: list[_File]) -> None:
     missing = [{"hook": one.name, "event": one.event, "file": one.file} for one in runtime.missing]
-    print_json({"hooks": [shape(spec, runtime.verdicts[spec.id]) for spec in asking], "missing": missing})
+    hooks = [shape(spec, runtime.verdicts[spec.id]) for spec in asking]
+    print_json({"hooks": hooks, "files": [_file_shape(*one) for one in files], "missing": missing})
+
+
+def _file_shape(contents: HookSpec, verdict: Verdict) -> dict[str, Any]:
+    clean = Redactor(os.environ).text
+    return {
+        "file": contents.origin.file,
+        "dialect": contents.dialect,
+        "state": verdict.state,
+        "changed": list(verdict.changed),
+        "contents": [clean(line) for line in _values(_contents(contents))],
+        "pinned": [{"path": path, "sha256": digest, "bytes": size} for path, digest, size in _files(verdict)],
+        "unpinned": list(verdict.pins.unpinned),
+    }
 
 
 def _approval(one: Approval) -> dict[str, Any]:

@@ -18,6 +18,7 @@ DIALECT = module_dialect(
     CANONICAL,
     {
         "lectic.config": "places includes parse",
+        "lectic.programs": "besides_hooks",
         "lectic.render": "render",
         "lectic.wire": "event_out reply_in",
         "lectic.agent_side": "event_in reply_out",

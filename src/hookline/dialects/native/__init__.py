@@ -15,7 +15,7 @@ DIALECT = module_dialect(
     "toml",
     MappingProxyType({name: name for name in EVENTS}),
     {
-        "native.config": "places parse",
+        "native.config": "places parse besides_hooks",
         "native.render": "render",
         "native.wire": "event_out reply_in event_in reply_out",
     },

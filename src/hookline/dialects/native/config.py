@@ -43,6 +43,13 @@ def parse(layers: Sequence[Layer], lookup: Lookup) -> Parsed:
     return Parsed(specs=tuple(one.spec for one in placed), problems=problems)
 
 
+def besides_hooks(tree: Any) -> tuple[Any, Sequence[str]]:
+    """Settings and sources. What a source names is approved hook by hook, so it is no part of them."""
+    return {key: value for key, value in tree.items() if key not in {"hook", "hooks"}} if isinstance(
+        tree, dict
+    ) else {}, ()
+
+
 def place(layers: Sequence[Layer], lookup: Lookup) -> tuple[tuple[_Placed, ...], tuple[Problem, ...]]:
     """Every hook at the position of its first definition, lowest layer first."""
     drafts = _Drafts()

@@ -1,13 +1,14 @@
 """The tables beside the hooks: ``[limits]``, ``[record]``, ``[models]``, ``[mcp]``, merged over the layers.
 
-Settings are read before anything is trusted, so a project's layers (project, local) may tighten or add, never weaken: their ``limits.timeout`` holds for their own
+What comes with a project is not ours to obey blindly. A project's layers (project, local) count once they are approved,
+and even then they may tighten or add, never weaken: their ``limits.timeout`` holds for their own
 hooks only, other limits may only rise, recording stays on, redaction only grows, models may be added but not
 redirected, and MCP servers, which are programs, are never read from them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -41,17 +42,22 @@ def default_timeouts(layers: Sequence[Layer]) -> list[float]:
     return timeouts
 
 
-def read_settings(layers: Sequence[Layer], base: Settings | None = None) -> tuple[Settings, tuple[Problem, ...]]:
+def read_settings(
+    layers: Sequence[Layer], base: Settings | None = None, *, counts: Callable[[Layer], bool] = lambda _layer: True
+) -> tuple[Settings, tuple[Problem, ...]]:
+    """A layer that does not count is only checked."""
     settings = base or Settings()
     problems: list[Problem] = []
     for layer in layers:
-        settings = replace(
+        merged = replace(
             settings,
             limits=_limits(settings.limits, layer, problems),
             record=_record(settings.record, layer, problems),
             models=_models(settings.models, layer, problems),
             mcp=_mcp(settings.mcp, layer, problems),
         )
+        if merged != settings and counts(layer):
+            settings = merged
     if any(isinstance(layer.tree, dict) and not _OF_KNOWLEDGE.isdisjoint(layer.tree) for layer in layers):
         from hookline.dialects.native.memory import read_knowledge  # few have these tables
 

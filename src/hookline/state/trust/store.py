@@ -13,7 +13,7 @@ from typing import Any
 from hookline.core._dataclass import EMPTY, replace
 from hookline.core.file_tracking import note
 from hookline.core.files import lock, write_json
-from hookline.core.hook import HookSpec
+from hookline.core.hook import FILE_EVENT, HookSpec
 from hookline.core.paths import unusable
 from hookline.state.trust.digest import Digests, Signature, file_signature
 from hookline.state.trust.judge import Approval, Judgement, Verdict, judge
@@ -65,7 +65,24 @@ class TrustStore:
         roots = {self._root} if self._root else {file_project(file) for file in files}
         approvals = [a for a in self.list() if a.file in files or any(_below(a.file, root) for root in roots)]
         judged = judge([(spec, self.pins(spec)) for spec in specs], approvals)
-        return replace(judged, missing=tuple(a for a in judged.missing if a.look in {"", self._look}))
+        # A file whose hooks are all gone leaves nothing to miss.
+        missing = (a for a in judged.missing if a.look in {"", self._look} and a.event != FILE_EVENT)
+        return replace(judged, missing=tuple(missing))
+
+    def knows(self, file: str) -> bool:
+        """Whether anything of this file was ever approved; as long as nobody can tell, it may have been."""
+        approvals = self.list()
+        return bool(self.note) or any(a.file == file for a in approvals) or self._predates_files(approvals)
+
+    def covers(self, contents: HookSpec) -> bool:
+        """Whether what a file holds besides its hooks is as it was approved."""
+        state = self.verdict(contents).state
+        return state == "trusted" or (state == "unknown" and self._predates_files(self.list()))
+
+    def _predates_files(self, approvals: Sequence[Approval]) -> bool:
+        """Whether the project was approved by a version that approved hooks only: then its files came with them."""
+        here = [a for a in approvals if a.look in {"", self._look} and _below(a.file, self._root or "/")]
+        return bool(here) and all(a.event != FILE_EVENT for a in here)
 
     def verdicts(self, specs: Sequence[HookSpec]) -> dict[str, Verdict]:
         """By the hooks' ids."""
@@ -104,8 +121,14 @@ class TrustStore:
         return made
 
     def revoke(self, name: str) -> int:
-        """Take back the approval of every hook of this name; how many there were. Raises StateError."""
-        return self._drop(lambda approval: approval.name == name)
+        """Take back the approval of every hook of this name; how many there were. Raises StateError.
+
+        A file without an approved hook is a stranger again.
+        """
+        number = self._drop(lambda approval: approval.name == name)
+        held = {a.file for a in self.list() if a.event != FILE_EVENT}
+        self._drop(lambda approval: approval.event == FILE_EVENT and approval.file not in held)
+        return number
 
     def forget(self, approvals: Sequence[Approval]) -> int:
         """Take back just these: a person has agreed that a missing hook is gone. Raises StateError."""

@@ -8,6 +8,7 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.approval import approve_project
 from tests.unit.memory.note_world import git
 
 from hookline.memory.inject.context_inject import Section, fit_sections
@@ -323,6 +324,7 @@ def test_switched_off_it_says_nothing(world: NoteWorld) -> None:
 def test_a_project_can_opt_out(world: NoteWorld) -> None:
     world.repository()
     world.write(world.project / ".hookline/hookline.toml", "[knowledge]\nenabled = false\n")
+    approve_project(world.project, world.environ)
     assert world.start() is None
     world.stop(world.conversation())
     assert not world.knowledge.exists()

@@ -134,8 +134,7 @@ def test_a_disabled_loop_and_a_session_without_a_transcript_say_so(world: World)
 
 
 def test_a_project_that_opted_out_leaves_nothing(world: World) -> None:
-    (world.project / ".hookline").mkdir()
-    (world.project / ".hookline/hookline.toml").write_text("[knowledge]\nenabled = false\n")
+    world.opt_out()
     compound_loop(world.event(SESSION))
     assert not (world.state / "queue").exists()
 

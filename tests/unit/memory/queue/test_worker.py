@@ -121,8 +121,7 @@ def test_sessions_of_nobody_are_passed_over(world: World, reason: str) -> None:
 def test_a_project_can_opt_out_after_it_was_queued(world: World) -> None:
     world.transcript("s1")
     world.stop("s1")
-    (world.project / ".hookline").mkdir()
-    (world.project / ".hookline/hookline.toml").write_text("[knowledge]\nenabled = false\n")
+    world.opt_out()
     report, asked = world.work(ANSWER)
     assert (report.counts, asked) == ({"skipped": 1}, [])
 

@@ -1,0 +1,238 @@
+"""What is not approved is inert: it costs nobody's time, record or registration, and one's own guards are asked first."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+OWN = '[[hook]]\nname = "mine"\non = "PreToolUse"\nmatch = "Bash"\nshell = "echo not you >&2; exit 2"\n'
+HOOK = '[[hook]]\nname = "theirs"\non = "PreToolUse"\nshell = "echo ran >> ran; echo theirs >&2; exit 2"\n'
+GUARD = '[[hook]]\nname = "guard"\non = "PreToolUse"\nshell = "exit 0"\non_failure = "deny"\n'
+#: Needs far longer than any test to be decided on a long text.
+SLOW = '[[hook]]\nname = "slow{0}"\non = "PreToolUse"\nmatch = {{ "tool_input.command" = "(a|aa)+{0}$" }}\nrun = "true"\non_failure = "deny"\n'
+LONG = {"tool_name": "Bash", "tool_input": {"command": "a" * 4000 + "!"}}
+PROJECT = ".hookline/hookline.toml"
+
+
+def own(project, text: str) -> None:
+    folder = project.home / ".config/hookline"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "hookline.toml").write_text(text, encoding="utf-8")
+
+
+def call(project, data: Any = None, *words: str, agent: str = "claude-code", session: str = "s", **environ: str):
+    """As an agent calls, without a daemon."""
+    sent = {
+        "hook_event_name": "PreToolUse", "session_id": session, "cwd": str(project.path),
+        **(data or {"tool_name": "Bash", "tool_input": {"command": "ls"}}),
+    }  # fmt: skip
+    line = ("hook", "--agent", agent, "--event", "PreToolUse", "--cold", *words)
+    return project.run(*line, stdin=json.dumps(sent), **environ)
+
+
+def denied(answer) -> str:
+    """The reason; "" where the call passes."""
+    told = json.loads(answer.out) if answer.out else {}
+    specific = told.get("hookSpecificOutput", {})
+    return specific.get("permissionDecisionReason", "") if specific.get("permissionDecision") == "deny" else ""
+
+
+# ── time ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    "theirs",
+    [
+        "".join(SLOW.format("b" * n) for n in range(400)),
+        "".join(f'[[hook]]\nname="{n}"\non="Stop"\nrun="x"\n' for n in range(120_000)),
+    ],
+    ids=["regexes", "hooks"],
+)
+def test_ones_own_guard_is_asked_whatever_a_repository_brings(project, theirs):
+    own(project, OWN)
+    project.write(PROJECT, theirs)
+    assert "not you" in denied(call(project, LONG, "--deadline", "8"))
+
+
+def test_a_matcher_that_is_not_approved_refuses_nothing(project):
+    project.write(PROJECT, SLOW.format("b"))
+    answer = call(project, LONG)
+    assert (answer.code, denied(answer)) == (0, "")
+
+
+@pytest.mark.parametrize("edit", ["# " + "x" * 3_000_000, GUARD.replace("guard", "more{0}")], ids=["size", "count"])
+def test_an_approved_project_that_outgrows_its_budget_fails_alone(project, edit):
+    own(project, OWN.replace('"Bash"', '"Read"'))
+    project.write(PROJECT, GUARD)
+    project.run("trust", "--yes")
+    project.write(PROJECT, GUARD + "".join(edit.format(n) + "\n" for n in range(1 if "#" in edit else 1500)))
+    assert "hookline trust" in denied(call(project))
+    assert "not you" in denied(call(project, {"tool_name": "Read", "tool_input": {}}))
+    assert "hookline trust" in project.run("list").err + project.run("check").out
+
+
+def test_the_matchers_of_an_approved_project_have_a_time_of_their_own(project):
+    own(project, OWN)
+    project.write(PROJECT, "".join(SLOW.format("b" * n) for n in range(400)))
+    assert project.run("trust", "--yes").code == 0
+    assert "not you" in denied(call(project, LONG, "--deadline", "15"))
+
+
+# ── what else a file may name ────────────────────────────────────────────────────────────────────────
+
+
+def test_a_pattern_that_is_not_approved_empties_no_record(project):
+    own(project, OWN)
+    project.write(PROJECT, '[record]\nredact = ["(?s).+"]\n')
+    call(project)
+    (outcome,) = project.run("log", "--json").json["outcomes"]
+    assert (outcome["hook"], "not you" in json.dumps(outcome)) == ("mine", True)
+
+
+def test_a_hook_that_is_not_approved_leaves_no_record(project):
+    own(project, OWN)
+    project.write(PROJECT, HOOK)
+    call(project)
+    assert [one["hook"] for one in project.run("log", "--json").json["outcomes"]] == ["mine"]
+    assert not (project.path / "ran").exists()
+
+
+def test_a_source_that_is_not_approved_starts_no_hook_of_ones_own(project):
+    letta = project.home / ".letta/settings.json"
+    letta.parent.mkdir()
+    command = {"type": "command", "command": f"touch '{project.home}/started'"}
+    letta.write_text(json.dumps({"hooks": {"PreToolUse": [{"matcher": "*", "hooks": [command]}]}}))
+    project.write(PROJECT, '[[source]]\ndialect = "letta"\n')
+    call(project, agent="codex")
+    assert not (project.home / "started").exists()
+    assert project.run("list", "--json").json["hooks"] == []
+    project.run("trust", "--yes")
+    call(project, agent="codex")
+    assert (project.home / "started").exists()
+
+
+def registrations(project: Any, folder: Any) -> Any:
+    file = project.home / ".claude/settings.json"
+    file.unlink(missing_ok=True)
+    (project.home / ".local/state/hookline/deployed.json").unlink(missing_ok=True)
+    done = project.run("deploy", "--agent", "claude-code", cwd=folder, SHELL="/bin/sh")
+    assert done.code == 0, done.err
+    return file.read_text()
+
+
+def test_deploying_in_a_repository_that_is_not_approved_changes_no_registration(project, tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    project.write(PROJECT, GUARD + '[[hook]]\nname = "late"\non = "Notification"\nrun = "x"\ntimeout = "3000s"\n')
+    before = registrations(project, elsewhere)
+    assert registrations(project, project.path) == before
+    project.run("trust", "--yes")
+    assert registrations(project, project.path) != before
+
+
+def test_a_repository_that_is_not_approved_switches_no_memory_off(project):
+    project.write(PROJECT, "[knowledge]\nenabled = false\n")
+    assert project.run("knowledge", "status", "--json").json["enabled"]
+    project.run("trust", "--yes")
+    assert not project.run("knowledge", "status", "--json").json["enabled"]
+
+
+# ── the notice ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_session_is_told_once_in_the_agent_and_the_call_passes(project):
+    project.write(PROJECT, HOOK)
+    first, second, other = call(project), call(project), call(project, session="t")
+    for answer in (first, other):
+        message = json.loads(answer.out)["systemMessage"]
+        assert (answer.code, denied(answer)) == (0, "")
+        assert PROJECT in message
+        assert "hookline trust" in message
+        assert "hookline trust" in answer.err
+    assert (second.code, second.out, second.err) == (0, "", "")
+
+
+def test_an_agent_without_messages_is_told_on_stderr(project):
+    project.write(PROJECT, HOOK)
+    first, second = call(project, agent="letta-code"), call(project, agent="letta-code")
+    assert ("hookline trust" in first.err, second.err) == (True, "")
+
+
+def test_the_notice_comes_with_ones_own_refusal(project):
+    own(project, OWN)
+    project.write(PROJECT, HOOK)
+    answer = call(project)
+    assert ("not you" in denied(answer), "hookline trust" in answer.err) == (True, True)
+
+
+def test_every_door_says_what_is_not_approved(project):
+    project.write(PROJECT, HOOK)
+    fired = project.fire("PreToolUse", {"tool_name": "Bash"})
+    assert (fired.json["effect"], fired.json["outcomes"], "hookline trust" in fired.err) == ("allow", [], True)
+
+
+# ── looking ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_who_looks_sees_that_it_is_not_approved_and_nothing_is_decided(project):
+    project.write(PROJECT, SLOW.format("b"))
+    (one,) = project.run("explain", "PreToolUse", "--data", json.dumps(LONG), "--json").json["hooks"]
+    assert (one["would_run"], one["why_not"].startswith("not approved"), "decided" in one["why_not"]) == (
+        False,
+        True,
+        False,
+    )
+    for command in ("list", "check", "explain PreToolUse", "trust"):
+        assert "not approved" in project.run(*command.split()).out, command
+
+
+# ── approved once ────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_hook_that_is_added_does_not_end_the_approval_of_the_others(project):
+    project.write(PROJECT, GUARD)
+    project.run("trust", "--yes")
+    project.write(PROJECT, f"# more\n{GUARD}{HOOK}")
+    answer = call(project)
+    assert (denied(answer), "theirs" in answer.err, "hookline trust" in answer.err) == ("", True, True)
+    assert [one["hook"] for one in project.run("log", "--json").json["outcomes"]] == ["guard"]
+    assert call(project).err == ""
+    project.run("trust", "--yes")
+    assert "theirs" in denied(call(project))
+
+
+def test_settings_that_were_added_since_do_not_count_before_they_are_approved(project):
+    own(project, OWN)
+    project.write(PROJECT, GUARD)
+    project.run("trust", "--yes")
+    project.write(PROJECT, GUARD + '[record]\nredact = ["(?s).+"]\n')
+    assert "settings" in call(project).err
+    assert "not you" in project.run("log", "--json").out
+    assert "redact" in project.run("trust").out
+    project.run("trust", "--yes")
+    call(project)
+    assert "not you" not in project.run("log", "--json", "--last", "1").out
+
+
+def test_a_second_file_is_inert_until_it_is_approved_too(project):
+    project.write(PROJECT, GUARD)
+    project.run("trust", "--yes")
+    project.write(".hookline/local.toml", SLOW.format("b") + '[[hook]]\nname = "guard"\nenabled = false\n')
+    answer = call(project, LONG)
+    assert (denied(answer), ".hookline/local.toml" in answer.err) == ("", True)
+    assert [one["hook"] for one in project.run("log", "--json").json["outcomes"]] == ["guard"]
+
+
+def test_an_approval_of_the_version_before_stands(project):
+    project.write(PROJECT, GUARD + '[[source]]\ndialect = "letta"\npath = ".letta/settings.json"\n')
+    block = {"matcher": "*", "hooks": [{"type": "command", "command": "echo letta >&2; exit 2"}]}
+    project.write(".letta/settings.json", json.dumps({"hooks": {"PreToolUse": [block]}}))
+    project.run("trust", "--yes")
+    store = project.home / ".local/state/hookline/trust.json"
+    tree = json.loads(store.read_text())
+    tree["approvals"] = [one for one in tree["approvals"] if one["event"] == "PreToolUse"]
+    store.write_text(json.dumps(tree))
+    answer = call(project, agent="codex")
+    assert ("letta" in answer.out + answer.err, "hookline trust" in answer.err) == (True, False)
