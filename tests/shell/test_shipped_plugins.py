@@ -231,3 +231,26 @@ def _opened(house: House, terminal: Open, plugin: str, more: dict[str, str] | No
     if plugin != "git-prompt":
         opened.ready()
     return opened
+
+
+@pytest.mark.parametrize("inside", [True, False])
+def test_the_prompt_starts_no_program_that_a_repository_names(tmp_path: Path, inside: bool) -> None:
+    """A repository can contain a bare one, whose configuration is a file like any other."""
+    repository, marker = tmp_path / "work", tmp_path / "ran"
+    git = ["git", "-c", "user.name=T", "-c", "user.email=t@example.org"]
+    for words in (["init", "-q", "-b", "main", "work"], ["-C", "work", "commit", "-q", "--allow-empty", "-m", "x"]):
+        subprocess.run([*git, *words], cwd=tmp_path, check=True)
+    (repository / "a").write_text("a\n")
+    (repository / ".gitattributes").write_text("* filter=evil\n")
+    subprocess.run([*git, "add", "."], cwd=repository, check=True)
+    folder = repository
+    if inside:
+        folder = tmp_path / "planted"
+        (repository / ".git").rename(folder)
+        subprocess.run(["git", "--git-dir", str(folder), "config", "core.worktree", str(repository)], check=True)
+    program = f"touch '{marker}'; cat"
+    config = folder if inside else folder / ".git"
+    subprocess.run(["git", "config", "--file", str(config / "config"), "filter.evil.clean", program], check=True)
+    (repository / "a").write_text("b\n")
+    state = git_state(str(folder))
+    assert (marker.exists(), state) == (False, "" if inside else "main")

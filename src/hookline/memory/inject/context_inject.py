@@ -126,8 +126,8 @@ def _git(facts: GitFacts | None) -> str:
     lines = [f"Branch: {facts.branch}"]
     if facts.commit:
         lines.append(f"Last commit: {facts.commit}")
-    if not facts.counted:
-        lines.append("Uncommitted: unknown (git status is too slow here)")
+    if facts.uncounted:
+        lines.append(f"Uncommitted: unknown ({facts.uncounted})")
     elif facts.modified or facts.untracked:
         lines.append(f"Uncommitted: {facts.modified} modified, {facts.untracked} untracked")
     return "\n".join(lines)

@@ -1,7 +1,7 @@
 """The state of a checkout, as far as git reports it in time.
 
 ``git status`` can take minutes in a large repository, and a repository's configuration can name programs. So git gets
-little time, takes no locks and starts no monitor. What is not known in time is left out, and marked as unknown.
+little time, and starts none of those (see ``core.git``). What is not known then is left out, and marked as unknown.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import dataclass, replace
 from hookline.core.files import read_text
+from hookline.core.git import CONFIG, OPTIONS, STATUS, git_environ, read_config
 
 if TYPE_CHECKING:
     from subprocess import Popen
@@ -22,14 +23,10 @@ TIMEOUT = 2.0
 _MAX_SUBJECT = 200
 #: Changed files whose names are kept.
 _MAX_NAMES = 20
+_SLOW, _FILTERS = "git status is too slow here", "the repository configures filters, which git status would run"
 _HEAD = "ref: refs/heads/"
 #: The branch in ``HEAD`` with the reftable format, which only git can read.
 _REFTABLE = ".invalid"
-#: Variables of a git that called us would select another repository.
-_GIT_VARIABLES = frozenset(
-    {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX", "GIT_NAMESPACE"}
-)
-_OPTIONS = ("--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.quotePath=true", "-c", "log.showSignature=false")  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,8 +36,8 @@ class GitFacts:
     commit: str = ""
     modified: int = 0
     untracked: int = 0
-    #: git did not finish counting.
-    counted: bool = True
+    #: Why changes were not counted; "" if they were.
+    uncounted: str = ""
     #: Names of changed files, the first of them.
     changed: tuple[str, ...] = ()
 
@@ -49,30 +46,36 @@ def git_facts(checkout: str, environ: Mapping[str, str]) -> GitFacts | None:
     """None without a checkout or git, or if git rejects the checkout. Never raises."""
     if not checkout:
         return None
+    until = monotonic() + TIMEOUT
+    status: Popen[bytes] | None = None
     try:
-        status = _git(checkout, environ, "status", "--porcelain", "--untracked-files=normal")
+        asked = _git(checkout, git_environ(environ), *CONFIG)
+        printed = _output(asked, until)
+        if printed is None:
+            return GitFacts(branch=current_branch(checkout), uncounted=_SLOW)
+        filters, empty_tree = read_config(printed.decode("utf-8", "replace"), asked.returncode)
+        own = git_environ(environ, empty_tree)
+        status = None if filters else _git(checkout, own, *STATUS, "--porcelain", "--untracked-files=normal")
+        log = _git(checkout, own, "log", "-1", "--no-color", "--format=%h %s")
     except (OSError, ValueError):
+        if status is not None:
+            _kill(status)
         return None
-    try:
-        log = _git(checkout, environ, "log", "-1", "--no-color", "--format=%h %s")
-    except (OSError, ValueError):
-        _kill(status)
-        return None
-    facts = _collect(checkout, status, log)
+    facts = _collect(checkout, status, log, until)
     if facts is None or facts.branch:
         return facts
-    return replace(facts, branch=_ask_branch(checkout, environ))
+    return replace(facts, branch=_ask_branch(checkout, own))
 
 
-def _collect(checkout: str, status: Popen[bytes], log: Popen[bytes]) -> GitFacts | None:
-    until = monotonic() + TIMEOUT
-    commit, lines = _output(log, until), _output(status, until)
-    if lines is not None and status.returncode != 0:
+def _collect(checkout: str, status: Popen[bytes] | None, log: Popen[bytes], until: float) -> GitFacts | None:
+    commit = _output(log, until)
+    lines = None if status is None else _output(status, until)
+    if status is not None and lines is not None and status.returncode != 0:
         return None  # not a checkout after all, or another user's
     subject = (commit or b"").decode("utf-8", "replace").strip().partition("\n")[0][:_MAX_SUBJECT]
     branch = current_branch(checkout)
     if lines is None:
-        return GitFacts(branch=branch, commit=subject, counted=False)
+        return GitFacts(branch=branch, commit=subject, uncounted=_FILTERS if status is None else _SLOW)
     entries = lines.splitlines()
     untracked = sum(entry.startswith(b"?") for entry in entries)
     changed = tuple(entry[3:].decode("utf-8", "replace").strip('"') for entry in entries[:_MAX_NAMES])
@@ -84,12 +87,7 @@ def _collect(checkout: str, status: Popen[bytes], log: Popen[bytes]) -> GitFacts
 def _git(checkout: str, environ: Mapping[str, str], *words: str) -> Popen[bytes]:
     from subprocess import DEVNULL, PIPE, Popen  # only needed in a checkout
 
-    own = {name: value for name, value in environ.items() if name not in _GIT_VARIABLES}
-    own |= {"GIT_TERMINAL_PROMPT": "0", "GIT_PAGER": "cat", "LC_ALL": "C"}
-    return Popen(
-        ["git", *_OPTIONS, *words],
-        cwd=checkout, env=own, stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL,
-    )  # fmt: skip
+    return Popen(["git", *OPTIONS, *words], cwd=checkout, env=environ, stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL)
 
 
 def _output(process: Popen[bytes], until: float) -> bytes | None:

@@ -10,6 +10,7 @@ import os
 import subprocess
 from typing import TYPE_CHECKING, Any
 
+from hookline.core.git import CONFIG, OPTIONS, STATUS, git_environ, read_config
 from hookline.shell.plugins.protocol import modify, serve
 
 if TYPE_CHECKING:
@@ -32,15 +33,22 @@ def _reply(message: Mapping[str, Any]) -> Mapping[str, Any] | None:
 def git_state(cwd: str) -> str:
     """``main +2 !1``: staged, changed and new files, and how far ahead and behind; "" outside a repository."""
     try:
-        done = subprocess.run(
-            ["git", "--no-optional-locks", "status", "--porcelain=v2", "--branch"],
-            cwd=cwd, capture_output=True, text=True, errors="replace", timeout=_GIT_TIMEOUT, check=False,
-            # A repository must not run its own programs because the shell is in it.
-            env={**os.environ, "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "core.fsmonitor", "GIT_CONFIG_VALUE_0": "false"},
-        )  # fmt: skip
+        asked = _git(cwd, "", *CONFIG)
+        filters, empty_tree = read_config(asked.stdout, asked.returncode)
+        if filters:  # git would run them to compare files
+            return _git(cwd, "", "symbolic-ref", "--short", "-q", "HEAD").stdout.strip()
+        done = _git(cwd, empty_tree, *STATUS, "--porcelain=v2", "--branch")
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return parse_status(done.stdout) if done.returncode == 0 else ""
+
+
+def _git(cwd: str, empty_tree: str, *words: str) -> subprocess.CompletedProcess[str]:
+    """A repository must not run its own programs because the shell is in it."""
+    return subprocess.run(
+        ["git", *OPTIONS, *words], cwd=cwd, env=git_environ(os.environ, empty_tree), stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, errors="replace", timeout=_GIT_TIMEOUT, check=False,
+    )  # fmt: skip
 
 
 def parse_status(status: str) -> str:

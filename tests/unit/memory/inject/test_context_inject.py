@@ -330,6 +330,27 @@ def test_a_project_can_opt_out(world: NoteWorld) -> None:
     assert not world.knowledge.exists()
 
 
+@pytest.mark.parametrize("where", ["config", "included"])
+@pytest.mark.parametrize("kind", ["clean", "process"])
+def test_git_starts_no_program_that_the_repository_names(world: NoteWorld, where: str, kind: str) -> None:
+    repository = world.repository()
+    (repository / ".gitattributes").write_text("* filter=evil\n")
+    git(repository, "add", ".gitattributes")
+    git(repository, "commit", "-q", "-m", "second thing")
+    program = world.tmp / "evil"
+    program.write_text(f"#!/bin/sh\ntouch '{world.tmp}/ran'\nexec cat\n")
+    program.chmod(0o755)
+    setting = f'[filter "evil"]\n\t{kind} = {program}\n'
+    with (repository / ".git/config").open("a") as config:
+        config.write(setting if where == "config" else "[include]\n\tpath = more\n")
+    (repository / ".git/more").write_text(setting)
+    (repository / "a").write_text("b\n")
+    told = world.told()
+    assert not (world.tmp / "ran").exists()
+    assert "Branch: main" in told
+    assert "second thing" in told
+
+
 def test_inside_a_hooks_own_agent_nothing_is_told(world: NoteWorld) -> None:
     world.environ["HOOKLINE_NO_HOOKS"] = "1"
     assert world.start() is None
