@@ -25,6 +25,9 @@ from hookline.gateway.dedupe import Key, event_key
 #: NaN and Infinity are not JSON, but some agents write them; for a hook they are null.
 _DECODER = json.JSONDecoder(parse_constant=lambda _name: None)
 
+#: Where agents name the event.
+_NAME_FIELDS = ("hook_event_name", "event_type", "event", "hookEventName")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookArguments:
@@ -95,7 +98,9 @@ def parse_request(
     dialect = dialect_for_payload(arguments.agent, payload)
     event_name = arguments.event or _event_name(payload)
     incoming = dialect.event_in(event_name, payload, environ)
-    cwd = incoming.cwd or caller_cwd
+    if ":" in incoming.event and arguments.event:
+        incoming = _registered_event(dialect, arguments.event, payload, environ) or incoming
+    cwd = incoming.cwd if incoming.cwd.isprintable() and incoming.cwd else _possible(incoming.cwd) or caller_cwd
     if not cwd.startswith("/"):
         cwd = os.path.join(caller_cwd, cwd)
     home, paths = (find_paths or find_home_and_paths)(cwd, environ)
@@ -105,6 +110,22 @@ def parse_request(
         caller_cwd=caller_cwd, cwd=cwd, environ=environ, home=home, paths=paths,
         until=monotonic() + deadline - _reserved_seconds(deadline) if deadline else 0.0, caller_pid=caller_pid,
     )  # fmt: skip
+
+
+def _registered_event(
+    dialect: Dialect, name: str, payload: Mapping[str, Any], environ: Mapping[str, str]
+) -> Incoming | None:
+    """The event that the registration names, where the payload names one that nobody knows: its guards are asked."""
+    incoming = dialect.event_in(name, {key: payload[key] for key in payload if key not in _NAME_FIELDS}, environ)
+    return None if ":" in incoming.event else incoming
+
+
+def _possible(path: str) -> str:
+    """The path, or "" if no file can have that name."""
+    try:
+        return "" if b"\0" in os.fsencode(path) else path
+    except UnicodeEncodeError:
+        return ""
 
 
 def dialect_for_payload(agent: str, payload: Mapping[str, Any]) -> Dialect:
@@ -175,7 +196,7 @@ def _decode(text: str) -> Any:
 
 
 def _event_name(payload: dict[str, Any]) -> str:
-    for field in ("hook_event_name", "event_type", "event", "hookEventName"):
+    for field in _NAME_FIELDS:
         if isinstance(payload.get(field), str):
             return str(payload[field])
     raise UsageError("the payload does not name its event; add --event NAME")

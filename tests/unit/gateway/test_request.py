@@ -137,3 +137,15 @@ def test_the_bare_event_is_the_one_that_came(gate: Gate) -> None:
     event = bare_event(request)
     assert (event.kind.name, event.session, event.agent, event.cwd) == ("PreToolUse", "s", "claude-code", "/work")
     assert event.native == request.payload
+
+
+def test_an_event_that_nobody_knows_is_the_one_of_the_registration(gate: Gate) -> None:
+    arguments = HookArguments(agent="gemini-cli", event="BeforeTool")
+    sent = b'{"hook_event_name": "PreToolUse", "tool_name": "Bash"}'
+    request = parse_request(arguments, sent, {}, "/", lambda _cwd, _environ: ("/home", gate.paths))
+    assert request.incoming.event == "PreToolUse"
+
+
+@pytest.mark.parametrize("cwd", ["\0", "a\0b", "\ud800"])
+def test_a_directory_that_no_file_system_has_is_the_callers(gate: Gate, cwd: str) -> None:
+    assert gate.ask(payload={"cwd": cwd}).cwd == "/elsewhere"
