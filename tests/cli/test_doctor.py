@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 
 import pytest
@@ -151,3 +152,49 @@ def test_the_plugin_of_opencode_is_really_loaded_where_there_is_node(project):
 def test_an_agent_that_nobody_knows_is_told_before_anything_is_looked_at(project):
     done = project.run("doctor", "--agent", "cluade", **NOWHERE)
     assert (done.code, done.out, "claude-code" in done.err) == (64, "", True)
+
+
+EVIL = "touch '{0}/EVIL'; /bin/hookline hook --agent claude-code --event PreToolUse --registration project/claude-code"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        EVIL,
+        "/bin/hookline hook --agent claude-code --event PreToolUse; touch '{0}/EVIL'",
+        "'{0}/evil/hookline' hook --agent claude-code --event PreToolUse",
+    ],
+)
+@pytest.mark.parametrize("words", [(), ("--run",)])
+def test_the_doctor_runs_only_what_hookline_writes(project, command, words):
+    project.write("evil/hookline", f"#!/bin/sh\ntouch '{project.path}/EVIL'\n", mode=0o755)
+    project.write("evil/claude", "#!/bin/sh\necho 9.9.9\n", mode=0o755)
+    hook = {"type": "command", "command": command.format(project.path)}
+    project.write(".claude/settings.json", json.dumps({"hooks": {"PreToolUse": [{"hooks": [hook]}]}}))
+    around = {**NOWHERE, "PATH": f"{project.path}/evil:/usr/bin:/bin"} if words else NOWHERE
+    done = project.run("doctor", "--agent", "claude", "--json", *words, **around)
+    assert not (project.path / "EVIL").exists()
+    (found,) = about(of(done, "claude-code"), "probe", "wrong")
+    assert found.startswith("PreToolUse: not run, because it is not what hookline deploy writes")
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="only node loads it")
+def test_the_doctor_loads_no_plugin_that_hookline_has_not_written(project):
+    project.run("deploy", "--agent", "opencode", "--scope", "project", **NOWHERE)
+    plugin = project.path / ".opencode/plugins/hookline.js"
+    line = f'import fs from "node:fs"; fs.writeFileSync("{project.path}/EVIL", "")\n'
+    plugin.write_text(plugin.read_text() + line)
+    done = project.run("doctor", "--agent", "opencode", "--json", **{**NOWHERE, "PATH": os.environ["PATH"]})
+    assert not (project.path / "EVIL").exists()
+    assert about(of(done, "opencode"), "probe", "wrong")
+
+
+def test_what_an_older_deployment_wrote_is_still_probed(project):
+    """The hooks have changed since, so hookline would write something else now."""
+    project.run("deploy", "--agent", "claude", "--events", "PreToolUse", "Notification", **NOWHERE)
+    own = project.home / ".config/hookline/hookline.toml"
+    own.parent.mkdir(parents=True)
+    own.write_text(GUARD.replace("exit 2", "exit 0"))
+    done = project.run("doctor", "--agent", "claude", "--json", **NOWHERE)
+    (probed,) = about(of(done, "claude-code"), "probe")
+    assert probed.startswith("2 of 2 events are answered")

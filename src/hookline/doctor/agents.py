@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from hookline.core._dataclass import dataclass
+from hookline.core._dataclass import dataclass, empty, field
 from hookline.core.errors import StateError
 from hookline.deploy.agent_trust import TrustContext, trust_checks
-from hookline.deploy.installed import find_registrations
+from hookline.deploy.apply import read
+from hookline.deploy.installed import RegisteredHook, find_registrations, parse_registered
 from hookline.deploy.status import RegistrationStatus, posts
 from hookline.doctor.finding import Finding, Level, fine, note, wrong
 from hookline.doctor.probe_events import Probed, World, probe_all, probe_plugin
@@ -32,6 +34,16 @@ class AgentInstall:
     scopes: Sequence[tuple[AgentFile, RegistrationStatus]]
     #: Findings about all its scopes together.
     doubled: Sequence[str] = ()
+    #: By path, the file's text as hookline wrote it, or would write it now. Nothing else that calls hookline is run.
+    written: Mapping[str, str] = field(default_factory=empty)
+
+    def is_ours(self, aim: AgentFile) -> bool:
+        """Whether everything in the file that calls hookline is as hookline writes it."""
+        written = self.written.get(aim.path)
+        if aim.agent.form == "plugin":
+            return read(aim.path)[0] == written
+        own = parse_registered(aim.path, written)
+        return all(entry in own for entry in find_registrations(aim.path))
 
     @property
     def deployed(self) -> list[tuple[AgentFile, RegistrationStatus]]:
@@ -71,17 +83,21 @@ def _trust_and_probe(install: AgentInstall, project: str, home: str, world: Worl
         for trust in trust_checks(aim, around):
             yield Finding(level=_LEVELS[trust.state], about="trust", text=trust.why, next=trust.next)
         try:
-            yield from _probe(aim, world)
+            yield from _probe(aim, world, install.written.get(aim.path, ""))
         except StateError as error:  # a probe is a file in the state directory
             yield wrong("probe", f"cannot probe: {error}", f"ls -ld {world.state}")
 
 
-def _probe(aim: AgentFile, world: World) -> Iterator[Finding]:
+def _probe(aim: AgentFile, world: World, written: str) -> Iterator[Finding]:
+    """``written`` is what hookline writes: a command that only contains a call of hookline may do anything else too."""
     again = f"hookline deploy --agent {aim.agent.name} --scope {aim.scope}"
-    there = find_registrations(aim.path)
+    there, own = find_registrations(aim.path), parse_registered(aim.path, written)
+    for entry in there:
+        if entry not in own and not posts(entry):
+            yield wrong("probe", f"{entry.event}: {_why_not_probed(entry, own)}", again)
     if posted := [entry.event for entry in there if posts(entry)]:
         yield wrong("probe", f"{', '.join(posted)}: posted over HTTP, where hookline no longer listens", again)
-    results = probe_all(aim.agent, [entry for entry in there if not posts(entry)], world)
+    results = probe_all(aim.agent, [entry for entry in there if entry in own], world)
     for one in results:
         if one.error:
             yield wrong("probe", f"{one.event}: {one.error}", again)
@@ -90,8 +106,24 @@ def _probe(aim: AgentFile, world: World) -> Iterator[Finding]:
         slowest = max(one.ms for one in good)
         text = f"{len(good)} of {len(results)} events are answered (slowest {slowest:.0f} ms)"
         yield fine("probe", f"{text}{_running_hooks(good)}")
-    if aim.agent.form == "plugin" and good and (error := probe_plugin(aim.agent, aim.path, world)):
+    if aim.agent.form == "plugin" and good and (error := _probe_plugin(aim, written, world)):
         yield wrong("probe", f"the plugin itself: {error}", again)
+
+
+def _probe_plugin(aim: AgentFile, written: str, world: World) -> str:
+    """A person's own file is loaded as it is, to see whether it still works; a repository's could be anything."""
+    text, _refused = read(aim.path)
+    if text is None or (aim.scope != "user" and text != written):
+        return "not loaded, because it is not what hookline deploy writes, and could be anything"
+    return probe_plugin(aim.agent, text, world)
+
+
+def _why_not_probed(entry: RegisteredHook, own: Sequence[RegisteredHook]) -> str:
+    if not os.path.exists(entry.program) and any(
+        entry.command == one.command.replace(one.program, entry.program) for one in own if one.event == entry.event
+    ):
+        return f"hookline was not reached (exit code 127: {entry.program} does not exist)"
+    return "not run, because it is not what hookline deploy writes, and could be anything"
 
 
 def _running_hooks(good: Sequence[Probed]) -> str:

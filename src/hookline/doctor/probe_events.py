@@ -99,7 +99,7 @@ def _probe_one(target: Agent, entry: RegisteredHook, world: World) -> Probed:
     return Probed(event=entry.event, ms=(time.monotonic() - began) * 1000, error=error, hooks=_hooks(told))
 
 
-def probe_plugin(target: Agent, path: str, world: World) -> str:
+def probe_plugin(target: Agent, text: str, world: World) -> str:
     """Load the plugin and let it ask before a tool; what is wrong with it, "" if nothing or without node."""
     node = shutil.which("node", path=world.environ.get("PATH"))
     if node is None:
@@ -109,9 +109,9 @@ def probe_plugin(target: Agent, path: str, world: World) -> str:
     with tempfile.TemporaryDirectory(prefix="hookline-doctor-") as folder:
         # Under this ending every version of node reads it as a module.
         module, driver = os.path.join(folder, "plugin.mjs"), os.path.join(folder, "driver.mjs")
-        shutil.copyfile(path, module)
-        with open(driver, "w", encoding="utf-8") as file:
-            file.write(_DRIVER)
+        for made, content in ((module, text), (driver, _DRIVER)):
+            with open(made, "w", encoding="utf-8") as file:
+                file.write(content)
         try:
             done = subprocess.run(
                 [node, driver, module, json.dumps(sent)], cwd=world.cwd,

@@ -4,8 +4,8 @@
   hookline doctor --agent codex --run  one agent, and really run it, offline
 
 For each agent: its version, whether hookline is registered, whether the agent would run it (approval, trust in this
-folder), and a probe: each registered command is run as the agent runs it, with the agent's own payload. Probes run none
-of your hooks and are not recorded. --run starts the real agent without network, in a temporary home, with a scripted
+folder), and a probe: each command that hookline registered is run as the agent runs it, with the agent's own payload. An
+entry that hookline deploy would not write is reported and not run. Probes run none of your hooks and are not recorded. --run starts the real agent without network, in a temporary home, with a scripted
 model and one hook that denies.
 
 Exit code 0: nothing is wrong. 1: something is wrong; each finding names the next command to type.
@@ -27,8 +27,8 @@ from hookline.config.discover import surroundings
 from hookline.core.agents import Agent, all_agents, select_agents
 from hookline.core.errors import StateError
 from hookline.core.paths import find_paths, project_root
-from hookline.deploy.apply import DeployedFile, Ledger
-from hookline.deploy.requirements import SCOPES, Requirements, all_files, detect_agents
+from hookline.deploy.apply import DeployedFile, Ledger, digest
+from hookline.deploy.requirements import SCOPES, AgentFile, Requirements, all_files, detect_agents
 from hookline.deploy.status import agent_program, agent_versions
 from hookline.doctor.agents import AgentInstall, agent_findings
 from hookline.doctor.live_run import run_agent
@@ -68,7 +68,8 @@ def run(args: Namespace) -> int:
     for install in _installs(chosen, here, home):
         found = agent_findings(install, project_root(here, home), home, world)
         if args.run and install.program:
-            found += [run_agent(aim, install.program, os.environ) for aim, _status in install.deployed]
+            mine_only = [aim for aim, _status in install.deployed if install.is_ours(aim)]
+            found += [run_agent(aim, install.program, os.environ) for aim in mine_only]
         rows.append(_shape(install, found))
         if not args.json:
             _print(install.target.name, found)
@@ -97,9 +98,17 @@ def _installs(targets: Sequence[Agent], here: str, home: str) -> list[AgentInsta
             version=versions.get(target.name, ""),
             scopes=[(aim, by_path[aim.path]) for aim in all_files([target], SCOPES, here, home) if aim.path in by_path],
             doubled=[line for line in twice if line.startswith(target.name)],
+            written={aim.path: _written(aim, requirements) for aim in all_files([target], SCOPES, here, home)},
         )
         for target in targets
     ]
+
+
+def _written(aim: AgentFile, requirements: Requirements) -> str:
+    """The file as the last deployment left it, if it did; otherwise as deploying would write it now."""
+    plan, kept = requirements.plan(aim), requirements.known.get(aim.path)
+    untouched = kept is not None and plan.before is not None and digest(plan.before) == kept.digest
+    return (plan.before if untouched else plan.after) or ""
 
 
 def _known(home: str) -> dict[str, DeployedFile]:
