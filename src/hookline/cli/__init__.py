@@ -72,6 +72,9 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
     {name: about for group in _GROUPS.values() for name, about in group.items()}
 )
 
+#: Those that a person types to look or to decide: at a terminal they first ask about changed guards.
+_ASKING = frozenset({"check", "doctor", "explain", "hooks", "list", "log", "status", "trust"})
+
 #: Never 2: agents read 2 as a block.
 EXIT_CODES: Mapping[int, str] = MappingProxyType(
     {
@@ -201,6 +204,10 @@ def _dispatch(words: list[str]) -> int:
     args = parse_fast(rest) if parse_fast is not None else None
     if args is None:
         args = command_parser(command, module).parse_args(rest)
+    if command in _ASKING and sys.stdin and sys.stdin.isatty() and sys.stderr.isatty():
+        from hookline.cli.confirm import ask_about_changes  # noqa: PLC0415  only at a terminal
+
+        ask_about_changes()
     return int(module.run(args))
 
 

@@ -163,10 +163,10 @@ class LayerLoader:
             return None
         self.sources.append(SourceFile(path=path, layer=name, dialect=dialect, found=True))
         return (
-            self._parse_foreign(path, text, name, syntax, dialect) if foreign else self._parse(path, text, name, syntax)
+            self._parse_foreign(path, text, name, syntax, dialect) if foreign else self.parse(path, text, name, syntax)
         )
 
-    def _parse(self, path: str, text: str, name: str, syntax: Syntax) -> Layer | None:
+    def parse(self, path: str, text: str, name: str, syntax: Syntax) -> Layer | None:
         document = parse_text(path, text, syntax)
         self.problems += document.problems
         if document.tree is None:
@@ -178,7 +178,7 @@ class LayerLoader:
         if why := gate.over_budget(size=len(text)):
             self._refuse(path, why)
             return None
-        layer = self._parse(path, text, name, syntax)
+        layer = self.parse(path, text, name, syntax)
         if layer is None:
             return None
         if _is_vast(layer.tree):

@@ -176,6 +176,14 @@ def _native(reading: LayerLoader, layers: Sequence[Layer], trail: tuple[str, ...
     return tuple(spec for _, _, spec in sorted(ranked, key=lambda one: one[:2]))
 
 
+def parse_native(reading: LayerLoader, layer: Layer) -> tuple[HookSpec, ...]:
+    """The hooks that one file of ours defines itself."""
+    from hookline.dialects.native.config import place
+
+    placed, _ = place([layer], reading.lookup)
+    return tuple(one.spec for one in placed)
+
+
 def _may_name(reading: LayerLoader, layer: Layer, spec: HookSpec) -> bool:
     """A project that is not approved decides nothing about a hook of one's own, not even that it runs here."""
     return spec.origin.layer in FOREIGN or reading.gate.counts(layer)

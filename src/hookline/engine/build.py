@@ -46,6 +46,8 @@ class Runtime:
     unapproved: tuple[Unapproved, ...] = ()
     #: The command that shows it to the person who is to approve it.
     review: str = "hookline trust"
+    #: A line for each file whose guards stay in force as they were deployed, because it was changed since.
+    held: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +107,7 @@ def load_runtime(sources: Sources, stores: StoreOptions = _KEEP_ALL) -> Runtime:
     place = _place(sources)
     store = None if sources.config else trust_store(place.paths, place.cwd, place.home, place.environ, sources.dialect)
     loaded = _loaded(place, sources, _gate(store, sources))
+    loaded, held = _with_kept_guards(loaded, place, sources)
     judged = _judge(loaded, store, sources)
     loaded = _with_plugins(loaded, judged.verdicts, place.environ)
     specs = judged.standing(loaded.specs)
@@ -142,7 +145,25 @@ def load_runtime(sources: Sources, stores: StoreOptions = _KEEP_ALL) -> Runtime:
         contents=judged.contents,
         unapproved=judged.unapproved,
         review=_review_command(sources.dialect),
+        held=held,
     )
+
+
+def _with_kept_guards(loaded: Loaded, place: _Place, sources: Sources) -> tuple[Loaded, tuple[str, ...]]:
+    """One's own guards as they were deployed, where somebody has changed them since."""
+    state = place.paths.state
+    if sources.config or sources.dialect or not os.path.exists(os.path.join(state, "own-guards.json")):
+        return loaded, ()
+    from hookline.state.own_guards import read_kept, read_own  # only who has deployed has guards that are kept
+
+    kept = read_kept(state)
+    if all(read_own(path) == text for path, text in kept.items()):
+        return loaded, ()
+    from hookline.config.discover import lookup_for  # only a changed file needs these
+    from hookline.config.kept_guards import with_kept_guards
+
+    lookup = lookup_for(cwd=place.cwd, home=place.home, environ=place.environ, paths=place.paths)
+    return with_kept_guards(loaded, kept, lookup)
 
 
 def _agent_runs(loaded: Loaded, place: _Place, sources: Sources) -> Mapping[str, Blocked]:

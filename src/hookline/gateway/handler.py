@@ -144,7 +144,7 @@ def _run_hooks(
 
 def _notices(runtime: Runtime, decision: Decision) -> list[str]:
     """Lines for stderr; mostly none, which must cost nothing."""
-    lines = list(problem_lines(runtime)) if runtime.loaded.problems or runtime.missing else []
+    lines = list(problem_lines(runtime)) if runtime.loaded.problems or runtime.missing or runtime.held else []
     for outcome in decision.outcomes:
         if outcome.error:
             lines += trust_lines(decision)

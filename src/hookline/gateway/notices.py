@@ -28,11 +28,15 @@ def problem_lines(runtime: Runtime) -> Iterator[str]:
             yield str(problem)
     for one in runtime.missing:
         yield f"the trusted hook {one.name!r} is gone from {one.file}; see: hookline trust"
+    yield from runtime.held
 
 
 def unapproved_lines(runtime: Runtime) -> list[str]:
     """One for each file."""
-    return [f"{one.file}: {_what(one)}; review it with: {runtime.review}" for one in runtime.unapproved]
+    return [
+        *(f"{one.file}: {_what(one)}; review it with: {runtime.review}" for one in runtime.unapproved),
+        *runtime.held,
+    ]
 
 
 def _what(one: Unapproved) -> str:

@@ -17,6 +17,7 @@ from hookline.core.hook import HookSpec
 from hookline.core.paths import FILE, FOLDER, LOCAL, Paths, project_root, unusable
 from hookline.dialects.base import Lookup
 from hookline.engine.build import Runtime, record_store
+from hookline.state import own_guards
 from hookline.state.protection import require_outside_agent
 from hookline.state.record.query import HookStats, Row, Run, find, firings, load_runs, stats
 from hookline.state.record.store import Store
@@ -200,6 +201,7 @@ class HookService:
         removed = _remove_hook(hook, self.runtime.paths)
         self.runtime.switches.switch_on(hook.specs)
         self._forget(hook)
+        own_guards.accept(self.runtime.paths.state, removed.file)
         self.reload()
         return removed
 

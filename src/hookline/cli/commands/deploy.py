@@ -24,6 +24,7 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from hookline.cli.confirm import keep_own_files
 from hookline.cli.output import paint, print_json, table
 from hookline.cli.parser import add_json
 from hookline.core.agents import Scope, all_agents, select_agents
@@ -95,6 +96,8 @@ def run(args: Namespace) -> int:
             raise StateError(trouble)
         print(f"hookline: {trouble}", file=sys.stderr)
     only = canonical_events(args.events)
+    if not (args.status or args.dry_run):
+        keep_own_files(find_paths(os.environ, home))
     requirements = Requirements(
         here=here, home=home, known=known, only=only, anew=not args.status, door=args.door or "",
         build=not (args.status or args.dry_run), forecast=args.dry_run,

@@ -20,6 +20,7 @@ from hookline.core.errors import ConfigError
 from hookline.core.paths import find_paths
 from hookline.deploy import apply, approval
 from hookline.deploy.transport import remove_client, remove_http_token
+from hookline.state import own_guards
 from hookline.state.protection import require_outside_agent
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def run(args: Namespace) -> int:
     if not args.dry_run:
         approval.withdraw(ledger, args.agent, here, home)
     if not args.dry_run and known and not ledger.all():
+        own_guards.forget(state)
         remove_client(os.environ)
         remove_http_token(os.environ)
     if args.json:

@@ -1,0 +1,52 @@
+"""Guards of one's own that stay in force as they were deployed, whatever an editor made of their file since."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from hookline.config.layers import LayerLoader
+from hookline.config.load import Loaded, parse_native
+from hookline.core._dataclass import replace
+from hookline.core.event import event_kind
+from hookline.core.hook import HookSpec
+from hookline.dialects.base import Lookup
+
+#: Where a guard refuses what an agent is about to do.
+GUARDED = frozenset({"PreToolUse", "PermissionRequest", "UserPromptSubmit"})
+
+
+def with_kept_guards(loaded: Loaded, kept: Mapping[str, str], lookup: Lookup) -> tuple[Loaded, tuple[str, ...]]:
+    """The hooks with those guards of ``kept`` (path -> text) that are not there as they were, and a line for each.
+
+    What was added counts at once. A guard that was changed is replaced by the one that was kept.
+    """
+    lines: list[str] = []
+    specs = loaded.specs
+    for path, text in kept.items():
+        written = [spec for spec in specs if spec.origin.file == path]
+        lost = [guard for guard in _guards(path, text, lookup) if not any(_same(guard, spec) for spec in written)]
+        slots = {(guard.name, guard.event) for guard in lost}
+        changed = {spec.id for spec in written if (spec.name, spec.event) in slots}
+        specs = (*lost, *(spec for spec in specs if spec.id not in changed))
+        names = ", ".join(dict.fromkeys(guard.name for guard in lost))
+        if lost:
+            lines.append(f"{path}: {names} changed since the last deploy and stays in force as it was; {_CONFIRM}")
+    return (replace(loaded, specs=specs), tuple(lines)) if lines else (loaded, ())
+
+
+_CONFIRM = "to accept the change, in a terminal of your own: hookline deploy"
+
+
+def _guards(path: str, text: str, lookup: Lookup) -> list[HookSpec]:
+    reading = LayerLoader(lookup=lookup)
+    layer = reading.parse(path, text, "user", "toml")
+    return [spec for spec in parse_native(reading, layer) if _is_guard(spec)] if layer else []
+
+
+def _is_guard(spec: HookSpec) -> bool:
+    return spec.enabled and spec.mode == "sync" and spec.event in GUARDED and event_kind(spec.event).deniable
+
+
+def _same(guard: HookSpec, spec: HookSpec) -> bool:
+    """Wherever in the file it stands now."""
+    return replace(guard, id="", origin=spec.origin) == replace(spec, id="")
