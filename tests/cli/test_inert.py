@@ -173,6 +173,16 @@ def test_every_door_says_what_is_not_approved(project):
     assert (fired.json["effect"], fired.json["outcomes"], "hookline trust" in fired.err) == ("allow", [], True)
 
 
+def test_a_file_whose_hooks_the_agent_runs_itself_is_not_reported_to_it(project):
+    own(project, '[[source]]\ndialect = "claude"\n')
+    project.write(".claude/settings.json", "{}")
+    assert call(project).err == ""
+    assert ".claude/settings.json: not approved" in call(project, agent="codex").err
+    project.run("trust", "--yes")
+    project.write(".claude/settings.json", '{"permissions": {}}')
+    assert call(project, agent="codex", session="later").err == ""
+
+
 # ── looking ──────────────────────────────────────────────────────────────────────────────────────────
 
 

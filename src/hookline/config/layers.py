@@ -26,7 +26,6 @@ _MOST_FILES = 1000
 #: What all files of a project may cost together: bytes, hooks, and seconds of the processor. Far above any real
 #: configuration, and far below what an agent's deadline would notice.
 MOST_BYTES, MOST_HOOKS, MOST_SECONDS = 512 << 10, 1000, 2.0
-_MOST_NODES = 200_000
 
 
 class Approvals(Protocol):
@@ -104,16 +103,6 @@ def _contents(layer: Layer, dialect: str) -> HookSpec:
     )
 
 
-def _is_vast(tree: Any) -> bool:
-    """YAML's aliases make a small file a huge tree."""
-    left, seen = [tree], 0
-    while left and seen <= _MOST_NODES:
-        one = left.pop()
-        seen += 1
-        left += one.values() if isinstance(one, dict) else one if isinstance(one, list) else ()
-    return seen > _MOST_NODES
-
-
 def _native_hooks(tree: Any) -> int:
     """One per event."""
     tables = tree.get("hook") if isinstance(tree, dict) else None
@@ -181,14 +170,15 @@ class LayerLoader:
         layer = self.parse(path, text, name, syntax)
         if layer is None:
             return None
-        if _is_vast(layer.tree):
-            self._refuse(path, f"the file has more than {_MOST_NODES} values after its aliases are expanded")
-            return None
         hooks = _native_hooks(layer.tree) if dialect == "native" else 0  # of the others, when they are parsed
         if why := gate.over_budget(hooks=hooks, seconds=thread_time() - began):
             self._refuse(path, why)
             return None
-        gate.contents[path] = _contents(layer, dialect)
+        try:
+            gate.contents[path] = _contents(layer, dialect)
+        except RecursionError:
+            self._refuse(path, "the file is nested too deeply")
+            return None
         return layer
 
     def _refuse(self, path: str, why: str) -> None:

@@ -15,6 +15,7 @@ from hookline.core.settings import RecordSettings
 from hookline.dialects.base import FOREIGN
 from hookline.engine.eligibility import (
     HookBlocks,
+    agent_files,
     block_agents_own,
     block_other_files,
     inside_agent,
@@ -143,7 +144,7 @@ def load_runtime(sources: Sources, stores: StoreOptions = _KEEP_ALL) -> Runtime:
         switches=switches,
         missing=judged.missing,
         contents=judged.contents,
-        unapproved=judged.unapproved,
+        unapproved=_without_agents_own(judged.unapproved, place, sources),
         review=_review_command(sources.dialect),
         held=held,
     )
@@ -167,10 +168,24 @@ def _with_kept_guards(loaded: Loaded, place: _Place, sources: Sources) -> tuple[
 
 
 def _agent_runs(loaded: Loaded, place: _Place, sources: Sources) -> Mapping[str, Blocked]:
-    asker = sources.asked_by or (sources.agent if sources.agents_door else "")
-    if not asker or sources.config or sources.dialect:
-        return {}
-    return block_agents_own(asker, loaded.specs, place.cwd, place.home, place.environ)
+    asker = _asker(sources)
+    return block_agents_own(asker, loaded.specs, place.cwd, place.home, place.environ) if asker else {}
+
+
+def _asker(sources: Sources) -> str:
+    """The agent that calls and runs the hooks of its own files itself; "" where files or a dialect were named."""
+    if sources.config or sources.dialect:
+        return ""
+    return sources.asked_by or (sources.agent if sources.agents_door else "")
+
+
+def _without_agents_own(unapproved: Sequence[Unapproved], place: _Place, sources: Sources) -> tuple[Unapproved, ...]:
+    """The calling agent asks about its own files itself."""
+    asker = _asker(sources) if unapproved else ""
+    if not asker:
+        return tuple(unapproved)
+    _user, theirs = agent_files(asker, place.cwd, place.home, place.environ)
+    return tuple(one for one in unapproved if os.path.realpath(one.file) not in theirs)
 
 
 # ── where ────────────────────────────────────────────────────────────────────────────────────────────

@@ -271,11 +271,9 @@ def block_agents_own(
     the agent moves it. In doubt a hook runs twice.
     """
     borrowed = [spec for spec in specs if spec.dialect != "native"]
-    row = AGENTS.get(full_name(agent)) if borrowed else None
-    if row is None or not row.runs_own_hooks:
+    if not borrowed:
         return {}
-    started_in = environ.get(row.project_variable, "") if row.project_variable else ""
-    user, project = _agent_files(agent, started_in if os.path.isabs(started_in) else cwd, home, environ)
+    user, project = agent_files(agent, cwd, home, environ)
     found: dict[str, Blocked] = {}
     for spec in borrowed:
         file = os.path.realpath(spec.origin.file)
@@ -285,8 +283,13 @@ def block_agents_own(
     return found
 
 
-def _agent_files(agent: str, cwd: str, home: str, environ: Mapping[str, str]) -> tuple[set[str], set[str]]:
-    """The person's and the project's files that the agent reads."""
+def agent_files(agent: str, cwd: str, home: str, environ: Mapping[str, str]) -> tuple[set[str], set[str]]:
+    """The person's and the project's files whose hooks the agent runs itself."""
+    row = AGENTS.get(full_name(agent))
+    if row is None or not row.runs_own_hooks:
+        return set(), set()
+    started_in = environ.get(row.project_variable, "") if row.project_variable else ""
+    cwd = started_in if os.path.isabs(started_in) else cwd
     places = dialect_named(agent).places
     usual = {os.path.realpath(one.path) for one in places(cwd, home, {}) if one.layer not in FOREIGN}
     now = [(os.path.realpath(one.path), one.layer) for one in places(cwd, home, environ)]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hookline.config import Loaded, load
+from hookline.config import Loaded, ProjectGate, load
 from hookline.core.paths import Paths
 
 
@@ -55,6 +55,7 @@ class World:
         files: Sequence[str] | None = None,
         dialect: str | None = None,
         environ: Mapping[str, str] | None = None,
+        gate: ProjectGate | None = None,
     ) -> Loaded:
         return load(
             cwd=str(cwd or self.project),
@@ -63,6 +64,7 @@ class World:
             paths=self.paths,
             files=files,
             dialect=dialect,
+            gate=gate,
         )
 
 

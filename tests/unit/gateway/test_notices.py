@@ -5,9 +5,17 @@ from __future__ import annotations
 import pytest
 
 from hookline.config.layers import SourceFile
+from hookline.core._dataclass import replace
 from hookline.core.problem import Problem
 from hookline.core.result import Decision, Failed, Skipped
-from hookline.gateway.notices import find_unloaded_guards, problem_lines, trust_lines
+from hookline.engine.build import Unapproved
+from hookline.gateway.notices import (
+    SessionNotice,
+    find_unloaded_guards,
+    problem_lines,
+    trust_lines,
+    unapproved_lines,
+)
 from hookline.state.trust import Approval
 
 from .conftest import Gate
@@ -59,3 +67,26 @@ def test_a_repositorys_mistakes_do_not_lock_its_reader_out(gate: Gate, layer: st
     source = SourceFile(path="/p/hookline.toml", layer=layer, dialect="native", found=True)
     problem = Problem(file="/p/hookline.toml", finding="x", fix="y")
     assert list(find_unloaded_guards(gate.runtime(problems=[problem], sources=[source]))) == []
+
+
+@pytest.mark.parametrize(
+    ("one", "text"),
+    [
+        (Unapproved(file="/p/a"), "not approved, so nothing of it has any effect"),
+        (Unapproved(file="/p/a", hooks=("b", "c")), "not approved, so without effect: the hooks b, c"),
+        (Unapproved(file="/p/a", settings=True), "not approved, so without effect: its settings and sources"),
+    ],
+)
+def test_what_is_not_approved_is_named_with_the_command(gate: Gate, one: Unapproved, text: str) -> None:
+    runtime = replace(gate.runtime(), unapproved=(one,), review="hookline trust --dialect lectic")
+    assert unapproved_lines(runtime) == [f"/p/a: {text}; review it with: hookline trust --dialect lectic"]
+
+
+def test_a_session_sees_it_once_and_again_where_something_else_is_not_approved(gate: Gate) -> None:
+    runtime = replace(gate.runtime(), unapproved=(Unapproved(file="/p/a"),))
+    event = runtime.engine.event("PreToolUse", {}, session="s")
+    notice = SessionNotice(runtime, event)
+    assert [notice.is_new(), notice.claim(), notice.is_new(), notice.claim()] == [True, True, False, False]
+    more = replace(runtime, unapproved=(Unapproved(file="/p/a"), Unapproved(file="/p/b")))
+    assert SessionNotice(more, event).claim()
+    assert notice.add_to(Decision(event="PreToolUse")).message_text == f"hookline: {notice.lines[0]}"

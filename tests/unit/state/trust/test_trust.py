@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from hookline.core.errors import StateError
-from hookline.core.hook import AgentRun, Command, Function, HookSpec, Http, Origin, Plugin, Prompt, hook_id
+from hookline.core.hook import FILE_EVENT, AgentRun, Command, Function, HookSpec, Http, Origin, Plugin, Prompt, hook_id
 from hookline.state.trust import TrustStore, compute_pins, still_valid
 
 APPROVER = """
@@ -354,3 +354,56 @@ def test_approvals_of_many_processes_are_all_kept(project, store) -> None:
         f"p{p}-{n}" for p in range(3) for n in range(20)
     )
     assert json.loads(Path(store.path).read_text())["version"] == 1
+
+
+# ── what a file holds besides hooks ──────────────────────────────────────────────────────────────────
+
+
+def contents(project: Path, text: str = "{}") -> HookSpec:
+    return replace(
+        spec(project, shell(""), name="hookline.toml", event=FILE_EVENT, pointer="$"), extra={"besides": text}
+    )
+
+
+def test_a_file_is_known_once_something_of_it_was_approved(project: Path, store: TrustStore) -> None:
+    file = spec(project).origin.file
+    assert not store.knows(file)
+    store.approve([contents(project)])
+    assert (store.knows(file), store.knows(f"{file}.other")) == (True, False)
+
+
+def test_contents_are_covered_as_they_were_approved(project: Path, store: TrustStore) -> None:
+    store.approve([spec(project), contents(project)])
+    assert (store.covers(contents(project)), store.covers(contents(project, "[]"))) == (True, False)
+
+
+def test_a_project_that_an_older_version_approved_is_approved_with_its_files(project: Path, tmp_path: Path) -> None:
+    store = TrustStore(str(tmp_path / "trust.json"), root=str(project))
+    assert not store.covers(contents(project))
+    store.approve([spec(project)])
+    assert store.covers(contents(project))
+    assert store.knows(str(project / ".hookline" / "local.toml"))
+    store.approve([contents(project)])
+    assert not store.covers(contents(project, "[]"))
+    assert not store.knows(str(project / ".hookline" / "local.toml"))
+
+
+def test_contents_are_never_missed(project: Path, store: TrustStore) -> None:
+    store.approve([spec(project), contents(project)])
+    assert [one.name for one in store.missing([])] == []
+    assert [one.name for one in store.missing([spec(project, name="other", event="Stop")])] == ["guard"]
+
+
+def test_a_file_whose_last_hook_is_revoked_is_a_stranger_again(project: Path, store: TrustStore) -> None:
+    store.approve([spec(project), spec(project, name="b", event="Stop"), contents(project)])
+    store.revoke("guard")
+    assert store.knows(spec(project).origin.file)
+    store.revoke("b")
+    assert not store.knows(spec(project).origin.file)
+
+
+def test_where_approvals_cannot_be_read_every_file_may_be_one_of_them(project: Path, store: TrustStore) -> None:
+    Path(store.path).parent.mkdir()
+    Path(store.path).write_text("{")
+    assert store.knows(spec(project).origin.file)
+    assert not store.covers(contents(project))
