@@ -64,6 +64,7 @@ EXAMPLES: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "after_deny": ('"continue"', "stop"),
         "when": ("{ min_turn = 2 }", "always"),
         "env": ('{ LEVEL = "strict" }', "none"),
+        "covers": ('["scripts/lib"]', "the folder of the script"),
         "inject": ('"context"', "none"),
         "label": ('"Branch"', ""),
         "prefix": ('"### Branch"', ""),

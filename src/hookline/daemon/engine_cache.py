@@ -216,6 +216,8 @@ class EngineCache:
         with listening() as opened:
             runtime = load_runtime(hook_sources(request, environ), StoreOptions(live=False))
         engine = runtime.engine
+        if runtime.trust is not None:
+            runtime.trust.stay()
         if isinstance(engine.recorder, Store):
             engine.recorder = self._journal(engine.recorder, runtime)
         if request.incoming.session:

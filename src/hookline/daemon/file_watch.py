@@ -8,22 +8,11 @@ be looked at.
 from __future__ import annotations
 
 import os
-import select
 import stat
-import struct
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
 
-#: From <sys/inotify.h>.
-_MODIFY, _ATTRIB, _MOVED_FROM, _MOVED_TO, _CREATE, _DELETE = 0x2, 0x4, 0x40, 0x80, 0x100, 0x200
-_DELETE_SELF, _MOVE_SELF, _OVERFLOW, _IGNORED = 0x400, 0x800, 0x4000, 0x8000
-_OF_A_FOLDER = _MOVED_FROM | _MOVED_TO | _CREATE | _DELETE | _DELETE_SELF | _MOVE_SELF
-_OF_A_FILE = _MODIFY | _ATTRIB | _DELETE_SELF | _MOVE_SELF
-_HEAD = struct.Struct("iIII")
+from hookline.core.inotify import ATTRIB, IGNORED, MODIFY, OF_A_FILE, OF_A_FOLDER, OVERFLOW, Inotify
 
-#: File systems whose every change passes this kernel.
-_LOCAL = frozenset({"ext2", "ext3", "ext4", "xfs", "btrfs", "tmpfs", "ramfs", "f2fs", "zfs", "overlay", "bcachefs"})
 #: Watches in all, and symbolic links on the way to one file.
 _MOST, _LINKS = 4096, 40
 #: In a folder whose every entry matters.
@@ -37,23 +26,24 @@ class FileWatcher:
         #: ``number`` grows whenever anything happened to what is covered; ``shape`` whenever something appeared or
         #: disappeared, so that it must be covered again.
         self.number = self.shape = 0
-        self._handle, self._add = _open_inotify()
-        self._poll = select.poll()
-        if self._handle >= 0:
-            self._poll.register(self._handle, select.POLLIN)
+        self._inotify = Inotify()
         #: Watch -> names in that folder that matter; none at all for a file, of which everything matters.
         self._names: dict[int, set[str]] = {}
-        self._local: dict[int, bool] = {}
 
     def look(self) -> int:
         """The number, with everything that has happened until now."""
-        while self._handle >= 0 and self._poll.poll(0):
-            self._read_events()
+        for watch, mask, name in self._inotify.events():
+            names = self._names.get(watch, set())
+            if not names or not name or mask & OVERFLOW or _EVERY in names or name in names:
+                self.number += 1
+                self.shape += not mask & (MODIFY | ATTRIB)
+            if mask & IGNORED:  # the watch is gone with what it watched
+                self._names.pop(watch, None)
         return self.number
 
     def cover(self, paths: Iterable[str]) -> bool:
         """From now on changes of these count, whether they are there or not; False when some cannot be covered."""
-        if self._handle < 0 or len(self._names) > _MOST:
+        if not self._inotify.usable or len(self._names) > _MOST:
             return False
         try:
             return all(self._cover(path) for path in paths)
@@ -61,54 +51,33 @@ class FileWatcher:
             return False
 
     def close(self) -> None:
-        if self._handle >= 0:
-            os.close(self._handle)
-            self._handle = -1
+        self._inotify.close()
 
     def _cover(self, path: str) -> bool:
         for folder, name in _path_steps(path):
-            if not self._watch(folder, _OF_A_FOLDER, name):
+            if not self._watch(folder, OF_A_FOLDER, name):
                 return False
         try:
             status = os.stat(path)
         except (OSError, ValueError):
             return True  # not there: the last folder on the way to it will report it
         if stat.S_ISDIR(status.st_mode):
-            return self._watch(path, _OF_A_FOLDER | _ATTRIB, _EVERY)
-        return self._watch(path, _OF_A_FILE, "")
+            return self._watch(path, OF_A_FOLDER | ATTRIB, _EVERY)
+        return self._watch(path, OF_A_FILE, "")
 
     def _watch(self, path: str, mask: int, name: str) -> bool:
         try:
-            if not self._is_local(os.stat(path).st_dev):
+            if not self._inotify.is_local(os.stat(path).st_dev):
                 return False
         except FileNotFoundError:  # gone this moment: its folder reports that
             return True
-        number = self._add(self._handle, os.fsencode(path), mask | 0x20000000)  # added to what is watched already
+        number = self._inotify.add(path, mask)
         if number < 0:
             return False
         names = self._names.setdefault(number, set())
         if name:
             names.add(name)
         return True
-
-    def _read_events(self) -> None:
-        events, at = os.read(self._handle, 1 << 16), 0
-        while at < len(events):
-            watch, mask, _, size = _HEAD.unpack_from(events, at)
-            name = events[at + _HEAD.size : at + _HEAD.size + size].rstrip(b"\0")
-            at += _HEAD.size + size
-            names = self._names.get(watch, set())
-            if not names or not name or mask & _OVERFLOW or _EVERY in names or os.fsdecode(name) in names:
-                self.number += 1
-                self.shape += not mask & (_MODIFY | _ATTRIB)
-            if mask & _IGNORED:  # the watch is gone with what it watched
-                self._names.pop(watch, None)
-
-    def _is_local(self, device: int) -> bool:
-        known = self._local.get(device)
-        if known is None:
-            known = self._local[device] = _file_system(device) in _LOCAL
-        return known
 
 
 class WatchedFiles:
@@ -164,35 +133,6 @@ def _path_steps(path: str) -> Iterator[tuple[str, str]]:
             return
         here = "/" if target.startswith("/") else here
         left += [part for part in target.split("/") if part not in {"", "."}][::-1]
-
-
-def _file_system(device: int) -> str:
-    """The file system of a device; "" when unknown."""
-    wanted = f"{os.major(device)}:{os.minor(device)}"
-    try:
-        with open("/proc/self/mountinfo", encoding="utf-8", errors="replace") as file:
-            for line in file:
-                words = line.split()
-                if words[2] == wanted:
-                    return words[words.index("-") + 1]
-    except (OSError, ValueError, IndexError):
-        pass
-    return ""
-
-
-def _open_inotify() -> tuple[int, Any]:
-    """A handle, and the function that adds watches to it; -1 where there is no inotify."""
-    if sys.platform != "linux":
-        return -1, None
-    try:
-        import ctypes  # only a daemon needs it, and only here
-
-        libc = ctypes.CDLL(None)
-        handle = int(libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC))
-        libc.inotify_add_watch.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_uint32)
-    except (ImportError, OSError, AttributeError):
-        return -1, None
-    return handle, libc.inotify_add_watch
 
 
 # ── signatures ───────────────────────────────────────────────────────────────────────────────────────

@@ -34,7 +34,6 @@ from hookline.engine.match import Selection
 from hookline.state.disabled import Switches, why
 from hookline.state.sessions import Sessions
 from hookline.state.trust import Approval, TrustStore, Verdict
-from hookline.state.trust.pins import still_valid
 
 _STRICTNESS: tuple[OnFailure, ...] = ("ignore", "deny", "abort")
 
@@ -206,9 +205,7 @@ class HookBlocks:
             if store is not None and store.note:  # it may have been trusted: a bad disk must not open a guard
                 return Blocked(reason="trust-unreadable", message=store.note, counts_as_failure=True)
             return Blocked(reason="untrusted", message=f"not approved; review it with: {self._show(spec)}")
-        changed = verdict.changed or (
-            () if store is None or still_valid(verdict.pins, store.digests) else ("its files",)
-        )
+        changed = verdict.changed if verdict.covered is None else verdict.covered.check()
         if not changed:
             return None
         text = f"changed since it was trusted ({', '.join(changed)}); review it with: {self._show(spec)}"
@@ -234,9 +231,9 @@ def block_other_files(verdicts: Mapping[str, Verdict], root: str) -> Callable[[H
 
     def blocked_in(spec: HookSpec, cwd: str) -> Blocked | None:
         verdict = verdicts.get(spec.id)
-        if verdict is None or cwd == root:
+        if verdict is None or verdict.approval is None or cwd == root:
             return None
-        for path, _digest in verdict.pins.files:
+        for path in verdict.approval.cover.named:
             other = os.path.join(cwd, path)
             if not _found_from_root(spec, path) and os.path.lexists(other) and not _same(other, root, path):
                 text = f"{path} in {cwd} is not the file that was trusted; call it by its full path"

@@ -24,7 +24,8 @@ from hookline.engine.eligibility import (
 from hookline.engine.match import Selection
 from hookline.state.disabled import Switches
 from hookline.state.sessions import MemorySessions
-from hookline.state.trust import Pins, TrustStore, Verdict
+from hookline.state.trust import Approval, TrustStore, Verdict
+from hookline.state.trust.covered import Cover
 
 EVENT = event("PreToolUse")
 BLOCK = Blocked(reason="untrusted", message="not trusted")
@@ -151,7 +152,7 @@ def foreign(name: str = "guard", **fields: Any) -> HookSpec:
 
 
 def verdict(state: Any, changed: tuple[str, ...] = ()) -> Verdict:
-    return Verdict(state=state, changed=changed, pins=Pins(definition_digest="d"))
+    return Verdict(state=state, changed=changed)
 
 
 def blocks(tmp_path: Path, **given: Any) -> HookBlocks:
@@ -265,7 +266,15 @@ def test_at_the_agents_door_the_variable_holds_back_only_who_asks_a_model(action
 
 
 def pinned(path: str) -> Verdict:
-    return Verdict(state="trusted", changed=(), pins=Pins(definition_digest="d", files=((path, "sha"),)))
+    approval = Approval(
+        name="guard",
+        event="PreToolUse",
+        file="/p/hookline.toml",
+        pointer="$",
+        definition="d",
+        cover=Cover(named=(path,)),
+    )
+    return Verdict(state="trusted", approval=approval)
 
 
 @pytest.fixture

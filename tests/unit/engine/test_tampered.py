@@ -9,16 +9,16 @@ import pytest
 from hookline.core.hook import Gates, HookSpec, Matcher, Origin, Pattern, Scope
 from hookline.core.samples import hook_spec
 from hookline.engine.eligibility import stand_in_for_changed, stand_in_for_removed
-from hookline.state.trust import Approval, Pins, Verdict
+from hookline.state.trust import Approval, Verdict
 
 APPROVED = Approval(
-    name="guard", event="PreToolUse", file="/p/hookline.toml", pointer="$.hook[0]", definition="d", files=(),
+    name="guard", event="PreToolUse", file="/p/hookline.toml", pointer="$.hook[0]", definition="d",
     on_failure="deny",
 )  # fmt: skip
 
 
 def verdict(*changed: str, approval: Approval | None = APPROVED) -> Verdict:
-    return Verdict(state="changed", changed=changed, pins=Pins(definition_digest="d"), approval=approval)
+    return Verdict(state="changed", changed=changed, approval=approval)
 
 
 def edited(**fields: Any) -> HookSpec:
@@ -49,9 +49,7 @@ def test_no_edit_of_the_definition_keeps_a_guard_from_failing(edit: dict[str, An
     [("deny", "abort", "abort"), ("abort", "deny", "abort"), ("ignore", "ignore", "ignore"), ("", "deny", "deny")],
 )
 def test_the_stricter_meaning_of_a_failure_counts(before: Any, now: Any, counts: str) -> None:
-    approval = Approval(
-        name="guard", event="PreToolUse", file="f", pointer="$", definition="d", files=(), on_failure=before
-    )
+    approval = Approval(name="guard", event="PreToolUse", file="f", pointer="$", definition="d", on_failure=before)
     assert stand_in_for_changed(edited(on_failure=now), verdict("definition", approval=approval)).on_failure == counts
 
 
@@ -75,15 +73,13 @@ def test_a_removed_guard_is_replaced_by_one_that_fails_on_everything() -> None:
 
 @pytest.mark.parametrize("on_failure", ["", "ignore"])
 def test_a_removed_hook_whose_failure_blocks_nothing_leaves_nothing_behind(on_failure: Any) -> None:
-    approval = Approval(
-        name="note", event="Stop", file="f", pointer="$", definition="d", files=(), on_failure=on_failure
-    )
+    approval = Approval(name="note", event="Stop", file="f", pointer="$", definition="d", on_failure=on_failure)
     assert stand_in_for_removed(approval) is None
 
 
 def test_two_removed_guards_of_one_file_are_told_apart() -> None:
     other = Approval(
-        name="other", event="PreToolUse", file="/p/hookline.toml", pointer="$.hook[0]", definition="d", files=(),
+        name="other", event="PreToolUse", file="/p/hookline.toml", pointer="$.hook[0]", definition="d",
         on_failure="deny",
     )  # fmt: skip
     first, second = stand_in_for_removed(APPROVED), stand_in_for_removed(other)

@@ -22,9 +22,7 @@ from .conftest import Gate
 
 ERROR = Problem(file="/u/hookline.toml", finding="run is empty", fix="write a command", line=3, pointer="$.hook[0].run")
 WARNING = Problem(file="/u/hookline.toml", finding="odd", fix="leave it out", severity="warning")
-GONE = Approval(
-    name="guard", event="PreToolUse", file="/p/hookline.toml", pointer="$.hook[0]", definition="d", files=()
-)
+GONE = Approval(name="guard", event="PreToolUse", file="/p/hookline.toml", pointer="$.hook[0]", definition="d")
 
 
 def test_an_error_is_told_with_its_place_and_fix_and_a_warning_is_not(gate: Gate) -> None:

@@ -13,7 +13,7 @@ You see everything that the approval covers: the event and the hook's conditions
 the full text of its action, and every pinned file with digest and size.
 
 --json prints {"hooks": [{"hook", "event", "native_event", "dialect", "file", "line", "state", "changed", "files",
-"pinned": [{"path", "sha256", "bytes"}], "unpinned", "match", "mode", "timeout", "on_failure", "enabled", "inject",
+"pinned": [{"path", "sha256", "bytes"}], "unpinned", "notes", "match", "mode", "timeout", "on_failure", "enabled", "inject",
 "environ", "action", "instead_of"}], "files": [{"file", "dialect", "state", "changed", "contents", "pinned", "unpinned"}],
 "missing": [{"hook", "event", "file"}]}; "action" is the full text, "match" a list of conditions, "instead_of" what your
 own hook of this name does, "contents" what the file contains besides hooks; with --list {"trusted": [{"hook", "event",
@@ -26,7 +26,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +42,7 @@ from hookline.core.paths import find_paths
 from hookline.engine.build import READ_ONLY, Runtime, Sources, approve, load_runtime, trust_store
 from hookline.state.protection import require_outside_agent
 from hookline.state.record.redact import Redactor
-from hookline.state.trust import Approval, TrustStore, Verdict
+from hookline.state.trust import Approval, Pins, TrustStore, Verdict
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -52,19 +52,22 @@ if TYPE_CHECKING:
 _VARIABLE = re.compile(r"[\w-]+: (?:\w{1,10} )?\$\{?\w+\}?")
 
 
-def render_hooks(specs: Sequence[HookSpec], verdicts: Mapping[str, Verdict]) -> Iterator[str]:
+def render_hooks(
+    specs: Sequence[HookSpec], verdicts: Mapping[str, Verdict], pins: Callable[[HookSpec], Pins]
+) -> Iterator[str]:
     """Each hook once, with all events on which it does the same: nobody reads repetitions."""
-    alike: dict[Any, list[HookSpec]] = {}
+    alike: dict[Any, list[tuple[HookSpec, Pins]]] = {}
     for spec in specs:
-        verdict = verdicts[spec.id]
+        verdict, covered = verdicts[spec.id], pins(spec)
         rest = [fact for fact in _facts(spec) if fact[0] != "listens to"]
-        key = (spec.name, verdict.state, verdict.changed, verdict.pins.files, verdict.pins.unpinned, *rest)
-        alike.setdefault(key, []).append(spec)
+        key = (spec.name, verdict.state, verdict.changed, covered.files, covered.unpinned, *rest)
+        alike.setdefault(key, []).append((spec, covered))
     for group in alike.values():
-        yield _hook(group, verdicts[group[0].id])
+        first, covered = group[0]
+        yield _hook([spec for spec, _ in group], verdicts[first.id], covered)
 
 
-def _hook(specs: Sequence[HookSpec], verdict: Verdict) -> str:
+def _hook(specs: Sequence[HookSpec], verdict: Verdict, pins: Pins) -> str:
     """All lines of one hook, with the full text of its action."""
     changed = f" ({', '.join(map(safe, verdict.changed))})" if verdict.changed else ""
     events = safe(", ".join(spec.event for spec in specs))
@@ -75,16 +78,18 @@ def _hook(specs: Sequence[HookSpec], verdict: Verdict) -> str:
         first, *more = value.split("\n")
         lines.append(f"    {label:<11}{safe(first)}")
         lines += [f"    {'':<11}{safe(line)}".rstrip() for line in more]
-    return "\n".join([*lines, *_pin_lines(verdict)])
+    return "\n".join([*lines, *_pin_lines(pins)])
 
 
-def _pin_lines(verdict: Verdict) -> Iterator[str]:
-    for path, digest, size in _files(verdict):
+def _pin_lines(pins: Pins) -> Iterator[str]:
+    for path, digest, size in _files(pins):
         yield f"    {'pinned':<11}{safe(path)}  {paint(f'{digest[:12]}, {size} bytes', 'grey')}"
-    yield from (f"    {'unpinned':<11}{safe(name)}" for name in verdict.pins.unpinned)
+    yield from (f"    {'unpinned':<11}{safe(name)}" for name in pins.unpinned)
+    for note in pins.notes:
+        yield f'    {"not whole":<11}{safe(note)}; name the rest of it with: covers = ["FOLDER", …]'
 
 
-def render_file(contents: HookSpec, verdict: Verdict) -> str:
+def render_file(contents: HookSpec, verdict: Verdict, pins: Pins) -> str:
     """What a file contains besides hooks, value by value."""
     changed = f" ({', '.join(map(safe, verdict.changed))})" if verdict.changed else ""
     values = list(_values(_contents(contents))) or ["nothing besides its hooks"]
@@ -92,7 +97,7 @@ def render_file(contents: HookSpec, verdict: Verdict) -> str:
     lines.append(f"    {'written at':<11}{safe(contents.origin.file)}")
     for label, value in zip(("contains", *[""] * len(values)), values, strict=False):
         lines.append(f"    {label:<11}{safe(Redactor(os.environ).text(value))}")
-    return "\n".join([*lines, *_pin_lines(verdict)])
+    return "\n".join([*lines, *_pin_lines(pins)])
 
 
 def _contents(spec: HookSpec) -> Any:
@@ -158,15 +163,13 @@ def _how_it_runs(spec: HookSpec) -> str:
     return f"{spec.mode}, {limit}; {failing[spec.on_failure]} (on_failure = {spec.on_failure})"
 
 
-def _files(verdict: Verdict) -> Iterator[tuple[str, str, int]]:
+def _files(pins: Pins) -> Iterator[tuple[str, str, int]]:
     """Path, digest and size of every pinned file."""
-    for path, digest in verdict.pins.files:
-        looks = (one for one in verdict.pins.looks if one.digest == digest and one.path.endswith(path))
-        signature = next((one.signature for one in looks), None)
-        yield path, digest, signature[1] if signature else 0
+    for (path, digest), signature in zip(pins.files, pins.cover.signatures, strict=True):
+        yield path, digest, signature[1]
 
 
-def shape(spec: HookSpec, verdict: Verdict) -> dict[str, Any]:
+def shape(spec: HookSpec, verdict: Verdict, pins: Pins) -> dict[str, Any]:
     """The same for programs."""
     clean = Redactor(os.environ).text
     return {
@@ -178,9 +181,10 @@ def shape(spec: HookSpec, verdict: Verdict) -> dict[str, Any]:
         "line": spec.origin.line,
         "state": verdict.state,
         "changed": list(verdict.changed),
-        "files": [path for path, _ in verdict.pins.files],
-        "pinned": [{"path": path, "sha256": digest, "bytes": size} for path, digest, size in _files(verdict)],
-        "unpinned": list(verdict.pins.unpinned),
+        "files": [path for path, _ in pins.files],
+        "pinned": [{"path": path, "sha256": digest, "bytes": size} for path, digest, size in _files(pins)],
+        "unpinned": list(pins.unpinned),
+        "notes": list(pins.notes),
         "match": list(conditions(spec)),
         "mode": spec.mode,
         "timeout": spec.timeout,
@@ -242,10 +246,11 @@ def _state(runtime: Runtime, spec: HookSpec) -> str:
 
 
 def _show(runtime: Runtime, asking: list[HookSpec], files: list[_File]) -> None:
-    for text in render_hooks(asking, runtime.verdicts):
+    pins = _pins(runtime)
+    for text in render_hooks(asking, runtime.verdicts, pins):
         print(text)
     for contents, verdict in files:
-        print(render_file(contents, verdict))
+        print(render_file(contents, verdict, pins(contents)))
     for gone in runtime.missing:
         print(
             f"{paint('gone', 'red')}  {paint(safe(gone.name), 'bold')} on {safe(gone.event)} was trusted and is missing from {safe(gone.file)}"
@@ -321,7 +326,7 @@ def _list(store: TrustStore, *, as_json: bool) -> int:
         print("Nothing is trusted yet. In a project, run: hookline trust")
     else:
         rows = [
-            (safe(one.name), safe(one.event), _when(one.when), str(len(one.files)), safe(one.file))
+            (safe(one.name), safe(one.event), _when(one.when), str(len(one.cover.files)), safe(one.file))
             for one in (*approvals, *files)
         ]
         print(table(("HOOK", "EVENT", "WHEN", "FILES", "WRITTEN IN"), rows))
@@ -330,11 +335,18 @@ def _list(store: TrustStore, *, as_json: bool) -> int:
 
 def _print_json(runtime: Runtime, asking: list[HookSpec], files: list[_File]) -> None:
     missing = [{"hook": one.name, "event": one.event, "file": one.file} for one in runtime.missing]
-    hooks = [shape(spec, runtime.verdicts[spec.id]) for spec in asking]
-    print_json({"hooks": hooks, "files": [_file_shape(*one) for one in files], "missing": missing})
+    pins = _pins(runtime)
+    hooks = [shape(spec, runtime.verdicts[spec.id], pins(spec)) for spec in asking]
+    shapes = [_file_shape(contents, verdict, pins(contents)) for contents, verdict in files]
+    print_json({"hooks": hooks, "files": shapes, "missing": missing})
 
 
-def _file_shape(contents: HookSpec, verdict: Verdict) -> dict[str, Any]:
+def _pins(runtime: Runtime) -> Callable[[HookSpec], Pins]:
+    assert runtime.trust is not None, "hooks found in a project need trust"
+    return runtime.trust.pins
+
+
+def _file_shape(contents: HookSpec, verdict: Verdict, pins: Pins) -> dict[str, Any]:
     clean = Redactor(os.environ).text
     return {
         "file": contents.origin.file,
@@ -342,13 +354,13 @@ def _file_shape(contents: HookSpec, verdict: Verdict) -> dict[str, Any]:
         "state": verdict.state,
         "changed": list(verdict.changed),
         "contents": [clean(line) for line in _values(_contents(contents))],
-        "pinned": [{"path": path, "sha256": digest, "bytes": size} for path, digest, size in _files(verdict)],
-        "unpinned": list(verdict.pins.unpinned),
+        "pinned": [{"path": path, "sha256": digest, "bytes": size} for path, digest, size in _files(pins)],
+        "unpinned": list(pins.unpinned),
     }
 
 
 def _approval(one: Approval) -> dict[str, Any]:
-    files = [path for path, _ in one.files]
+    files = [path for path, _ in one.cover.files]
     return {"hook": one.name, "event": one.event, "file": one.file, "when": _when(one.when), "files": files}
 
 

@@ -102,9 +102,11 @@ def _spec(draft: HookDraft, event: str, lookup: Lookup, below: HookSpec | None) 
 
 
 def _extra(values: dict[str, Any], lookup: Lookup) -> Any:
-    extra = {"project": lookup.project} if lookup.project else {}
+    extra: dict[str, Any] = {"project": lookup.project} if lookup.project else {}
     if values.get("description"):
         extra["description"] = values["description"]
+    if values.get("covers"):
+        extra["covers"] = tuple(values["covers"])
     return MappingProxyType(extra) if extra else EMPTY
 
 

@@ -178,6 +178,7 @@ HOOK_FIELDS = (
     Field(key="after_deny", kind=kinds.choice("stop", "continue"), about="Whether later hooks still run after this one denied."),
     Field(key="when", kind=_table(WHEN_FIELDS), about="Further conditions; all must hold."),
     Field(key="env", kind=kinds.text_table(), about="Variables for the hook's environment."),
+    Field(key="covers", kind=kinds.texts('["scripts/lib"]'), about="Files and folders of the project that belong to the hook and are approved with it, instead of its script's folder."),
     Field(key="inject", kind=_inject(), about="What the plain text it prints becomes."),
     Field(key="label", kind=kinds.any_text(), about="The label of its injected text."),
     Field(key="prefix", kind=kinds.any_text(), about="Text put before its injected text."),

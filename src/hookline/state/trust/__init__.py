@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from hookline.state.trust.covered import Pins
 from hookline.state.trust.judge import Approval, Judgement, Verdict
-from hookline.state.trust.pins import Pins, compute_pins, still_valid
 from hookline.state.trust.store import TrustStore
 
-__all__ = ["Approval", "Judgement", "Pins", "TrustStore", "Verdict", "compute_pins", "still_valid"]
+__all__ = ["Approval", "Judgement", "Pins", "TrustStore", "Verdict"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import time
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
@@ -14,10 +15,12 @@ from hookline.core.builtin_hooks import BUILTINS
 from hookline.core.file_tracking import note
 from hookline.core.hook import HookSpec
 
-#: mtime_ns, size, inode, ctime_ns: as long as they stand, the content stands. The change time cannot be set back.
-Signature = tuple[int, int, int, int]
+#: mtime_ns, size, inode, ctime_ns, device: as long as they stand, the content stands. The change time cannot be set back.
+Signature = tuple[int, int, int, int, int]
 
 _CHUNK = 1 << 20
+#: Nanoseconds within which a file may be written twice without a trace in its times, and how often that is waited for.
+_UNSETTLED, _TRIES = 20_000_000, 4
 
 #: What has another name now than when the first hooks were approved. An approval must not end with a rename of ours.
 _APPROVED_AS: Mapping[str, str] = MappingProxyType(
@@ -40,7 +43,18 @@ def file_signature(path: str) -> Signature | None:
         return None
     if not stat.S_ISREG(status.st_mode):
         return None
-    return status.st_mtime_ns, status.st_size, status.st_ino, status.st_ctime_ns
+    return status.st_mtime_ns, status.st_size, status.st_ino, status.st_ctime_ns, status.st_dev
+
+
+def _settled_signature(path: str) -> Signature | None:
+    """The signature of a file that is read only after its times have settled: else it could change unnoticed."""
+    for _ in range(_TRIES):
+        signature = file_signature(path)
+        age = time.time_ns() - signature[3] if signature is not None else -1
+        if age < 0 or age > _UNSETTLED:
+            return signature
+        time.sleep((_UNSETTLED - age) / 1e9 + 0.001)
+    return None
 
 
 class Digests:
@@ -51,17 +65,20 @@ class Digests:
 
     def of(self, path: str) -> str:
         """The digest, or "" when the file cannot be read."""
+        return self.signed(path)[1]
+
+    def signed(self, path: str) -> tuple[Signature | None, str]:
+        """The digest with the signature that stands for it; None and "" when the file cannot be read."""
         note(path)
-        before = file_signature(path)
-        if before is None:
-            return ""
         known = self._known.get(path)
-        if known is not None and known[0] == before:
-            return known[1]
-        digest = _sha256(path)
-        if digest and file_signature(path) == before:  # else it changed while it was read: do not remember
-            self._known[path] = (before, digest)
-        return digest
+        if known is not None and known[0] == file_signature(path):
+            return known
+        before = _settled_signature(path)
+        digest = "" if before is None else _sha256(path)
+        if before is None or not digest or file_signature(path) != before:  # it changed while it was read
+            return None, ""
+        self._known[path] = (before, digest)
+        return before, digest
 
 
 def _sha256(path: str) -> str:

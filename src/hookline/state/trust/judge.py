@@ -1,4 +1,4 @@
-"""Which hooks are as they were approved, which have changed, which are new, and which are gone: pure.
+"""Which hooks are as they were approved, which have changed, which are new, and which are gone.
 
 An approval belongs to a slot: a file, an event and a name. Lines and ordinals are no part of it, so a hook
 may be moved; but who edits an approved hook, or takes its place, does not become a stranger by that.
@@ -10,10 +10,11 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from hookline.core._dataclass import dataclass
+from hookline.state.trust.covered import Cover
 
 if TYPE_CHECKING:
     from hookline.core.hook import HookSpec, OnFailure
-    from hookline.state.trust.pins import Pins
+    from hookline.state.trust.covered import CoveredFiles
 
 _State = Literal["trusted", "unknown", "changed"]
 
@@ -27,13 +28,15 @@ class Approval:
     file: str
     pointer: str
     definition: str
-    files: tuple[tuple[str, str], ...]
+    cover: Cover = Cover()
     #: Seconds since the epoch.
     when: float = 0.0
     #: What its failure meant then; "" where that was not kept.
     on_failure: OnFailure | Literal[""] = ""
     #: Which hooks were looked at when it was approved (a project's, in one system's places); "" if that was not kept.
     look: str = ""
+    #: Older versions covered only the files that the definition names; such an approval still counts, as it was made.
+    covers_folders: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,10 +44,11 @@ class Verdict:
     """``changed`` names what is not as it was approved: "definition", or files."""
 
     state: _State
-    changed: tuple[str, ...]
-    pins: Pins
+    changed: tuple[str, ...] = ()
     #: The one that speaks for the hook, whatever became of it since.
     approval: Approval | None = None
+    #: Its files; None for a hook that was never approved, or not as it is.
+    covered: CoveredFiles | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,53 +59,48 @@ class Judgement:
     missing: tuple[Approval, ...]
 
 
-def judge(hooks: Sequence[tuple[HookSpec, Pins]], approvals: Sequence[Approval]) -> Judgement:
+#: A hook with the file it is written in, as approvals name it, and the digest of its definition.
+Judged = tuple["HookSpec", str, str]
+
+
+def judge(
+    hooks: Sequence[Judged], approvals: Sequence[Approval], covered: Callable[[Approval], CoveredFiles]
+) -> Judgement:
     """Each approval speaks for one hook: first for the one it describes, then for the one in its slot."""
     free = list(approvals)
     found: dict[int, Approval] = {}
-    for fits in (_same_content, _same_definition, _same_name, _same_place):
-        for index, (spec, pins) in enumerate(hooks):
-            if index not in found and (approval := _first(free, fits, spec, pins)) is not None:
+    for fits in (_same_definition, _same_name, _same_place):
+        for index, hook in enumerate(hooks):
+            if index not in found and (approval := _first(free, fits, hook)) is not None:
                 found[index] = approval
                 free.remove(approval)
-    verdicts = tuple(_verdict(found.get(index), pins) for index, (_, pins) in enumerate(hooks))
+    verdicts = tuple(_verdict(found.get(index), definition, covered) for index, (*_, definition) in enumerate(hooks))
     return Judgement(verdicts=verdicts, missing=tuple(free))
 
 
-def _first(
-    free: Sequence[Approval], fits: Callable[[Approval, HookSpec, Pins], bool], spec: HookSpec, pins: Pins
-) -> Approval | None:
-    here = (a for a in free if a.file == spec.origin.file and a.event == spec.event)
-    return next((approval for approval in here if fits(approval, spec, pins)), None)
+def _first(free: Sequence[Approval], fits: Callable[[Approval, HookSpec, str], bool], hook: Judged) -> Approval | None:
+    spec, file, definition = hook
+    here = (a for a in free if a.event == spec.event and a.file in {file, spec.origin.file})
+    return next((approval for approval in here if fits(approval, spec, definition)), None)
 
 
-def _same_content(approval: Approval, spec: HookSpec, pins: Pins) -> bool:
-    return _same_definition(approval, spec, pins) and approval.files == pins.files
+def _same_definition(approval: Approval, spec: HookSpec, definition: str) -> bool:  # one of three alike
+    return approval.definition == definition
 
 
-def _same_definition(approval: Approval, spec: HookSpec, pins: Pins) -> bool:  # one of four alike
-    return approval.definition == pins.definition_digest
-
-
-def _same_name(approval: Approval, spec: HookSpec, pins: Pins) -> bool:  # one of four alike
+def _same_name(approval: Approval, spec: HookSpec, definition: str) -> bool:  # one of three alike
     return approval.name == spec.name
 
 
-def _same_place(approval: Approval, spec: HookSpec, pins: Pins) -> bool:  # one of four alike
+def _same_place(approval: Approval, spec: HookSpec, definition: str) -> bool:  # one of three alike
     return approval.pointer == spec.origin.pointer
 
 
-def _verdict(approval: Approval | None, pins: Pins) -> Verdict:
+def _verdict(approval: Approval | None, definition: str, covered: Callable[[Approval], CoveredFiles]) -> Verdict:
     if approval is None:
-        return Verdict(state="unknown", changed=(), pins=pins)
-    changed = _differences(approval, pins)
-    state: _State = "changed" if changed else "trusted"
-    return Verdict(state=state, changed=changed, pins=pins, approval=approval)
-
-
-def _differences(approval: Approval, pins: Pins) -> tuple[str, ...]:
-    before, now = dict(approval.files), dict(pins.files)
-    if approval.definition != pins.definition_digest:
-        # Words that are new in the definition bring files along; what changed there is the definition.
-        return ("definition", *(path for path in before if path in now and before[path] != now[path]))
-    return tuple(sorted(path for path in before.keys() | now.keys() if before.get(path) != now.get(path)))
+        return Verdict(state="unknown")
+    if approval.definition != definition:
+        return Verdict(state="changed", changed=("definition",), approval=approval)
+    files = covered(approval)
+    changed = files.check()
+    return Verdict(state="changed" if changed else "trusted", changed=changed, approval=approval, covered=files)

@@ -8,16 +8,16 @@ import threading
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, cast
 
 from hookline.core._dataclass import EMPTY, replace
 from hookline.core.file_tracking import note
 from hookline.core.files import lock, write_json
 from hookline.core.hook import FILE_EVENT, HookSpec
-from hookline.core.paths import unusable
-from hookline.state.trust.digest import Digests, Signature, file_signature
+from hookline.core.paths import repository_root, unusable
+from hookline.state.trust.covered import Cover, CoveredFiles, Pins, Watch
+from hookline.state.trust.digest import Digests, Signature, definition_digest, file_signature
 from hookline.state.trust.judge import Approval, Judgement, Verdict, judge
-from hookline.state.trust.pins import Pins, compute_pins, file_project
 
 _VERSION = 1
 
@@ -40,11 +40,15 @@ class TrustStore:
     ) -> None:
         self.path = path
         self.note = ""
-        self._root = root
+        self._root = os.path.realpath(root) if root else ""
         self._look = look
         self._environ = environ
         self._clock = clock
-        self.digests = Digests()
+        self._digests = Digests()
+        self._watch = Watch()
+        self._covered: list[CoveredFiles] = []
+        #: By the hooks' ids.
+        self._shown: dict[str, Pins] = {}
         self._lock = threading.RLock()
         self._read_at: Signature | None = None
         self._approvals: tuple[Approval, ...] = ()
@@ -57,22 +61,30 @@ class TrustStore:
         return file_signature(self.path)
 
     def pins(self, spec: HookSpec) -> Pins:
-        return compute_pins(spec, self._root, self._environ, self.digests)
+        """What an approval of the hook as it is now would cover. Who was shown this and then approves, approves this:
+        what has changed in between has changed since."""
+        from hookline.state.trust.pins import compute_pins  # only who approves or shows a hook searches
+
+        root = self._root or file_project(spec.origin.file)
+        pins = self._shown[spec.id] = compute_pins(spec, root, self._environ, self._digests)
+        return pins
 
     def judge(self, specs: Sequence[HookSpec]) -> Judgement:
         """All hooks of a project together, so that one that moved is not taken for one that was replaced."""
-        files = {spec.origin.file for spec in specs}
-        roots = {self._root} if self._root else {file_project(file) for file in files}
+        names = {spec.origin.file: shared_name(spec.origin.file) for spec in specs}
+        files = {*names, *names.values()}
+        roots = {self._root, shared_name(self._root)} if self._root else {file_project(file) for file in files}
         approvals = [a for a in self.list() if a.file in files or any(_below(a.file, root) for root in roots)]
-        judged = judge([(spec, self.pins(spec)) for spec in specs], approvals)
+        hooks = [(spec, names[spec.origin.file], definition_digest(spec)) for spec in specs]
+        judged = judge(hooks, approvals, self._covered_files)
         # A file whose hooks are all gone leaves nothing to miss.
         missing = (a for a in judged.missing if a.look in {"", self._look} and a.event != FILE_EVENT)
         return replace(judged, missing=tuple(missing))
 
     def knows(self, file: str) -> bool:
         """Whether anything of this file was ever approved; as long as nobody can tell, it may have been."""
-        approvals = self.list()
-        return bool(self.note) or any(a.file == file for a in approvals) or self._predates_files(approvals)
+        approvals, names = self.list(), {file, shared_name(file)}
+        return bool(self.note) or any(a.file in names for a in approvals) or self._predates_files(approvals)
 
     def covers(self, contents: HookSpec) -> bool:
         """Whether what a file holds besides its hooks is as it was approved."""
@@ -83,6 +95,18 @@ class TrustStore:
         """Whether the project was approved by a version that approved hooks only: then its files came with them."""
         here = [a for a in approvals if a.look in {"", self._look} and _below(a.file, self._root or "/")]
         return bool(here) and all(a.event != FILE_EVENT for a in here)
+
+    def _covered_files(self, approval: Approval) -> CoveredFiles:
+        root = self._root or os.path.realpath(file_project(approval.file))
+        files = CoveredFiles(approval.cover, root, self._digests, self._environ, self._watch)
+        self._covered.append(files)
+        return files
+
+    def stay(self) -> None:
+        """This process stays: from now on every file is watched, and no call has to look at them."""
+        self._watch.resident = True
+        for files in self._covered:
+            files.forget()
 
     def verdicts(self, specs: Sequence[HookSpec]) -> dict[str, Verdict]:
         """By the hooks' ids."""
@@ -110,7 +134,9 @@ class TrustStore:
     def approve(self, specs: Sequence[HookSpec]) -> tuple[Approval, ...]:
         """Trust these hooks as they are now; older approvals of the same slots are gone. Raises StateError."""
         made = tuple(self._approval(spec) for spec in specs)
-        slots = {(a.file, a.event, a.name) for a in made} | {(a.file, a.event, a.definition) for a in made}
+        files = [(a.file, spec.origin.file) for a, spec in zip(made, specs, strict=True)]
+        slots = {(file, a.event, a.name) for a, both in zip(made, files, strict=True) for file in both}
+        slots |= {(file, a.event, a.definition) for a, both in zip(made, files, strict=True) for file in both}
         with self._changing():
             kept = [
                 a
@@ -144,14 +170,15 @@ class TrustStore:
         return len(before) - len(kept)
 
     def _approval(self, spec: HookSpec) -> Approval:
-        pins = self.pins(spec)
+        pins = self._shown.get(spec.id) or self.pins(spec)
+        del self._shown[spec.id]
         return Approval(
             name=spec.name,
             event=spec.event,
-            file=spec.origin.file,
+            file=shared_name(spec.origin.file),
             pointer=spec.origin.pointer,
             definition=pins.definition_digest,
-            files=pins.files,
+            cover=pins.cover,
             when=self._clock(),
             on_failure=spec.on_failure if spec.enabled else "ignore",  # what was off guarded nothing
             look=self._look,
@@ -183,8 +210,10 @@ class TrustStore:
     def _write(self, approvals: Sequence[Approval]) -> None:
         from dataclasses import asdict  # only who approves something writes
 
-        tree = {"version": _VERSION, "approvals": [asdict(approval) for approval in approvals]}
-        write_json(self.path, tree)
+        trees = [asdict(approval) for approval in approvals]
+        # Older versions read the files of an approval beside its name.
+        trees = [{**tree, **tree.pop("cover")} for tree in trees]
+        write_json(self.path, {"version": _VERSION, "approvals": trees})
         self._read_at = None
 
 
@@ -206,11 +235,66 @@ def _approval(item: Any) -> Approval:
         file=str(item["file"]),
         pointer=str(item["pointer"]),
         definition=str(item["definition"]),
-        files=tuple((str(path), str(digest)) for path, digest in item["files"]),
+        cover=_cover(item),
         when=float(item["when"]),
         on_failure=kept if (kept := item.get("on_failure")) in {"ignore", "deny", "abort"} else "",
         look=str(item.get("look", "")),
+        covers_folders=bool(item.get("covers_folders")),
     )
+
+
+def _cover(item: Any) -> Cover:
+    """Of what an older version wrote, only the files count."""
+    files = _pairs(item["files"])
+    if not item.get("covers_folders"):
+        return Cover(files=files, links=None, named=tuple(path for path, _ in files))
+    signatures = tuple(tuple(map(int, one)) for one in item["signatures"])
+    return Cover(
+        files=files,
+        signatures=cast("tuple[Signature, ...]", signatures),
+        folders=_pairs(item["folders"]),
+        absent=tuple(map(str, item["absent"])),
+        links=_pairs(item["links"]),
+        variables=_pairs(item["variables"]),
+        named=tuple(map(str, item["named"])),
+    )
+
+
+def _pairs(items: Any) -> tuple[tuple[str, str], ...]:
+    return tuple((str(first), str(second)) for first, second in items)
+
+
+def file_project(file: str) -> str:
+    """The project that a configuration file belongs to: its repository, else the folder its own is hidden in."""
+    folder = os.path.dirname(os.path.abspath(file))
+    hidden = os.path.basename(folder).startswith(".")
+    return repository_root(folder) or (os.path.dirname(folder) if hidden else folder)
+
+
+def shared_name(path: str) -> str:
+    """What approvals call a file: its real path, which in a worktree is that of the same file in the repository."""
+    real = os.path.realpath(path)
+    root = repository_root(real)
+    mark = os.path.join(root, ".git")
+    if not root or not os.path.isfile(mark):
+        return real
+    try:
+        own = _line(mark).removeprefix("gitdir:").strip()
+        own = os.path.join(root, own)
+        # Only where the repository knows this worktree: anybody can write a .git file.
+        if os.path.realpath(_line(os.path.join(own, "gitdir"))) != mark:
+            return real
+        common = os.path.realpath(os.path.join(own, _line(os.path.join(own, "commondir"))))
+    except OSError:
+        return real
+    if os.path.basename(common) != ".git":
+        return real
+    return os.path.normpath(os.path.join(os.path.dirname(common), os.path.relpath(real, root)))
+
+
+def _line(path: str) -> str:
+    with open(path, encoding="utf-8", errors="surrogateescape") as file:
+        return file.readline().strip()
 
 
 def _below(path: str, root: str) -> bool:

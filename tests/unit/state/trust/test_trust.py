@@ -12,7 +12,10 @@ import pytest
 
 from hookline.core.errors import StateError
 from hookline.core.hook import FILE_EVENT, AgentRun, Command, Function, HookSpec, Http, Origin, Plugin, Prompt, hook_id
-from hookline.state.trust import TrustStore, compute_pins, still_valid
+from hookline.state.trust import TrustStore
+from hookline.state.trust.covered import CoveredFiles
+from hookline.state.trust.digest import Digests
+from hookline.state.trust.pins import compute_pins
 
 APPROVER = """
 import sys
@@ -61,7 +64,9 @@ def shell(text: str) -> Command:
 def pinned(project: Path, action, environ=None, **more) -> list[str]:
     return [
         path
-        for path, _ in compute_pins(spec(project, action, **more), "", environ or {"PATH": os.environ["PATH"]}).files
+        for path, _ in compute_pins(
+            spec(project, action, **more), str(project), environ or {"PATH": os.environ["PATH"]}
+        ).files
     ]
 
 
@@ -129,10 +134,10 @@ def test_a_link_out_of_the_project_is_pinned_by_what_it_leads_to(project, tmp_pa
     target = tmp_path / "elsewhere.sh"
     target.write_text("one")
     (project / "hooks" / "link.sh").symlink_to(target)
-    before = compute_pins(spec(project, shell("hooks/link.sh")), "", {})
+    before = compute_pins(spec(project, shell("hooks/link.sh")), str(project), {})
     target.write_text("two")
-    after = compute_pins(spec(project, shell("hooks/link.sh")), "", {})
-    assert [path for path, _ in before.files] == ["hooks/link.sh"]
+    after = compute_pins(spec(project, shell("hooks/link.sh")), str(project), {})
+    assert [path for path, _ in before.files] == ["hooks/guard.sh", "hooks/link.sh"]
     assert before.files != after.files
 
 
@@ -151,7 +156,7 @@ def test_a_link_out_of_the_project_is_pinned_by_what_it_leads_to(project, tmp_pa
     ],
 )
 def test_everything_else_is_shown_as_unpinned(project, action, unpinned) -> None:
-    pins = compute_pins(spec(project, action), "", {"PATH": os.environ["PATH"]})
+    pins = compute_pins(spec(project, action), str(project), {"PATH": os.environ["PATH"]})
     assert (pins.files, pins.unpinned) == ((), unpinned)
 
 
@@ -171,7 +176,7 @@ def test_any_text_is_survived(project, text) -> None:
         Command(form="words", text=text),
         Plugin(name="p", path=text),
     ):
-        compute_pins(spec(project, action), "", {})
+        compute_pins(spec(project, action), str(project), {})
 
 
 def test_a_fifo_and_a_directory_are_no_files(project) -> None:
@@ -289,36 +294,40 @@ def test_an_approval_elsewhere_is_noticed(project, store) -> None:
 # ── looking again ────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_pins_stay_valid_while_only_times_change(project) -> None:
-    pins = compute_pins(spec(project), "", {})
-    assert still_valid(pins)
+def covered(project: Path, action=None) -> CoveredFiles:
+    found = compute_pins(spec(project, action), str(project), {}).cover
+    return CoveredFiles(found, str(project), Digests(), {})
+
+
+def test_files_stay_approved_while_only_times_change(project) -> None:
+    files = covered(project)
+    assert files.check() == ()
     os.utime(project / "hooks" / "guard.sh", (1, 1))
-    assert still_valid(pins)
+    assert files.check() == ()
 
 
 def test_an_edit_that_hides_behind_the_old_time_and_size_is_seen(project) -> None:
     script = project / "hooks" / "guard.sh"
-    pins = compute_pins(spec(project), "", {})
+    files = covered(project)
     status = script.stat()
     script.write_text("#!/bin/sh\nexit 0\n")
     os.utime(script, ns=(status.st_atime_ns, status.st_mtime_ns))
-    assert not still_valid(pins)
+    assert files.check() == ("hooks/guard.sh",)
 
 
 def test_a_deleted_file_is_seen(project) -> None:
-    pins = compute_pins(spec(project), "", {})
+    files = covered(project)
     (project / "hooks" / "guard.sh").unlink()
-    assert not still_valid(pins)
+    assert files.check() == ("hooks/guard.sh",)
 
 
 def test_a_program_that_appears_in_front_of_the_approved_one_is_seen(project, store) -> None:
     (project / ".hookline" / "own.sh").write_text("x")
     hook = spec(project, Command(form="argv", argv=("./own.sh",), base=str(project / ".hookline")))
     store.approve([hook])
-    pins = store.verdict(hook).pins
+    assert store.verdict(hook).state == "trusted"
     (project / "own.sh").write_text("evil")
-    assert not still_valid(pins)
-    assert store.verdict(hook).changed == ("own.sh",)
+    assert store.verdict(hook).changed == ("appeared: own.sh",)
 
 
 # ── the file ─────────────────────────────────────────────────────────────────────────────────────────

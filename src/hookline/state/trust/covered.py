@@ -1,0 +1,412 @@
+"""The files of an approved hook, on this disk: whether they are as approved, before it runs and when it has run.
+
+Where the kernel reports changes (``core.inotify``), the files are watched first and looked at afterwards. What has
+happened since is then known without another look, also what was undone again in the meantime: a script that was
+replaced while the hook ran, a module that was there for a moment. Elsewhere the files are looked at twice, and only
+what is different then is noticed.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from fnmatch import fnmatchcase
+from functools import partial
+
+from hookline.core._dataclass import dataclass
+from hookline.core.inotify import (
+    ATTRIB,
+    CREATE,
+    DELETE_SELF,
+    IGNORED,
+    IS_FOLDER,
+    MODIFY,
+    MOVE_SELF,
+    MOVED_TO,
+    OF_A_FILE,
+    OF_A_FOLDER,
+    OVERFLOW,
+    Inotify,
+)
+from hookline.state.trust.digest import Digests, Signature, file_signature
+
+#: Gets the name and the mask of an event.
+_Listener = Callable[[str, int], None]
+
+#: Which new files of a folder count: all that could be code, at any depth, or only modules that would be imported
+#: instead of Python's own. Any other rule is a pattern of names.
+CODE, MODULES = "code", "modules"
+
+_CODE_SUFFIXES = frozenset({
+    ".py", ".pyc", ".pyo", ".pyw", ".pyd", ".pth", ".so", ".dylib", ".dll", ".sh", ".bash", ".zsh", ".ksh", ".fish", ".js", ".mjs",
+    ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx", ".node", ".wasm", ".rb", ".pl", ".pm", ".lua", ".php", ".ps1", ".awk", ".jq", ".tcl",
+    ".r", ".jl", ".go", ".rs", ".swift", ".exe", ".jar", ".class",
+})  # fmt: skip
+#: Some disks call every file executable.
+_DATA_SUFFIXES = frozenset({
+    ".log", ".txt", ".json", ".jsonl", ".md", ".csv", ".tsv", ".db", ".sqlite", ".sqlite3", ".lock", ".pid", ".tmp", ".toml", ".yaml",
+    ".yml", ".ini", ".cfg", ".swp", ".bak", ".out", ".err",
+})  # fmt: skip
+_MODULE_SUFFIXES = (".py", ".pyc", ".so", ".pyd")
+#: Folders of caches, whose content is not run: Python's is kept out of the way (``PYTHONPYCACHEPREFIX``).
+SKIPPED = frozenset({".git", "__pycache__", ".cache", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".DS_Store"})
+
+#: Events that are remembered; who asks for older ones has seen a change.
+_REMEMBERED = 512
+_TRIES = 4
+_BUSY = "files that are being changed"
+#: Seconds for which a look at files that are watched stands in a process that does not stay.
+_FRESH = 0.05
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cover:
+    """What an approval covers; paths are relative to the project where they are in it."""
+
+    #: Path and SHA-256; the signatures are those of the same files when they were approved.
+    files: tuple[tuple[str, str], ...] = ()
+    signatures: tuple[Signature, ...] = ()
+    #: Folders in which no further file may appear, each with the rule that says which.
+    folders: tuple[tuple[str, str], ...] = ()
+    #: Paths at which nothing was: a file there would be run instead of an approved one, or besides.
+    absent: tuple[str, ...] = ()
+    #: Symbolic links on the way to the files, with their targets; None where older versions did not keep them.
+    links: tuple[tuple[str, str], ...] | None = ()
+    #: Variables of the caller that files were found by.
+    variables: tuple[tuple[str, str], ...] = ()
+    #: Those of the files that the definition itself names.
+    named: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pins:
+    """A hook at one moment: its definition, what an approval of it would cover, and what it would not."""
+
+    definition_digest: str
+    cover: Cover = Cover()
+    #: What the hook also uses and nobody checks: programs on PATH, files elsewhere, modules, addresses.
+    unpinned: tuple[str, ...] = ()
+    #: What a person should know before approving: why not more is covered.
+    notes: tuple[str, ...] = ()
+
+    @property
+    def files(self) -> tuple[tuple[str, str], ...]:
+        return self.cover.files
+
+
+class Watch:
+    """The watches of all hooks that are judged together. ``resident``: for a process that stays, every file is watched
+    itself, so that no call has to look at them."""
+
+    __slots__ = ("_inotify", "_listeners", "lock", "resident")
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.resident = False
+        self._inotify: Inotify | None = None
+        self._listeners: dict[int, dict[object, _Listener]] = {}
+
+    def add(self, path: str, mask: int, key: object, listener: _Listener) -> bool:
+        """``listener`` gets the name and the mask of every event; one for each ``key``."""
+        if self._inotify is None:
+            self._inotify = Inotify()
+        number = self._inotify.add(path, mask)
+        if number < 0:
+            return not os.path.lexists(path)  # what is gone is reported by the folder above it
+        self._listeners.setdefault(number, {})[key] = listener
+        return not self.resident or self._inotify.is_local(os.lstat(path).st_dev)
+
+    def look(self) -> None:
+        """Pass on what has happened until now."""
+        if self._inotify is None:
+            return
+        for number, mask, name in self._inotify.events():
+            some = self._listeners.values() if mask & OVERFLOW else [self._listeners.get(number, {})]
+            for listener in [one for listeners in some for one in listeners.values()]:
+                listener(name, mask)
+            if mask & IGNORED:
+                self._listeners.pop(number, None)
+
+
+class CoveredFiles:
+    """One approval, in one project."""
+
+    __slots__ = (
+        "_count", "_digests", "_environ", "_events", "_known", "_looked", "_signatures", "_steps", "_verified", "_watch",
+        "_watched", "cover", "root",
+    )  # fmt: skip
+
+    def __init__(
+        self, cover: Cover, root: str, digests: Digests, environ: Mapping[str, str], watch: Watch | None = None
+    ) -> None:
+        self.cover = cover
+        self.root = root
+        self._digests = digests
+        self._environ = environ
+        self._watch = watch
+        #: False once it is known that they cannot be.
+        self._watched = True
+        self._known = {path for path, _ in cover.files}
+        self._steps = _folders_above((*self._known, *cover.absent, *(folder for folder, _ in cover.folders)))
+        self._looked = 0.0
+        #: What the files looked like when all was as approved, and how many events had been reported by then.
+        self._signatures: tuple[Signature | None, ...] = ()
+        self._verified = -1
+        self._count = 0
+        self._events: deque[tuple[int, str, str, bool]] = deque(maxlen=_REMEMBERED)
+
+    def check(self) -> tuple[str, ...]:
+        """What is not as it was approved; without a look at the files where none has been reported to change."""
+        if not (self._known or self.cover.folders or self.cover.absent or self.cover.variables):
+            return ()
+        watch = self._watch
+        if watch is None or not self._watched:
+            return self._look()
+        with watch.lock:
+            watch.look()
+            if self._verified < 0 or self._reported_since(self._verified):
+                return self._verify(watch)
+            self._verified = self._count
+            fresh = watch.resident or time.monotonic() - self._looked < _FRESH
+            return () if fresh or not self._different(self._signatures) else self._verify(watch)
+
+    def start_run(self) -> RunCheck:
+        """To be asked for right before the hook is started, after ``check``."""
+        return RunCheck(self, self._verified, self._signatures)
+
+    def changed_since(self, number: int, signatures: tuple[Signature | None, ...]) -> tuple[str, ...]:
+        watch = self._watch
+        if watch is None or not self._watched:
+            return self._look() or self._different(signatures)
+        with watch.lock:
+            watch.look()
+            return self._reported_since(number) or (() if watch.resident else self._different(signatures))
+
+    def forget(self) -> None:
+        """Look at everything again next time."""
+        self._verified, self._watched = -1, True
+
+    @property
+    def version(self) -> str:
+        """Changes with every change of a file, also with one that was undone."""
+        return str(hash(self._signatures) & 0xFFFFFFFFFFFF)
+
+    # ── looking ──────────────────────────────────────────────────────────────────────────────────────
+
+    def _verify(self, watch: Watch) -> tuple[str, ...]:
+        """Watch first, look afterwards: what changes in between is reported."""
+        for _ in range(_TRIES):
+            self._watched = self._add_watches(watch)
+            watch.look()
+            before = self._count
+            changed = self._look()
+            watch.look()
+            if changed or not self._reported_since(before):
+                self._verified = -1 if changed else self._count
+                return changed
+        self._verified = -1
+        return (_BUSY,)
+
+    def _look(self) -> tuple[str, ...]:
+        cover = self.cover
+        changed = [f"${name}" for name, value in cover.variables if self._environ.get(name, "") != value]
+        changed += self._moved_links()
+        signatures: list[Signature | None] = []
+        approved = cover.signatures or (None,) * len(cover.files)
+        for (path, digest), then in zip(cover.files, approved, strict=True):
+            now = file_signature(self._path(path))
+            if now is None or (now != then and not self._same_content(path, digest)):
+                changed.append(path)
+            signatures.append(file_signature(self._path(path)) if now != then else now)
+        changed += [f"appeared: {path}" for path in self._appeared()]
+        self._signatures, self._looked = tuple(signatures), time.monotonic()
+        return tuple(changed)
+
+    def _moved_links(self) -> list[str]:
+        """A link leads to the very same files, but scripts that follow it find their neighbours elsewhere."""
+        if self.cover.links is None:
+            return []
+        links = dict(self.cover.links)
+        moved = [path for path, target in links.items() if _target(self._path(path)) != target]
+        return moved + [path for path in self._steps if path not in links and os.path.islink(self._path(path))]
+
+    def _same_content(self, path: str, digest: str) -> bool:
+        whole, links = self._path(path), self.cover.links
+        if links is not None and os.path.islink(whole) and path not in dict(links):
+            return False
+        return self._digests.of(whole) == digest
+
+    def _appeared(self) -> Iterator[str]:
+        for path in self.cover.absent:
+            if os.path.lexists(self._path(path)):
+                yield path
+        for folder, rule in self.cover.folders:
+            for path, entry in files_below(self._path(folder), deep=rule == CODE):
+                shown = os.path.join(folder, path)
+                if shown not in self._known and _counts(rule, entry.path, entry.is_dir()):
+                    yield shown
+
+    def _different(self, signatures: tuple[Signature | None, ...]) -> tuple[str, ...]:
+        """The files that were touched since."""
+        pairs = zip(self.cover.files, signatures, strict=True)
+        return tuple(path for (path, _), then in pairs if file_signature(self._path(path)) != then)
+
+    def _path(self, path: str) -> str:
+        return os.path.join(self.root, path)
+
+    # ── watching ─────────────────────────────────────────────────────────────────────────────────────
+
+    def _add_watches(self, watch: Watch) -> bool:
+        """Every folder on the way from the project to a file, and the covered folders with all they contain."""
+        done = all(
+            self._add(watch, folder, "", self._on_step)
+            for folder in ("", *self._steps)
+            if os.path.isdir(self._path(folder))
+        )
+        for folder, rule in self.cover.folders:
+            below = files_below(self._path(folder), deep=True, folders=True) if rule == CODE else ()
+            for inner in (folder, *(os.path.join(folder, path) for path, entry in below if entry.is_dir())):
+                done &= self._add(watch, inner, rule, partial(self._on_entry, rule))
+        for path, _ in self.cover.links or ():
+            folder, name = os.path.split(os.path.realpath(self._path(path)))
+            done &= watch.add(
+                folder, OF_A_FOLDER | MODIFY, (id(self), path, name), partial(self._on_target, path, name)
+            )
+        if watch.resident:
+            for path in self._known:
+                done &= watch.add(self._path(path), OF_A_FILE, (id(self), path), partial(self._on_file, path))
+        return done
+
+    def _add(self, watch: Watch, folder: str, rule: str, listener: Callable[[str, str, int], None]) -> bool:
+        mask = OF_A_FOLDER | MODIFY | ATTRIB
+        return watch.add(self._path(folder), mask, (id(self), folder, rule), partial(listener, folder))
+
+    def _on_step(self, folder: str, name: str, mask: int) -> None:
+        path = os.path.join(folder, name)
+        if mask & (OVERFLOW | DELETE_SELF | MOVE_SELF):
+            self._report("", folder or ".", certain=True)
+        elif path in self._known or (path in self._steps and mask & OF_A_FOLDER) or path in self.cover.absent:
+            self._report("", path, certain=True)
+
+    def _on_entry(self, rule: str, folder: str, name: str, mask: int) -> None:
+        path = os.path.join(folder, name)
+        if name and path not in self._known and mask & (CREATE | MOVED_TO | ATTRIB):
+            self._report(f"{rule}/" if mask & IS_FOLDER else rule, path, certain=False)
+        self._on_step(folder, name, mask)
+
+    def _on_target(self, path: str, target: str, name: str, mask: int) -> None:
+        if name == target or mask & (OVERFLOW | DELETE_SELF | MOVE_SELF):
+            self._report("", path, certain=True)
+
+    def _on_file(self, path: str, _name: str, mask: int) -> None:
+        if mask & (OF_A_FILE | OVERFLOW):
+            self._report("", path, certain=True)
+
+    def _report(self, rule: str, path: str, *, certain: bool) -> None:
+        self._count += 1
+        self._events.append((self._count, rule, path, certain))
+
+    def _reported_since(self, number: int) -> tuple[str, ...]:
+        """The changes that matter; a new file whose nature its name does not tell is looked at."""
+        if self._count == number:
+            return ()
+        if number < 0 or (self._events and self._events[0][0] > number + 1):
+            return (_BUSY,)
+        found: dict[str, None] = {}
+        for count, rule, path, certain in self._events:
+            if count > number and (certain or self._is_suspect(rule, path)):
+                found[path if certain else f"appeared: {path}"] = None
+        return tuple(found)
+
+    def _is_suspect(self, rule: str, path: str) -> bool:
+        whole, folder = self._path(path), rule.endswith("/")
+        if os.path.basename(path) in SKIPPED:
+            return False
+        if not folder:
+            return _counts(rule, whole, False)
+        if not os.path.isdir(whole):  # gone again: a package may have been imported from it
+            return os.path.basename(path).isidentifier()
+        inner = files_below(whole, deep=True)
+        return _counts(rule[:-1], whole, True) or any(_counts(CODE, entry.path, False) for _, entry in inner)
+
+
+class RunCheck:
+    """One run of a hook: ``changed`` is asked when it has ended."""
+
+    __slots__ = ("_files", "_number", "_signatures")
+
+    def __init__(self, files: CoveredFiles, number: int, signatures: tuple[Signature | None, ...]) -> None:
+        self._files = files
+        self._number = number
+        self._signatures = signatures
+
+    def changed(self) -> tuple[str, ...]:
+        """What was not as approved all the time."""
+        return self._files.changed_since(self._number, self._signatures)
+
+
+def files_below(
+    folder: str, *, deep: bool, folders: bool = False, _above: tuple[str, ...] = ()
+) -> Iterator[tuple[str, os.DirEntry[str]]]:
+    """Every file with its path from ``folder``, and the folders too where they matter; links lead on, never in circles."""
+    try:
+        with os.scandir(folder) as found:
+            entries = [entry for entry in found if entry.name not in SKIPPED]
+    except OSError:
+        return
+    for entry in entries:
+        if not entry.is_dir():
+            yield entry.name, entry
+            continue
+        if folders or not deep:
+            yield entry.name, entry
+        if deep and not (entry.is_symlink() and os.path.realpath(entry.path) in (*_above, os.path.realpath(folder))):
+            inner = files_below(entry.path, deep=True, folders=folders, _above=(*_above, os.path.realpath(folder)))
+            yield from ((os.path.join(entry.name, path), one) for path, one in inner)
+
+
+def is_code(path: str) -> bool:
+    """By its name; else by its mode or its first bytes, if it is there."""
+    suffix = os.path.splitext(path)[1].lower()
+    if suffix in _CODE_SUFFIXES:
+        return True
+    try:
+        status = os.stat(path)
+        if not stat.S_ISREG(status.st_mode) or suffix in _DATA_SUFFIXES:
+            return False
+        if status.st_mode & 0o111:
+            return True
+        with open(path, "rb") as file:
+            return file.read(2) == b"#!"
+    except OSError:
+        return False
+
+
+def _counts(rule: str, path: str, folder: bool) -> bool:
+    name = os.path.basename(path)
+    if rule == CODE:
+        return not folder and is_code(path)
+    if rule == MODULES:
+        stem = name.partition(".")[0]
+        return stem in sys.stdlib_module_names and (folder or name.endswith(_MODULE_SUFFIXES))
+    return not folder and fnmatchcase(name, rule)
+
+
+def _folders_above(paths: Iterable[str]) -> frozenset[str]:
+    found: set[str] = set()
+    for path in paths:
+        while (path := os.path.dirname(path)) not in {"", "/"}:
+            found.add(path)
+    return frozenset(found)
+
+
+def _target(path: str) -> str:
+    try:
+        return os.readlink(path)
+    except OSError:
+        return ""

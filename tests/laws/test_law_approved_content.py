@@ -1,0 +1,98 @@
+"""What runs is what was approved: no edit of the file that decides leaves the hook trusted."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from tests.approvals import EVIL, EVIL_JS, EVIL_PY, GOOD, GOOD_JS, GOOD_PY, Project
+
+from hookline.core.result import Failed, Replied
+
+SH = "#!/bin/sh\n"
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A way to write a hook whose answer depends on ``decides``, which is then overwritten with ``evil``."""
+
+    name: str
+    action: str
+    files: dict[str, str]
+    decides: str
+    evil: str = EVIL
+    environ: dict[str, str] = field(default_factory=dict)
+    needs: str = "sh"
+
+
+SHAPES = (
+    Shape("script", 'run = "hooks/g.sh"', {"hooks/g.sh": SH + GOOD}, "hooks/g.sh", SH + EVIL),
+    Shape("interpreter and script", 'run = "sh hooks/g.sh"', {"hooks/g.sh": GOOD}, "hooks/g.sh"),
+    Shape("absolute path", 'run = "ROOT/hooks/g.sh"', {"hooks/g.sh": SH + GOOD}, "hooks/g.sh", SH + EVIL),
+    Shape("sourced beside", 'run = "sh hooks/g.sh"', {"hooks/g.sh": '. "${0%/*}/lib.sh"\n', "hooks/lib.sh": GOOD}, "hooks/lib.sh"),
+    Shape("sourced elsewhere", 'run = "sh hooks/g.sh"', {"hooks/g.sh": ". lib/common.sh\n", "lib/common.sh": GOOD}, "lib/common.sh"),
+    Shape("sourced twice over", 'run = "sh tools/g.sh"', {"tools/g.sh": ". tools/a.sh\n", "tools/a.sh": '. "$(dirname "$0")/b.sh"\n', "tools/b.sh": GOOD}, "tools/b.sh"),
+    Shape("called script", 'run = "sh hooks/g.sh"', {"hooks/g.sh": "exec bash lib/check\n", "lib/check": GOOD}, "lib/check"),
+    Shape("called program", 'run = "sh tools/g.sh"', {"tools/g.sh": "exec ./tools/check\n", "tools/check": SH + GOOD}, "tools/check", SH + EVIL),
+    Shape("by a variable of the script", 'run = "sh hooks/g.sh"', {"hooks/g.sh": 'D=$(cd "$(dirname "$0")" && pwd)\n. "$D/../lib/x.sh"\n', "lib/x.sh": GOOD}, "lib/x.sh"),
+    Shape("cd and script", 'shell = "cd h; sh x.sh"', {"h/x.sh": GOOD}, "h/x.sh"),
+    Shape("cd with quotes", """shell = 'cd "my hooks" && sh ./x.sh'""", {"my hooks/x.sh": GOOD}, "my hooks/x.sh"),
+    Shape("cd to a variable", """shell = 'cd "$CLAUDE_PROJECT_DIR/h" && . ./x.sh'""", {"h/x.sh": GOOD}, "h/x.sh", environ={"CLAUDE_PROJECT_DIR": "ROOT"}),
+    Shape("glob in a folder", """shell = 'for f in h.d/*.sh; do . "$f"; done'""", {"h.d/1.sh": GOOD}, "h.d/1.sh"),
+    Shape("glob of names", "shell = 'cat g*.sh | sh'", {"guard.sh": GOOD}, "guard.sh"),
+    Shape("command substitution", """shell = 'sh "$(pwd)/hooks/g.sh"'""", {"hooks/g.sh": GOOD}, "hooks/g.sh"),
+    Shape("project variable", """shell = 'sh "$CLAUDE_PROJECT_DIR"/hooks/g.sh'""", {"hooks/g.sh": GOOD}, "hooks/g.sh", environ={"CLAUDE_PROJECT_DIR": "ROOT"}),
+    Shape("own variable", """shell = 'sh "$WHERE/g.sh"'""", {"h/g.sh": GOOD}, "h/g.sh", environ={"WHERE": "ROOT/h"}),
+    Shape("standard input", "shell = 'sh < h/g.sh'", {"h/g.sh": GOOD}, "h/g.sh"),
+    Shape("non-ASCII name", "shell = 'sh hooks/prüfung-é.sh'", {"hooks/prüfung-é.sh": GOOD}, "hooks/prüfung-é.sh"),
+    Shape("non-ASCII inside", "shell = 'x=hooks/ß.sh; sh $x'", {"hooks/ß.sh": GOOD}, "hooks/ß.sh"),
+    Shape("name with blanks", """run = ["sh", "hooks/my guard.sh"]""", {"hooks/my guard.sh": GOOD}, "hooks/my guard.sh"),
+    Shape("bash -c", """run = ["bash", "-c", ". hooks/g.sh"]""", {"hooks/g.sh": GOOD}, "hooks/g.sh"),
+    Shape("inline script", "script = '''\n#!/bin/sh\n. lib/g.sh\n'''", {"lib/g.sh": GOOD}, "lib/g.sh"),
+    Shape("BASH_ENV in the line", "shell = 'BASH_ENV=h/env exec bash -c :'", {"h/env": GOOD}, "h/env"),
+    Shape("BASH_ENV in the table", """run = ["bash", "-c", ":"]\nenv = { BASH_ENV = "h/env" }""", {"h/env": GOOD}, "h/env"),
+    Shape("PYTHONPATH in the table", """run = ["python3", "-c", "import gate"]\nenv = { PYTHONPATH = "lib" }""", {"lib/gate.py": GOOD_PY}, "lib/gate.py", EVIL_PY),
+    Shape("python script", 'run = "python3 hooks/g.py"', {"hooks/g.py": GOOD_PY}, "hooks/g.py", EVIL_PY),
+    Shape("imported module", 'run = "python3 hooks/g.py"', {"hooks/g.py": "import rules\n", "hooks/rules.py": GOOD_PY}, "hooks/rules.py", EVIL_PY),
+    Shape("imported package", 'run = "python3 tools/g.py"', {"tools/g.py": "from rules import core\n", "tools/rules/__init__.py": "", "tools/rules/core.py": GOOD_PY}, "tools/rules/core.py", EVIL_PY),
+    Shape("module at the root", 'run = "python3 g.py"', {"g.py": "import rules\n", "rules.py": GOOD_PY}, "rules.py", EVIL_PY),
+    Shape("python3 -m foo", 'run = "python3 -m foo"', {"foo/__init__.py": "", "foo/__main__.py": "from .a import b\n", "foo/a.py": GOOD_PY}, "foo/a.py", EVIL_PY),
+    Shape("python3 -mfoo", 'run = "python3 -mfoo"', {"foo.py": GOOD_PY}, "foo.py", EVIL_PY),
+    Shape("python folder", 'run = "python3 guard"', {"guard/__main__.py": "import part\n", "guard/part.py": GOOD_PY}, "guard/part.py", EVIL_PY),
+    Shape("python function", 'python = "hooks.g:run"', {"hooks/__init__.py": "", "hooks/g.py": "from hooks.rules import run\n", "hooks/rules.py": "def run(event):\n    return {'effect': 'deny', 'reason': 'no'}\n"}, "hooks/rules.py", "import os\nopen(os.environ['EVIL_TRACE'], 'w').close()\ndef run(event):\n    return None\n"),
+    Shape("node folder", 'run = "node guard"', {"guard/package.json": '{"main": "m.js"}', "guard/m.js": GOOD_JS}, "guard/m.js", EVIL_JS, needs="node"),
+    Shape("required module", 'run = "node tools/g.js"', {"tools/g.js": "require('./lib/rules');\n", "tools/lib/rules.js": GOOD_JS}, "tools/lib/rules.js", EVIL_JS, needs="node"),
+    Shape("interpreter in the repository", 'run = "./bin/sh hooks/g.x"', {"bin/sh": '#!/bin/sh\n. "$1"\n', "hooks/g.x": GOOD}, "bin/sh", SH + EVIL),
+    Shape("list of patterns", 'run = "sh hooks/g.sh"', {"hooks/g.sh": 'grep -q ls "${0%/*}/list.txt" && exit 2\ntouch "$EVIL_TRACE"\n', "hooks/list.txt": "ls\n"}, "hooks/list.txt", "nothing\n"),
+    Shape("file of a root script", 'run = "sh guard.sh"', {"guard.sh": 'grep -q -f denied.txt denied.txt && [ -s denied.txt ] && exit 2\ntouch "$EVIL_TRACE"\n', "denied.txt": "ls\n"}, "denied.txt", ""),
+    Shape("named in covers", 'run = "sh scripts/g.sh"\ncovers = ["scripts/rules"]', {"scripts/g.sh": 'x=rules; for f in scripts/$x/*; do . "$f"; done\n', "scripts/rules/a": GOOD}, "scripts/rules/a"),
+)  # fmt: skip
+
+
+@pytest.fixture(params=SHAPES, ids=lambda shape: shape.name)
+def shape(request: pytest.FixtureRequest) -> Shape:
+    one: Shape = request.param
+    if shutil.which(one.needs) is None:
+        pytest.skip(f"{one.needs} is not installed")
+    return one
+
+
+def test_an_approved_guard_answers(shape: Shape, tmp_path: Path) -> None:
+    project = Project(tmp_path, shape.action, shape.files, **shape.environ)
+    project.approve()
+    outcome = project.outcome()
+    assert (type(outcome), outcome.reply and outcome.reply.effect) == (Replied, "deny"), outcome
+    assert type(project.outcome()) is Replied, "its own run must not make it untrusted"
+
+
+def test_an_edit_of_what_decides_is_refused_before_it_runs(shape: Shape, tmp_path: Path) -> None:
+    project = Project(tmp_path, shape.action, shape.files, **shape.environ)
+    project.approve()
+    project.write(shape.decides, shape.evil)
+    outcome = project.outcome()
+    assert (type(outcome), outcome.not_run) == (Failed, "changed"), outcome
+    assert not project.trace.exists()
+    project.write(shape.decides, shape.files[shape.decides])
+    assert type(project.outcome()) is Replied, "as it was approved, it runs again"
