@@ -11,6 +11,7 @@ import atexit
 import os
 import sys
 import threading
+from contextlib import suppress
 from importlib.machinery import ExtensionFileLoader
 from importlib.util import module_from_spec, spec_from_file_location
 from typing import TYPE_CHECKING, Any
@@ -75,7 +76,8 @@ def save() -> None:
 
 def _saving(end: Callable[..., Any]) -> Callable[..., Any]:
     def saved(*given: object) -> object:
-        save()
+        with suppress(BaseException):  # whoever is out of files or out of time must end all the same
+            save()
         return end(*given)
 
     return saved
