@@ -39,7 +39,8 @@ def main(words: Sequence[str]) -> int:
     START.write_text(program, encoding="utf-8")
     START.with_suffix(".pth").write_text(f"import {START.stem}\n", encoding="utf-8")
     try:
-        code = subprocess.run([sys.executable, "-m", "pytest", "-n", "2", *words], cwd=ROOT, check=False).returncode
+        command = [sys.executable, "-m", "pytest", "-p", START.stem, "-n", "2", *words]
+        code = subprocess.run(command, cwd=ROOT, check=False).returncode
     finally:
         START.with_suffix(".pth").unlink()
         START.unlink()

@@ -3,6 +3,7 @@
 ``import coverage`` takes longer than most of the programs that tests start, and whoever is killed by a signal that
 coverage does not see saves nothing. So the tracer is loaded alone, and what it has seen is kept as it is: per file,
 pairs of lines, packed into numbers. It depends on how this version of coverage is made, which the lock pins.
+(PYTEST_DONT_REWRITE: it is loaded before pytest, whose plugin it is as well.)
 """
 
 from __future__ import annotations
@@ -65,6 +66,12 @@ def _start_in_thread(frame: object, event: str, arg: object) -> Any:
         return None
     follow = _start()
     return follow(frame, event, arg) if follow else follow
+
+
+def pytest_runtest_setup() -> None:
+    """As a plugin of pytest: go on where a test ended it, by an exception in the middle of the tracer's own work."""
+    if sys.gettrace() is None:
+        _start()
 
 
 def save() -> None:
