@@ -77,8 +77,14 @@ def pytest_runtest_setup() -> None:
 def save() -> None:
     name = f"{DATA}/{os.getpid()}-{os.urandom(4).hex()}"
     with open(f"{name}.new", "w", encoding="utf-8") as file:
-        file.writelines(f"{path}\t{' '.join(map(str, pairs.copy()))}\n" for path, pairs in seen.copy().items())
+        file.writelines(f"{path}\t{' '.join(map(str, pairs.copy()))}\n" for path, pairs in seen.copy().items() if pairs)
     os.replace(f"{name}.new", f"{name}.seen")
+
+
+def _forget() -> None:
+    """A forked child saves what it does itself; the tracer keeps hold of the sets, so they are emptied in place."""
+    for pairs in seen.values():
+        pairs.clear()
 
 
 def _saving(end: Callable[..., Any]) -> Callable[..., Any]:
@@ -92,6 +98,7 @@ def _saving(end: Callable[..., Any]) -> Callable[..., Any]:
 
 os._exit = _saving(os._exit)
 os.execv, os.execve = _saving(os.execv), _saving(os.execve)
+os.register_at_fork(after_in_child=_forget)
 atexit.register(save)
 threading.settrace(_start_in_thread)
 _start()
