@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import faulthandler
 import os
+import sys
 from _thread import allocate_lock, start_new_thread
 from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from hookline.cli.stdio import file_identity
+from hookline.cli.stdio import file_identity, was_closed
 from hookline.core.sanitize import encode
 
 if TYPE_CHECKING:  # a call that the daemon answers loads none of these
@@ -68,7 +69,7 @@ class AnswerDeadline:
             self._stdout = os.dup(1)  # while hooks run, 1 leads to stderr
         except OSError:
             self._stdout = -1
-        self._reader = file_identity(self._stdout)
+        self._reader = None if was_closed(sys.stdout) else file_identity(self._stdout)
         start_new_thread(self._watch, ())
         with suppress(OSError, ValueError, RuntimeError):
             nowhere = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)

@@ -88,7 +88,7 @@ def write_fully(stream: TextIO, data: bytes) -> bool:
     Bypasses Python's buffer, which would complain at exit with an exit code of its own.
     """
     rest = memoryview(data)
-    if getattr(stream, "name", "") in {1, 2}:  # it was closed when we started, and leads nowhere
+    if was_closed(stream):
         return not data
     try:
         stream.flush()
@@ -101,6 +101,11 @@ def write_fully(stream: TextIO, data: bytes) -> bool:
     except OSError:
         return False
     return True
+
+
+def was_closed(stream: TextIO) -> bool:
+    """Whether the caller had closed it: what we opened in its place has a number for a name, and leads nowhere."""
+    return getattr(stream, "name", "") in {1, 2}
 
 
 @contextmanager
