@@ -198,6 +198,18 @@ def test_who_looks_sees_that_it_is_not_approved_and_nothing_is_decided(project):
         assert "not approved" in project.run(*command.split()).out, command
 
 
+def test_who_looks_is_shown_no_file_of_their_own_that_a_repository_names(project):
+    (project.home / "secret.txt").write_text("hunter2")
+    project.write("inside.txt", "Be brief.")
+    for name in ("~/secret.txt", "inside.txt"):
+        project.write("memex.ini", f"[HOOKS]\npre_turn = h\n[HOOK.h]\nmodel = m\nprompt = {name}\n")
+        project.write(PROJECT, '[[source]]\ndialect = "memex"\npath = "memex.ini"\n')
+        for command in ("trust --json", "list --json", "check --json", "explain UserPromptSubmit --json"):
+            told = project.run(*command.split())
+            assert "hunter2" not in told.out + told.err
+    assert "Be brief." in project.run("trust").out
+
+
 # ── approved once ────────────────────────────────────────────────────────────────────────────────────
 
 

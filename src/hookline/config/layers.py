@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
+from functools import partial
 from time import thread_time
 from typing import Any, Literal, Protocol
 
+from hookline.config.discover import is_inside_project
 from hookline.config.files import LARGEST, Unread, read_text
 from hookline.config.overrides import with_own
 from hookline.config.syntax import parse_text
-from hookline.core._dataclass import dataclass, field
+from hookline.core._dataclass import dataclass, field, replace
 from hookline.core.file_tracking import note
 from hookline.core.hook import FILE_EVENT, Command, HookSpec, Origin, hook_id
 from hookline.core.problem import Problem
@@ -227,7 +229,7 @@ class LayerLoader:
         if not layers:
             return ()
         try:
-            parsed = dialect.parse(layers, self.lookup)
+            parsed = dialect.parse(layers, self.lookup if own else self._project_lookup())
         except Exception as error:
             self.problems.append(our_bug(layers[-1].path, dialect.name, error))
             return self.parsed(dialect, own) if len(own) < len(layers) else ()
@@ -239,6 +241,14 @@ class LayerLoader:
             return parsed.specs
         # What is wrong with the same files read again has been said already.
         return with_own(lambda some: dialect.parse(some, self.lookup).specs, layers, parsed.specs)
+
+    def _project_lookup(self) -> Lookup:
+        """A project's file that nobody has approved yet must not make us read, and show, a file of one's own."""
+        lookup = self.lookup
+        if self.gate.mode != "inspect":
+            return lookup
+        inside = partial(is_inside_project, project=lookup.project, home=lookup.home)
+        return replace(lookup, read=lambda path: lookup.read(path) if inside(path) else None)
 
     def _charge(self, parsed: Parsed, began: float) -> str:
         hooks = sum(spec.origin.layer in FOREIGN for spec in parsed.specs)

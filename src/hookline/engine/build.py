@@ -311,19 +311,23 @@ def _judge(loaded: Loaded, store: TrustStore | None, sources: Sources) -> _Judge
     judged.verdicts = {spec.id: one for spec, one in zip(foreign, judgement.verdicts, strict=True)}
     judged.missing = judgement.missing
     judged.gone = tuple(spec for approval in judgement.missing if (spec := stand_in_for_removed(approval)))
-    judged.contents = tuple((spec, store.verdict(spec)) for spec in loaded.contents)
-    judged.unapproved = tuple(_unapproved(loaded, foreign, judged))
+    if sources.inspect:
+        judged.contents = tuple((spec, store.verdict(spec)) for spec in loaded.contents)
+    judged.unapproved = tuple(_unapproved(loaded, foreign, judged.verdicts, store))
     return judged
 
 
-def _unapproved(loaded: Loaded, foreign: Sequence[HookSpec], judged: _Judged) -> Iterator[Unapproved]:
+def _unapproved(
+    loaded: Loaded, foreign: Sequence[HookSpec], verdicts: Mapping[str, Verdict], store: TrustStore
+) -> Iterator[Unapproved]:
     yield from (Unapproved(file=source.path) for source in loaded.sources if source.inert)
-    for contents, verdict in judged.contents:
+    new = [spec for spec in foreign if verdicts[spec.id].state == "unknown"]
+    for contents in loaded.contents:
         file = contents.origin.file
-        new = [one for one in foreign if one.origin.file == file and judged.verdicts[one.id].state == "unknown"]
-        counts = verdict.state == "trusted" or not contents.extra or (judged.store and judged.store.covers(contents))
-        if new or not counts:
-            yield Unapproved(file=file, hooks=tuple(dict.fromkeys(one.name for one in new)), settings=not counts)
+        names = tuple(dict.fromkeys(spec.name for spec in new if spec.origin.file == file))
+        settings = bool(contents.extra) and not store.covers(contents)
+        if names or settings or not store.knows(file):
+            yield Unapproved(file=file, hooks=names, settings=settings)
 
 
 def _trust_command(sources: Sources) -> Callable[[HookSpec], str]:
