@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -347,3 +348,29 @@ def test_a_hook_of_many_events_is_shown_once_where_it_does_the_same_on_all(guard
     assert "many on Stop, SessionEnd, SubagentStop\n" in told
     assert len(guarded.run("trust", "--json").json["hooks"]) == 3
     assert "Approved 3 hooks." in guarded.run("trust", "--yes").out
+
+
+EXPECTED = "[[hook]]\nname = 'guard'\non = 'PreToolUse'\nshell = 'echo no >&2; exit 2'\non_failure = 'deny'\n"
+
+
+@pytest.mark.parametrize("text", [None, "", '{"version": 1, "approvals": []}'])
+@pytest.mark.parametrize("also", [(), (".hookline/hookline.toml",)])
+def test_a_guard_is_expected_though_its_approval_was_deleted(
+    project: Any, text: str | None, also: tuple[str, ...]
+) -> None:
+    project.write(".hookline/hookline.toml", EXPECTED)
+    assert project.run("trust", "--yes").code == 0
+    approvals = project.home / ".local" / "state" / "hookline" / "trust.json"
+    approvals.unlink()
+    if text is not None:
+        approvals.write_text(text)
+    for name in also:
+        (project.path / name).unlink()
+    sent = '{"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {}, "session_id": "s"}'
+
+    asked = project.run("hook", "--agent", "claude-code", "--cold", stdin=sent)
+    assert asked.json["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert project.run("trust", "--yes").code == 0
+
+    asked = project.run("hook", "--agent", "claude-code", "--cold", stdin=sent)
+    assert asked.out == "" if also else asked.json["hookSpecificOutput"]["permissionDecisionReason"] == "no"

@@ -13,13 +13,15 @@ from typing import Any, cast
 from hookline.core._dataclass import EMPTY, replace
 from hookline.core.file_tracking import note
 from hookline.core.files import lock, write_json
-from hookline.core.hook import FILE_EVENT, HookSpec
+from hookline.core.hook import FILE_EVENT, HookSpec, OnFailure
 from hookline.core.paths import repository_root, unusable
 from hookline.state.trust.covered import Cover, CoveredFiles, Pins, Watch
 from hookline.state.trust.digest import Digests, Signature, definition_digest, file_signature
 from hookline.state.trust.judge import Approval, Judgement, Verdict, judge
 
 _VERSION = 1
+#: Beside the approvals: which guards are expected. Approvals that are deleted or emptied do not take a guard away.
+_EXPECTED = ".expected"
 
 
 class TrustStore:
@@ -190,16 +192,28 @@ class TrustStore:
         note(self.path)
         if file_signature(self.path) is None:
             self.note = _unreadable(self.path)
-            return ()
+            return self._read_expected(())
         try:
             with open(self.path, encoding="utf-8", errors="surrogateescape") as file:
                 tree = json.load(file)
             found = tuple(_approval(item) for item in tree["approvals"])
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             self.note = f"{self.path} cannot be read ({error}); nothing of a project is trusted until it is mended"
-            return ()
+            return self._read_expected(())
         self.note = ""
-        return found
+        return (*found, *self._read_expected(found))
+
+    def _read_expected(self, found: Sequence[Approval]) -> tuple[Approval, ...]:
+        """Guards that were approved here and are in no approval: somebody took them out, so they count as changed."""
+        path = self.path + _EXPECTED
+        note(path)
+        try:
+            with open(path, encoding="utf-8", errors="surrogateescape") as file:
+                guards = [_expected(item) for item in json.load(file)["guards"]]
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            return ()
+        known = {(a.file, a.event, a.name) for a in found}
+        return tuple(guard for guard in guards if (guard.file, guard.event, guard.name) not in known)
 
     @contextmanager
     def _changing(self) -> Generator[None]:
@@ -213,6 +227,9 @@ class TrustStore:
         trees = [asdict(approval) for approval in approvals]
         # Older versions read the files of an approval beside its name.
         trees = [{**tree, **tree.pop("cover")} for tree in trees]
+        names = ("name", "event", "file", "on_failure", "look")
+        guards = [{name: tree[name] for name in names} for tree in trees if tree["on_failure"] in {"deny", "abort"}]
+        write_json(self.path + _EXPECTED, {"guards": guards})
         write_json(self.path, {"version": _VERSION, "approvals": trees})
         self._read_at = None
 
@@ -241,6 +258,15 @@ def _approval(item: Any) -> Approval:
         look=str(item.get("look", "")),
         covers_folders=bool(item.get("covers_folders")),
     )
+
+
+def _expected(item: Any) -> Approval:
+    """An approval that no hook is like."""
+    on_failure: OnFailure = "abort" if item["on_failure"] == "abort" else "deny"
+    return Approval(
+        name=str(item["name"]), event=str(item["event"]), file=str(item["file"]), look=str(item["look"]), pointer="",
+        definition="", cover=Cover(), on_failure=on_failure, covers_folders=True,
+    )  # fmt: skip
 
 
 def _cover(item: Any) -> Cover:
