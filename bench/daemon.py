@@ -21,10 +21,13 @@ import in_process
 from measure import Row, us, wait_until_quiet
 
 import processes
+from hookline.core.agents import AGENTS
 from hookline.core.errors import StateError
-from hookline.daemon import lifecycle
+from hookline.core.paths import Directories, find_paths
+from hookline.daemon import lifecycle, protocol
 from hookline.daemon.client.build import TWIN, compile_client
-from hookline.daemon.protocol import Caller, DaemonPaths, DaemonRequest, pack_request
+from hookline.daemon.protocol import DaemonPaths, DaemonRequest, pack_request
+from hookline.deploy.registration import Caller, CommandLine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -104,6 +107,12 @@ class Bench:
         lifecycle.stop(self.place, wait=10)
         shutil.rmtree(self.runtime, ignore_errors=True)
 
+    def deployed(self, program: str, event: str) -> str:
+        """What an agent gives to its shell."""
+        own = Directories(home=self.home, paths=find_paths({}, self.home))
+        caller = Caller(program=program, directories=own, runtime_dir=self.runtime)
+        return CommandLine(agent=AGENTS["claude-code"], event=event, caller=caller).text()
+
     def plugin_home(self) -> str:
         import plugins
 
@@ -152,6 +161,7 @@ def _without_us(bench: Bench) -> Iterator[tuple[str, Callable[[], object]]]:
         file.write(PYTHON_HOOK)
     yield "static no-op (floor)", bench.started(no_op)
     yield "sh -c true", bench.started("/bin/sh", "-c", "true")
+    yield "sh -c static no-op", bench.started("/bin/sh", "-c", no_op)
     if shutil.which("jq") and (bash := shutil.which("bash")):
         yield "bash + jq hook", bench.started(bash, "-c", JQ_HOOK)
     yield "plain Python hook", bench.started(sys.executable, script)
@@ -171,12 +181,16 @@ def _with_us(bench: Bench) -> Iterator[tuple[str, Callable[[], object]]]:
     except StateError:
         return
     yield "native client, in-process hook", bench.started(native, *HOOK)
+    for event in ("PreToolUse", "PostToolUse"):
+        yield f"deployed line, {event}", bench.started("/bin/sh", "-c", bench.deployed(native, event))
     yield "native client, resident plugin", bench.started(native, *HOOK, home=bench.plugin_home())
 
 
 #: variant -> measured against, at most
 PROMISES = {
     "native client, in-process hook": ("static no-op (floor)", 1.5),
+    "deployed line, PreToolUse": ("sh -c static no-op", 1.3),
+    "deployed line, PostToolUse": ("sh -c static no-op", 1.3),
     "native client, resident plugin": ("static no-op (floor)", 2.0),
     "Python twin, in-process hook": ("python -I -S, reads and writes", 1.3),
     "hookline hook, cold": ("python3 -c pass", 6.0),
@@ -306,7 +320,7 @@ def _drive(bench: Bench, home: str, events: int) -> tuple[list[float], int]:
     with open(frames, "wb") as file:
         for number in range(64):
             payload = {**PAYLOAD, "cwd": bench.project, "session_id": f"load-{number}"}
-            caller = Caller(
+            caller = protocol.Caller(
                 version=lifecycle.hookline.__version__,
                 kind="hook",
                 cwd=bench.project,

@@ -1,7 +1,13 @@
 import os
 import sys
 
-from hookline.cli import main
+try:
+    from hookline.cli import main
+except ImportError:  # an isolated Python leaves out the person's own packages, and hookline is one of them
+    import site
+
+    site.addsitedir(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    from hookline.cli import main
 
 code = main()
 if sys.argv[1:2] in (["hook"], ["fire"]):

@@ -13,6 +13,14 @@ import pytest
 COMPILER = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
 
 
+@pytest.fixture(autouse=True)
+def guarded(project):
+    """A hook after tools: without a hook nothing is registered."""
+    file = project.home / ".config/hookline/hookline.toml"
+    file.parent.mkdir(parents=True)
+    file.write_text('[[hook]]\nname = "own"\non = "PostToolUse"\nshell = "true"\n')
+
+
 def hooks_of(project, file=".claude/settings.json"):
     return json.loads((project.home / file).read_text())["hooks"]
 
@@ -30,7 +38,7 @@ def test_with_a_compiler_the_client_is_built_and_a_dry_run_foretells_it(project)
     foretold = project.run("deploy", "--agent", "claude", "--dry-run").out
     done = project.run("deploy", "--agent", "claude")
     assert "through the native client" in done.out
-    program = hooks_of(project)["PostToolUse"][0]["hooks"][0]["command"].split(" ")[0]
+    program = hooks_of(project)["PostToolUse"][0]["hooks"][0]["command"].split(" ")[1]
     assert program in foretold
     project.run("deploy", "--agent", "gemini")
     project.run("undeploy", "--agent", "claude")
@@ -48,7 +56,7 @@ def test_the_client_is_built_registered_answers_and_is_the_choice_from_then_on(p
     done = project.run("deploy", "--agent", "claude", "--door", "client")
     assert "through the native client" in done.out
     line = hooks_of(project)["PostToolUse"][0]["hooks"][0]["command"]
-    program = line.split(" ")[0]
+    program = line.split(" ")[1]
     assert program.endswith("/hookline/bin/hookline")
     assert os.access(program, os.X_OK)
     payload = {"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": {}, "session_id": "s"}

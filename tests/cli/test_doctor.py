@@ -60,12 +60,12 @@ def test_an_agent_that_is_not_registered_is_told(project):
 def test_a_version_that_changed_since_it_was_registered_is_told(project):
     claude = project.write("bin/claude", "#!/bin/sh\necho '1.0.0 (Claude Code)'\n", mode=0o755)
     path = f"{claude.parent}:/usr/bin:/bin"
-    project.run("deploy", "--agent", "claude", PATH=path)
+    project.run("deploy", "--agent", "claude", "--events", "PreToolUse", PATH=path)
     assert project.run("deploy", "--status", "--agent", "claude", PATH=path).code == 0
     claude.write_text("#!/bin/sh\necho '1.1.0 (Claude Code)'\n")
     told = project.run("deploy", "--status", "--agent", "claude", PATH=path)
     assert "was 1.0.0 when hookline was registered and is 1.1.0 now" in told.out
-    project.run("deploy", "--agent", "claude", PATH=path)
+    project.run("deploy", "--agent", "claude", "--events", "PreToolUse", PATH=path)
     assert project.run("deploy", "--status", "--agent", "claude", PATH=path).code == 0
 
 
@@ -139,7 +139,7 @@ def test_the_plugin_of_opencode_is_really_loaded_where_there_is_node(project):
     version = subprocess.run([node, "--version"], capture_output=True, text=True, check=True).stdout
     if int(version.lstrip("v").partition(".")[0]) < 18:
         pytest.skip("node is too old")
-    project.run("deploy", "--agent", "opencode", **NOWHERE)
+    project.run("deploy", "--agent", "opencode", "--events", "PreToolUse", **NOWHERE)
     path = f"{os.path.dirname(node)}:/usr/bin:/bin"
     good = project.run("doctor", "--agent", "opencode", "--json", PATH=path)
     assert about(of(good, "opencode"), "probe", "wrong") == []
@@ -180,7 +180,7 @@ def test_the_doctor_runs_only_what_hookline_writes(project, command, words):
 
 @pytest.mark.skipif(not shutil.which("node"), reason="only node loads it")
 def test_the_doctor_loads_no_plugin_that_hookline_has_not_written(project):
-    project.run("deploy", "--agent", "opencode", "--scope", "project", **NOWHERE)
+    project.run("deploy", "--agent", "opencode", "--scope", "project", "--events", "PreToolUse", **NOWHERE)
     plugin = project.path / ".opencode/plugins/hookline.js"
     line = f'import fs from "node:fs"; fs.writeFileSync("{project.path}/EVIL", "")\n'
     plugin.write_text(plugin.read_text() + line)

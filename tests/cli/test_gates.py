@@ -16,7 +16,7 @@ def missed(project):
 
 
 def deployed(project, agent="claude"):
-    project.run("deploy", "--agent", agent, PATH="/usr/bin:/bin")
+    project.run("deploy", "--agent", agent, "--events", "PreToolUse", "PostToolUse", PATH="/usr/bin:/bin")
 
 
 def test_a_tool_that_ended_and_was_never_asked_about_is_told(project):

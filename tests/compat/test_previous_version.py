@@ -152,7 +152,7 @@ def test_built_in_hooks_that_were_approved_before_still_run(used: Installation) 
 
 
 @pytest.mark.parametrize("door", ["client", "command"])
-def test_a_registration_of_before_is_answered_and_counts_as_deployed(used: Installation, door: str) -> None:
+def test_a_registration_of_before_is_answered_and_replaced_once(used: Installation, door: str) -> None:
     if door == "client" and shutil.which("cc") is None:
         pytest.skip("there is no C compiler")
     used.hookline("deploy", "--agent", "claude-code", "--door", door)
@@ -160,7 +160,10 @@ def test_a_registration_of_before_is_answered_and_counts_as_deployed(used: Insta
     used.upgrade()
     assert is_refused(ask(used, line))
     status = used.tree("deploy", "--status", "--agent", "claude-code")
-    assert {row["state"] for row in status["agents"] if row["scope"] == "user"} == {"deployed"}, status
+    assert {row["state"] for row in status["agents"] if row["scope"] == "user"} == {"drift"}, status
+    assert "registered" in used.hookline("deploy", "--agent", "claude-code", "--door", door)
+    assert registered(used) != line
+    assert is_refused(ask(used, registered(used)))
     assert "nothing to change" in used.hookline("deploy", "--agent", "claude-code")
     used.hookline("undeploy", "--agent", "claude-code")
     assert not (used.home / ".claude/settings.json").exists()

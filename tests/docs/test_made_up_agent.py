@@ -109,7 +109,7 @@ def test_it_takes_less_than_60_lines():
 def test_it_is_deployed(hookline, tmp_path):
     hookline("deploy", "--agent", "orbit", "--scope", "project")
     written = json.loads((tmp_path / "project" / ".orbit" / "hooks.json").read_text())["hooks"]
-    assert written.keys() == {"before_tool", "begin", "done"}
+    assert written.keys() == {"before_tool", "begin"}
     assert "--agent orbit-code --event before_tool" in written["before_tool"][0]["hooks"][0]["command"]
 
 

@@ -239,7 +239,7 @@ AGENTS = (
 def surroundings(agent: Agent, home: Path) -> dict[str, str]:
     """A clean environment: nothing of whoever runs the tests reaches an agent."""
     first = [os.path.dirname(node())] if "node" in agent.needs else []
-    path = os.pathsep.join([*first, "/usr/local/bin", "/usr/bin", "/bin"])
+    path = os.pathsep.join([*first, str(home / "bin"), "/usr/local/bin", "/usr/bin", "/bin"])
     return {
         "PATH": path, "HOME": str(home), "LANG": "C.UTF-8", "TERM": "dumb", "NO_COLOR": "1",
         "TMPDIR": str(home / "tmp"), **agent.environ,

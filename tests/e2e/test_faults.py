@@ -62,6 +62,10 @@ DAEMON = {
 }
 
 
+#: Nothing can be refused there.
+HARMLESS = '[[hook]]\nname = "at-{event}"\non = "{event}"\nshell = "true"\n'
+
+
 def guards(policy: str) -> str:
     return "\n".join(GUARD.format(fault=fault, policy=policy) for fault in GUARDS)
 
@@ -119,9 +123,9 @@ def test_a_guard_blocks_when_the_daemon_is_killed_before_and_while_it_runs(world
 @proves("hookline broken")
 def test_a_hookline_that_is_broken_still_blocks(world: World) -> None:
     world.hooks(guards("deny"))
-    world.program.unlink()
-    world.program.write_text(BROKEN, encoding="utf-8")
-    world.program.chmod(0o755)
+    world.launcher.unlink()
+    world.launcher.write_text(BROKEN, encoding="utf-8")
+    world.launcher.chmod(0o755)
     # After "killed" it may not be executed any more.
     faults = ("code-1", "code-3", "code-75", "killed", "forbidden")
     session = world.run(*touching(world, *faults))
@@ -133,16 +137,16 @@ def test_a_hookline_that_is_broken_still_blocks(world: World) -> None:
 @proves("hookline gone")
 def test_a_hookline_that_is_gone_still_blocks(world: World) -> None:
     world.hooks(guards("deny"))
-    world.program.unlink()
+    world.launcher.unlink()
     session = world.run()
     assert not world.has("proof.txt")
     assert session.reached_the_model("hookline failed"), session
 
 
 @proves("gone, no guard")
-def test_a_hookline_that_is_gone_keeps_nobody_from_working_where_no_hook_asks_for_it(world: World) -> None:
-    world.hooks(guards("ignore"))
-    world.program.unlink()
+def test_a_hookline_that_is_gone_keeps_nobody_from_working_where_no_hook_can_refuse(world: World) -> None:
+    world.hooks("\n".join(HARMLESS.format(event=event) for event in ("SessionStart", "PostToolUse")))
+    world.launcher.unlink()
     session = world.run()
     assert world.has("proof.txt"), session
     assert len(session.requests) <= 3, "nobody keeps the agent going"

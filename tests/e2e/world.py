@@ -89,8 +89,13 @@ class World:
 
     @property
     def program(self) -> Path:
-        """The hookline that is registered: a link, so that it can be taken away."""
+        """The hookline that a person types, and that a project's file names."""
         return self.home / "bin" / "hookline"
+
+    @property
+    def launcher(self) -> Path:
+        """The hookline that is registered: it can be taken away."""
+        return self.home / ".local/share/hookline/launcher/hookline"
 
     def hookline(self, *words: str) -> str:
         agent = install.program(self.agent.package)

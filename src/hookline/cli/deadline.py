@@ -12,6 +12,7 @@ import sys
 from _thread import allocate_lock, start_new_thread
 from collections.abc import Callable
 from contextlib import suppress
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from hookline.cli.stdio import file_identity, was_closed
@@ -37,20 +38,12 @@ class AnswerDeadline:
     """
 
     __slots__ = (
-        "_claimed",
-        "_deny",
-        "_lock",
-        "_over",
-        "_reader",
-        "_seconds",
-        "_stdout",
-        "answer",
-        "parse",
-        "request",
+        "_began", "_claimed", "_deny", "_lock", "_over", "_reader", "_seconds", "_stdout", "answer", "parse", "request",
         "runtime",
-    )
+    )  # fmt: skip
 
     def __init__(self, seconds: float, *, deny: bool) -> None:
+        self._began = monotonic()
         self._seconds = seconds
         self._deny = deny
         #: Parses the payload, should the deadline come before the caller has done so.
@@ -71,9 +64,21 @@ class AnswerDeadline:
             self._stdout = -1
         self._reader = None if was_closed(sys.stdout) else file_identity(self._stdout)
         start_new_thread(self._watch, ())
+        self._set_timer()
+
+    def extend(self, seconds: float) -> None:
+        """Hooks may take this long in all, counted from the start."""
+        if seconds > self._seconds:
+            self._seconds = seconds
+            self._set_timer()
+
+    def _left(self) -> float:
+        return max(0.0, self._began + self._seconds - monotonic())
+
+    def _set_timer(self) -> None:
         with suppress(OSError, ValueError, RuntimeError):
             nowhere = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
-            faulthandler.dump_traceback_later(seconds + _CLEAN_UP + _SILENT, exit=True, file=nowhere)
+            faulthandler.dump_traceback_later(self._left() + _CLEAN_UP + _SILENT, exit=True, file=nowhere)
 
     def claim(self) -> None:
         """Return once the answer is ours to give; if the deadline came first, the process ends here."""
@@ -104,8 +109,12 @@ class AnswerDeadline:
         return answer.exit_code, encode(answer.stdout), encode(answer.stderr or f"{why}\n")
 
     def _watch(self) -> None:
-        if not self._over.acquire(timeout=self._seconds) and self._lock.acquire(blocking=False):
-            self._give_up()
+        while not self._over.acquire(timeout=self._left()):
+            if self._left():  # it was extended
+                continue
+            if self._lock.acquire(blocking=False):
+                self._give_up()
+            return
 
     def _give_up(self) -> None:
         from hookline.cli.failsafe import EXIT, clean_up  # nearly no call needs it
@@ -116,7 +125,7 @@ class AnswerDeadline:
             note = f"hookline: the decision could not be recorded within {self._seconds:g} s\n"
             code, stdout, stderr = known.exit_code, encode(known.stdout), encode(note + known.stderr)
         else:
-            code, stdout, stderr = self.failure(f"{why}, and a hook here must not be skipped" if self._deny else why)
+            code, stdout, stderr = self.failure(f"{why}, so this is refused" if self._deny else why)
         code = self.write(code, stdout, stderr)
         with suppress(Exception):
             failed = None if known is not None else self.request

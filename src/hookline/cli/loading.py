@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -21,7 +21,9 @@ from hookline.gateway.notices import problem_lines, trust_lines, unapproved_line
 if TYPE_CHECKING:
     from argparse import Namespace
 
+    from hookline.core.hook import HookSpec
     from hookline.core.result import Decision
+    from hookline.gateway.required_events import Unregistered
 
 
 def dialect_of_file(file: str, home: str, environ: Mapping[str, str]) -> str:
@@ -79,6 +81,16 @@ def tell_unapproved(runtime: Runtime) -> None:
     """Print on stderr what has no effect here because nobody approved it: silence would look like a working guard."""
     for line in unapproved_lines(runtime):
         print(f"hookline: {safe(line)}", file=sys.stderr)
+
+
+def unregistered(runtime: Runtime, more: Sequence[HookSpec] = ()) -> list[Unregistered]:
+    """Which agents do not call hookline for an event that these hooks need; ``more`` were approved just now."""
+    from hookline.core.agents import all_agents  # noqa: PLC0415  an agent's call needs none of these
+    from hookline.gateway.required_events import active_hooks, unregistered_events  # noqa: PLC0415
+
+    home = os.environ.get("HOME") or os.path.expanduser("~")
+    hooks = (*active_hooks(runtime), *more)
+    return list(unregistered_events(hooks, all_agents().values(), runtime.engine.cwd, home, os.environ))
 
 
 def tell_untrusted(decision: Decision) -> None:

@@ -6,6 +6,7 @@ looked up only for a name that no row has, because reading the metadata of all p
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from functools import cache
 from types import MappingProxyType
@@ -15,6 +16,8 @@ from hookline.core._dataclass import dataclass, empty, field
 from hookline.core.errors import ConfigError, UsageError
 
 Scope = Literal["user", "project", "local"]
+#: Seconds that an agent waits for hookline at most, where its own limit is not shorter.
+LONGEST = 600.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +53,8 @@ class Agent:
     failures: Literal["event", "output", "transcript"] = "event"
     #: It fires the reason with which a hook kept it from stopping as if a person had typed it.
     echoes_stop_reason: bool = False
+    #: Its Stop says whether a hook has sent it on before in the same turn.
+    marks_continuation: bool = False
     #: It puts the context from the session's start in front of the first prompt.
     prefixes_prompt: bool = False
     #: PreCompact comes before every model call, whether it compacts or not.
@@ -93,6 +98,20 @@ class Agent:
     #: What a person should know after hookline was registered.
     note: str = ""
 
+    def time_limit(self, event: str) -> float:
+        """Seconds that an entry of ours asks the agent to wait at this event; hookline answers before."""
+        return min(self.limits.get(event, LONGEST), LONGEST)
+
+    def config_path(self, scope: Scope, project: str, home: str, environ: Mapping[str, str]) -> str | None:
+        """Its file of this scope; None if it has no such scope."""
+        name = self.files.get(scope)
+        if name is None:
+            return None
+        if scope != "user":
+            return os.path.join(project, name)
+        moved = environ.get(self.home_variable, "") if self.home_variable else ""
+        return os.path.join(moved, os.path.basename(name)) if os.path.isabs(moved) else os.path.join(home, name)
+
 
 _PERMISSION = {
     "PermissionRequest": {
@@ -109,14 +128,14 @@ _ROWS = (
     Agent(
         name="claude-code", title="Claude Code", speaker="Claude", dialect="claude", program="claude", home=".claude", package="@anthropic-ai/claude-code", marker="CLAUDECODE",
         home_variable="CLAUDE_CONFIG_DIR", project_variable="CLAUDE_PROJECT_DIR",
-        reader="hookline.transcripts.claude:ClaudeReader", tells_interactive=True, newest_is_current=True,
+        marks_continuation=True, reader="hookline.transcripts.claude:ClaudeReader", tells_interactive=True, newest_is_current=True,
         files={"user": ".claude/settings.json", "project": ".claude/settings.json", "local": ".claude/settings.local.json"},
         unregistered=frozenset({"WorktreeCreate"}), limits={"SessionEnd": 60.0, "MessageDisplay": 10.0},
         run_with="/bin/sh", blocks=_PERMISSION, answers={"PermissionRequest": ()},
     ),
     Agent(
         name="codex", title="Codex", dialect="codex", program="codex", home=".codex", package="@openai/codex", home_variable="CODEX_HOME",
-        failures="transcript", reader="hookline.transcripts.codex:CodexReader",
+        failures="transcript", marks_continuation=True, reader="hookline.transcripts.codex:CodexReader",
         files={"user": ".codex/hooks.json", "project": ".codex/hooks.json"}, inline="config.toml", run_with="login",
         needs_approval=True,
         limits={"SessionEnd": 3.0}, blocks=_PERMISSION, answers={"PermissionRequest": ()},

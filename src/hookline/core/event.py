@@ -10,9 +10,12 @@ import os
 from collections.abc import Callable, Mapping
 from itertools import count
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from hookline.core._dataclass import dataclass, empty, field
+
+if TYPE_CHECKING:
+    from hookline.core.paths import Directories
 
 Flow = Literal["chain", "parallel"]
 
@@ -244,6 +247,8 @@ class Event:
     #: The payload as an agent sent it, and the name it used; empty for our own events.
     native: Mapping[str, Any] = field(default_factory=empty, repr=False)
     native_name: str = ""
+    #: Where the person's files are, if whoever called has established it; None: the variables say.
+    directories: Directories | None = None
 
 
 def event_ids() -> Callable[[], str]:

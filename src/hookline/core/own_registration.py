@@ -17,10 +17,23 @@ _OURS = re.compile(rf"{_PROGRAM}--agent (\S+) --event (\S+)|{_HTTP}")
 #: Also as a person writes it by hand. ``hookline hook NAME`` is a hook like any other: it calls no further ones.
 _CALLED = re.compile(rf"{_PROGRAM}[^;&|]*?--agent[ =]|{_HTTP}")
 
+#: The events in a plugin of ours.
+_PLUGIN = re.compile(r"^const EVENTS = \{(.*)\}$", re.MULTILINE)
+_QUOTED = re.compile(r'"([^"]+)":')
+
 
 def is_ours(command: str) -> bool:
     """``hookline deploy`` wrote this line or address, in whichever version."""
     return _OURS.search(command) is not None
+
+
+def registered_events(text: str) -> frozenset[str]:
+    """The agent's own names of the events for which its file calls hookline."""
+    found = {event for _agent, event in _OURS.findall(text) if event}
+    plugin = _PLUGIN.search(text)
+    if plugin is not None:
+        found.update(_QUOTED.findall(plugin[1]))
+    return frozenset(found)
 
 
 def calls_hookline(fields: Mapping[str, Any]) -> bool:

@@ -34,6 +34,39 @@ def find_paths(environ: Mapping[str, str], home: str) -> Paths:
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Directories:
+    """A person's home directory, and our own files that go with it."""
+
+    home: str
+    paths: Paths
+
+    def variables(self) -> dict[str, str]:
+        """The variables that lead other programs' lookups to the same places, and nothing else."""
+        told = {"HOME": self.home}
+        ours = {
+            "XDG_CONFIG_HOME": self.paths.config,
+            "XDG_STATE_HOME": self.paths.state,
+            "XDG_DATA_HOME": self.paths.data,
+        }
+        for name, path in ours.items():
+            above, last = os.path.split(path)
+            if last == "hookline":
+                told[name] = above
+        return told
+
+
+def account_home() -> str:
+    """The home directory in the password database, which no variable can change; "" if it has none for us."""
+    import pwd  # noqa: PLC0415  most calls name their directories
+
+    try:
+        home = pwd.getpwuid(os.geteuid()).pw_dir
+    except KeyError:
+        return ""
+    return home if os.path.isabs(home) else ""
+
+
 # ── the project ──────────────────────────────────────────────────────────────────────────────────────
 
 #: Our own files in the project's folder.

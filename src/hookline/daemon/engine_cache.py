@@ -15,6 +15,7 @@ from typing import Any
 from hookline.config.discover import hook_directories
 from hookline.core.file_tracking import listening
 from hookline.core.hook import Function, Plugin
+from hookline.core.paths import Directories
 from hookline.daemon.file_watch import FileWatcher, Signature, WatchedFiles, are_unchanged, signature, signatures
 from hookline.daemon.python_hooks import Deadlines, ResidentFunctions
 from hookline.daemon.quarantine import Quarantine
@@ -225,7 +226,7 @@ class EngineCache:
         in_worker = {spec.id for spec in engine.specs if spec.origin.layer in FOREIGN or self.hung.holds(spec)}
         engine.crew[Function] = ResidentFunctions(self.deadlines, in_worker=in_worker)
         ours = tuple(os.path.join(runtime.paths.state, name) for name in ("hookline.db", "sessions.db"))
-        files = {path for path in opened if not path.startswith(ours)} | set(_extra_files(runtime, request, environ))
+        files = {path for path in opened if not path.startswith(ours)} | set(_extra_files(runtime, request))
         return CachedEngine(runtime, environ, signatures(files, began))
 
     def _journal(self, store: Store, runtime: Runtime) -> Recorder:
@@ -285,7 +286,7 @@ def _key(request: AgentRequest) -> Hashable:
     """What an engine depends on besides files and variables."""
     arguments, paths = request.arguments, request.paths
     named = (request.caller_cwd, *arguments.config) if arguments.config else ()
-    where = (paths.config, paths.state, paths.data)
+    where = (paths.config, paths.state, paths.data, request.others)
     return request.cwd, request.home, arguments.agent, arguments.dialect, named, bool(request.incoming.session), where
 
 
@@ -380,11 +381,12 @@ class WatchedEnviron(Mapping[str, str]):
         return all(other.get(name) == value for name, value in tuple(self.seen.items()))
 
 
-def _extra_files(runtime: Runtime, request: AgentRequest, environ: Mapping[str, str]) -> Iterator[str]:
+def _extra_files(runtime: Runtime, request: AgentRequest) -> Iterator[str]:
     """Files that matter although nobody opened them: missing ones, and modules that are loaded later."""
     yield from (source.path for source in runtime.loaded.sources)
     yield os.path.join(runtime.paths.state, "trust.json")
-    yield from hook_directories(request.home, environ, request.paths)
+    for one in (Directories(home=request.home, paths=request.paths), *request.others):
+        yield from hook_directories(one.home, one.variables(), one.paths)
     for spec in runtime.engine.specs:
         if isinstance(spec.action, Function) and spec.action.base:
             yield from _modules(spec.action)

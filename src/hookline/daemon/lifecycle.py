@@ -21,6 +21,7 @@ from typing import Any, Literal, NamedTuple
 import hookline
 from hookline.core.errors import StateError
 from hookline.core.files import is_locked, open_locked
+from hookline.core.isolation import MAIN
 from hookline.core.paths import UnusableError, unusable
 from hookline.daemon.protocol import RESULT, Caller, DaemonPaths, DaemonRequest, create_directory, pack_request
 from hookline.daemon.server import Server
@@ -229,7 +230,7 @@ def start(place: DaemonPaths, environ: Mapping[str, str], *, wait: float = 10.0,
     lock = acquire_lock(place)  # report problems here: a daemon in the background cannot
     if lock is not None:
         os.close(lock)
-    line = [sys.executable, "-E", "-P", "-m", "hookline", "daemon", "run", "--background"]
+    line = [sys.executable, "-I", MAIN, "daemon", "run", "--background", "--directory", place.directory]
     line += [] if idle is None else ["--idle", str(idle)]
     try:
         subprocess.Popen(  # we do not wait for its end

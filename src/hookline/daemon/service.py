@@ -11,9 +11,10 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import hookline
+from hookline.config.discover import agents_directories
 from hookline.core.deferred import DEFERRED
 from hookline.core.errors import DataError, UsageError
-from hookline.core.paths import Paths
+from hookline.core.paths import Directories
 from hookline.core.sanitize import encode
 from hookline.daemon.engine_cache import CachedEngine, EngineCache
 from hookline.daemon.protocol import Caller, DaemonRequest, is_newer, pack_refusal, pack_result
@@ -23,7 +24,6 @@ from hookline.gateway.request import (
     AgentRequest,
     HookArguments,
     dedupe_key,
-    find_home_and_paths,
     parse_arguments,
     parse_request,
 )
@@ -50,7 +50,7 @@ class DaemonService:
         self._make_way = make_way
         self._began = time.time()
         self.requests = 0
-        self._find_paths = _PathCache()
+        self._find_directories = _DirectoryCache()
         self._deduper = DaemonDeduper()
         self._arguments: dict[tuple[str, ...], HookArguments | None] = {}
         self._quick: set[_Kind] = set()
@@ -96,7 +96,7 @@ class DaemonService:
             return pack_refusal("the command line needs its parser"), None
         try:
             request = parse_request(
-                arguments, stdin, caller.environ, caller.cwd, self._find_paths, caller_pid=caller_pid
+                arguments, stdin, caller.environ, caller.cwd, self._find_directories, caller_pid=caller_pid
             )
         except (DataError, UsageError) as error:
             return pack_refusal(str(error)), None  # the cold run reports it, with the right exit code
@@ -193,25 +193,25 @@ class DaemonService:
         return later
 
 
-class _PathCache:
-    """``find_home_and_paths``, cached for a while: finding the root of a project takes a dozen looks at the disk."""
+class _DirectoryCache:
+    """``agents_directories``, cached for a while: finding the root of a project takes a dozen looks at the disk."""
 
     __slots__ = ("_environs", "_known")
 
     def __init__(self) -> None:
-        self._known: dict[Hashable, tuple[float, str, Paths]] = {}
+        self._known: dict[Hashable, tuple[float, tuple[Directories, ...]]] = {}
         #: The relevant variables of an environment, by its identity: a caller that comes again has the same object.
         self._environs: dict[int, tuple[Mapping[str, str], Hashable]] = {}
 
-    def __call__(self, cwd: str, environ: Mapping[str, str]) -> tuple[str, Paths]:
+    def __call__(self, cwd: str, environ: Mapping[str, str]) -> tuple[Directories, ...]:
         key = (cwd, self._relevant(environ))
         now = time.monotonic()
         known = self._known.get(key)
         if known is None or known[0] < now:
             if len(self._known) > 256:
                 self._known.clear()
-            known = self._known[key] = (now + _PATHS_KEPT, *find_home_and_paths(cwd, environ))
-        return known[1:]
+            known = self._known[key] = (now + _PATHS_KEPT, agents_directories(cwd, environ))
+        return known[1]
 
     def _relevant(self, environ: Mapping[str, str]) -> Hashable:
         known = self._environs.get(id(environ))

@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import subprocess
-import sys
 import threading
 import time
 from itertools import count
@@ -14,6 +13,7 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from hookline.core.hook import Function
+from hookline.core.isolation import isolated_module
 from hookline.core.result import Context, Reply, RunResult
 from hookline.runners.base import Job
 
@@ -74,8 +74,7 @@ class ProjectWorker:
             return process
 
     def _start_worker(self) -> subprocess.Popen[bytes]:
-        # -P and no PYTHON* variables: what lies in a directory must not decide what hookline is.
-        line = [sys.executable, "-E", "-P", "-m", "hookline.daemon.worker"]
+        line = isolated_module("hookline.daemon.worker")
         process = subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
         ready = threading.Event()
         threading.Thread(target=self._listen, args=(process, ready), name="hookline-worker", daemon=True).start()

@@ -27,7 +27,7 @@ class RegisteredHook:
     #: What the agent gives to its shell; "" for a plugin, which starts the program itself.
     command: str
     program: str
-    #: Further words of a plugin's call: the deadline, and what a failure means.
+    #: Further words of a plugin's call: the directories, and what a failure means.
     words: tuple[str, ...] = ()
 
     @property
@@ -89,7 +89,7 @@ def _of_toml(path: str, text: str) -> Iterator[RegisteredHook]:
 def _of_plugin(path: str, text: str) -> Iterator[RegisteredHook]:
     found: dict[str, Any] = {}
     for line in text.splitlines():
-        for name in ("PROGRAM", "EVENTS"):
+        for name in ("PROGRAM", "EVENTS", "DIRECTORIES"):
             if line.startswith(f"const {name} = "):
                 try:
                     found[name] = json.loads(line.partition(" = ")[2])
@@ -98,9 +98,13 @@ def _of_plugin(path: str, text: str) -> Iterator[RegisteredHook]:
     events, program = found.get("EVENTS"), found.get("PROGRAM")
     if not isinstance(events, dict) or not isinstance(program, str):
         return
+    more = tuple(map(str, found.get("DIRECTORIES", ())))
     for event, told in events.items():
-        seconds, closed = (*told, 60, False)[:2] if isinstance(told, list) else (60, False)
-        more = ("--on-failure", "deny") if closed else ()
+        closed = told[1:2] == [True] if isinstance(told, list) else told is True  # a list in earlier versions
         yield RegisteredHook(
-            path=path, event=event, command="", program=program, words=("--deadline", str(seconds), *more)
+            path=path,
+            event=event,
+            command="",
+            program=program,
+            words=(*more, *(("--on-failure", "deny") if closed else ())),
         )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 from hookline import __version__
-from hookline.core.agents import Agent, Scope
+from hookline.core.agents import LONGEST, Agent
 from hookline.deploy.plugin_socket import SOURCE as SOCKET
-from hookline.deploy.registration import Need, command_line
+from hookline.deploy.registration import Caller, CommandLine
 from hookline.dialects.event_lookup import native_events
 
 #: The first line of a plugin of ours.
@@ -23,8 +23,12 @@ import { connect } from "node:net"
 const VERSION = @VERSION@
 const PROGRAM = @PROGRAM@
 const REGISTRATION = @REGISTRATION@
-// Event -> [seconds until hookline gives up, whether a hookline that cannot answer refuses]
+// What hookline is called with besides: the person's directories. No variable says where they are.
+const DIRECTORIES = @DIRECTORIES@
+// Event -> whether a hookline that cannot answer refuses
 const EVENTS = @EVENTS@
+// Seconds after which nobody waits any more; hookline itself answers before.
+const LONGEST = @LONGEST@
 @SOCKET@
 function cold(words, directory, input, seconds, environ) {
   return new Promise((resolve) => {
@@ -50,19 +54,20 @@ function cold(words, directory, input, seconds, environ) {
 
 // The daemon over its socket; where there is none that answers, hookline in a process of its own.
 async function ask(event, payload) {
-  const [seconds, closed] = EVENTS[event]
-  const failed = (why) => (closed ? { deny: `hookline failed on ${event} (${why}), so this is refused` } : {})
-  const words = ["--agent", "opencode", "--event", event, "--registration", REGISTRATION, "--deadline", String(seconds)]
+  const closed = EVENTS[event]
+  const gone = "If hookline is gone, install it (pip install hookline) or remove this plugin"
+  const failed = (why) => (closed ? { deny: `hookline failed on ${event} (${why}), so this is refused. ${gone}` } : {})
+  const words = ["--agent", "opencode", "--event", event, "--registration", REGISTRATION, ...DIRECTORIES]
   if (closed) words.push("--on-failure", "deny")
   try {
-    const input = Buffer.from(JSON.stringify(payload)), until = Date.now() + seconds * 1000
+    const input = Buffer.from(JSON.stringify(payload)), until = Date.now() + LONGEST * 1000
     let told = await warm(words, payload.directory, input, until)
     if (told === "late") return failed("no answer in time")
     if (typeof told === "string") {
       // It has been tried; but one that is not there may be started for the next event.
       const left = Math.max((until - Date.now()) / 1000, 0.001)
       const again = told === "absent" ? { HOOKLINE_DAEMON: process.env.HOOKLINE_DAEMON ?? "auto" } : {}
-      const more = told === "absent" ? [] : ["--cold", `--deadline=${left.toFixed(3)}`]
+      const more = [...(told === "absent" ? [] : ["--cold"]), `--deadline=${left.toFixed(3)}`]
       told = await cold(["hook", ...words, ...more], payload.directory, input, left, { ...process.env, ...again })
     }
     if (typeof told === "string") return failed(told)
@@ -128,11 +133,16 @@ export const Hookline = async ({ client, directory }) => {
 """
 
 
-def plugin_source(target: Agent, program: str, needs: Sequence[Need], scope: Scope = "user") -> str:
+def plugin_source(target: Agent, caller: Caller, events: Iterable[str]) -> str:
     """The whole file."""
-    lines = [command_line(target, program, need, scope) for need in needs if need.event in native_events(target)]
-    events = {line.event: [line.deadline, line.closed] for line in lines}
-    text = _SOURCE.replace("@MARK@", MARK).replace("@SOCKET@", SOCKET).replace("@VERSION@", json.dumps(__version__))
-    text = text.replace("@PROGRAM@", json.dumps(program))
-    text = text.replace("@REGISTRATION@", json.dumps(f"{scope}/{target.name}"))
-    return text.replace("@EVENTS@", json.dumps(events))
+    known = native_events(target)
+    lines = [CommandLine(agent=target, event=event, caller=caller) for event in events if event in known]
+    values = {
+        "VERSION": __version__, "PROGRAM": caller.program, "REGISTRATION": f"{caller.scope}/{target.name}",
+        "DIRECTORIES": caller.directory_words(), "EVENTS": {line.native: line.closed for line in lines},
+        "LONGEST": int(LONGEST) - 10,
+    }  # fmt: skip
+    text = _SOURCE.replace("@MARK@", MARK).replace("@SOCKET@", SOCKET)
+    for name, value in values.items():
+        text = text.replace(f"@{name}@", json.dumps(value))
+    return text

@@ -19,10 +19,13 @@ function ours(path) {
 }
 
 function place() {
-  const runtime = process.env.XDG_RUNTIME_DIR ?? "", state = process.env.XDG_STATE_HOME ?? ""
+  const named = (option) => DIRECTORIES[DIRECTORIES.indexOf(option) + 1 || DIRECTORIES.length] ?? ""
+  const own = named("--state-dir"), state = process.env.XDG_STATE_HOME ?? ""
+  const runtime = own ? named("--runtime-dir") : process.env.XDG_RUNTIME_DIR ?? ""
   try {
     if (runtime.startsWith("/") && ours(runtime)) return `${runtime}/hookline`
   } catch {}
+  if (own) return `${own}/run`
   return `${state.startsWith("/") ? state : `${process.env.HOME ?? ""}/.local/state`}/hookline/run`
 }
 

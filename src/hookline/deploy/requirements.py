@@ -7,24 +7,25 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
-import sysconfig
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import dataclass
 from hookline.core.agents import Agent, Scope, all_agents, select_agents
-from hookline.core.errors import ConfigError, UsageError
+from hookline.core.errors import UsageError
 from hookline.core.event import EVENTS
-from hookline.core.paths import project_root
+from hookline.core.paths import Directories, find_paths, project_root
+from hookline.daemon.protocol import find_daemon_paths
 from hookline.deploy import apply, transport
+from hookline.deploy.installed import find_registrations
 from hookline.deploy.plugin import plugin_source
-from hookline.deploy.registration import USUAL, Need, config_path, registrations
+from hookline.deploy.registration import Caller, registrations
 from hookline.dialects.base import FOREIGN
 from hookline.dialects.event_lookup import native_events, unknown_event
 from hookline.engine.build import READ_ONLY, Sources, load_runtime
 from hookline.gateway.derived import BASES
 from hookline.gateway.notices import problem_lines, unapproved_lines
+from hookline.gateway.required_events import active_hooks, required_events
 
 if TYPE_CHECKING:
     from hookline.core.hook import HookSpec
@@ -60,7 +61,7 @@ def select_files(agents: Sequence[str], scope: Scope, here: str, home: str) -> l
 
 def _aims(chosen: Sequence[Agent], scope: Scope, here: str, home: str) -> Iterator[AgentFile]:
     for target in chosen:
-        path = config_path(target, scope, project_root(here, home), home, os.environ)
+        path = target.config_path(scope, project_root(here, home), home, os.environ)
         if path is not None:
             yield AgentFile(agent=target, scope=scope, path=path)
 
@@ -70,41 +71,6 @@ def all_files(chosen: Iterable[Agent], scopes: Sequence[Scope], here: str, home:
     found = [aim for scope in scopes for aim in _aims(targets, scope, here, home)]
     # In the home directory the project's file is the user's.
     return list({aim.path: aim for aim in reversed(found)}.values())[::-1]
-
-
-#: Seconds that hookline has for itself, beside its hooks.
-_OWN = 10.0
-_LEAST = 60.0
-
-
-def event_needs(specs: Sequence[HookSpec], only: Sequence[str] = ()) -> tuple[Need, ...]:
-    """The usual events and those that hooks listen to, in the order of the table of events; ``only`` narrows them."""
-    heard = {spec.event for spec in specs if spec.enabled}
-    named = frozenset(only) if only else heard.union(USUAL)
-    wanted = named.union(*(BASES.get(event, ()) for event in named & heard))
-    return tuple(_need(event, specs) for event in EVENTS if event in wanted)
-
-
-def _need(event: str, specs: Sequence[HookSpec]) -> Need:
-    """Hooks of an event that is made up at this one run in its time; whether it may fail is not up to them."""
-    mine = [spec for spec in specs if spec.enabled and spec.event == event]
-    around = [spec for spec in specs if spec.enabled and event in BASES.get(spec.event, ())]
-    # One after the other, in the worst case: the agent must not give up before the last of them had its time.
-    seconds = sum(spec.timeout or 0.0 for spec in (*mine, *around)) + _OWN
-    return Need(event=event, seconds=max(_LEAST, seconds), closed=any(spec.on_failure != "ignore" for spec in mine))
-
-
-def merge_needs(all_of_them: Sequence[Sequence[Need]]) -> tuple[Need, ...]:
-    """What serves several projects at once: every event of any of them, the longest time, and closed if one asks for it.
-
-    Otherwise deploying for the user from one project would take away what guards another.
-    """
-    found: dict[str, Need] = {}
-    for need in (one for needs in all_of_them for one in needs):
-        old = found.get(need.event)
-        seconds, closed = (need.seconds, need.closed) if old is None else (old.seconds, old.closed)
-        found[need.event] = Need(event=need.event, seconds=max(seconds, need.seconds), closed=closed or need.closed)
-    return tuple(found[event] for event in EVENTS if event in found)
 
 
 def canonical_events(names: Sequence[str]) -> tuple[str, ...]:
@@ -122,15 +88,9 @@ def _is_installed(target: Agent, home: str, environ: Mapping[str, str]) -> bool:
     return found is not None or os.path.isdir(os.path.join(home, target.home))
 
 
-def _own_program() -> str:
-    """The absolute path of the command that agents shall call."""
-    candidates = (sys.argv[0], os.path.join(sysconfig.get_path("scripts"), "hookline"), shutil.which("hookline") or "")
-    for candidate in candidates:
-        path = os.path.abspath(candidate) if candidate else ""
-        if os.path.basename(path) == "hookline" and os.path.isfile(path) and os.access(path, os.X_OK):
-            return path
-    raise ConfigError("the hookline command is not installed: pip install hookline, then deploy with it")
-
+#: Why an event is registered that no hook listens to.
+_ASKED = "asked for with --events"
+_KEPT = "registered before; kept, because not all hooks could be loaded"
 
 #: Projects that are remembered of a user's file.
 _MOST_ROOTS = 100
@@ -159,15 +119,16 @@ class Requirements:
         self._door, self._build, self._forecast = door, build, forecast
         self.here, self.home, self.known = here, home, known
         self._only, self._anew = tuple(only), anew
-        self._program = _own_program()
-        assembly = load_runtime(Sources(cwd=here), READ_ONLY)
-        assembly.engine.close()
-        specs = assembly.loaded.specs
-        #: What could not be loaded: a guard among them is registered for nothing.
-        self.problems = (*problem_lines(assembly), *unapproved_lines(assembly))
-        self._specs = specs
-        self._root = project_root(here, home) if any(spec.origin.layer in FOREIGN for spec in specs) else ""
-        self._others: dict[str, Sequence[Need]] = {}
+        self._directories = Directories(home=home, paths=find_paths(os.environ, home))
+        runtime = load_runtime(Sources(cwd=here), READ_ONLY)
+        runtime.engine.close()
+        #: What could not be loaded or is not approved: a guard may be among it.
+        self.problems = (*problem_lines(runtime), *unapproved_lines(runtime))
+        self._is_partial = any(one.severity == "error" for one in runtime.loaded.problems)
+        self._hooks = active_hooks(runtime)
+        foreign = any(spec.origin.layer in FOREIGN for spec in self._hooks)
+        self._root = project_root(here, home) if foreign else ""
+        self._others: dict[str, tuple[HookSpec, ...]] = {}
 
     def roots(self, aim: AgentFile) -> tuple[str, ...]:
         """The projects whose hooks this file serves, this one last."""
@@ -177,12 +138,13 @@ class Requirements:
         return (*found[-_MOST_ROOTS:], *([self._root] if self._root else ()))
 
     def plan(self, aim: AgentFile) -> FilePlan:
-        target, needs = aim.agent, self._needs_of(aim)
+        target, events = aim.agent, self.events(aim)
+        if not events:
+            return apply.plan_removal(aim.path, target.form, self.known.get(aim.path))
+        caller = self._caller(aim)
         if target.form == "plugin":
-            return apply.plan_deployment(aim.path, target.form, plugin_source(target, self._program, needs, aim.scope))
-        return apply.plan_deployment(
-            aim.path, target.form, registrations(target, self._called_program(aim), needs, aim.scope)
-        )
+            return apply.plan_deployment(aim.path, target.form, plugin_source(target, caller, events))
+        return apply.plan_deployment(aim.path, target.form, registrations(target, caller, events))
 
     def door(self, aim: AgentFile) -> str:
         """The one that was asked for, now or last time; "" where nobody has chosen."""
@@ -190,14 +152,24 @@ class Requirements:
         return self._door or (kept.door if kept is not None else "")
 
     def way(self, aim: AgentFile) -> str:
-        """Which door it came to: a key of ``doors.SAID``."""
-        return transport.transport_name(aim.agent, self._called_program(aim), self._program)
+        """Which door it came to: a key of ``transport.DESCRIPTIONS``."""
+        if aim.scope == "project":
+            return "socket" if aim.agent.form == "plugin" else "path"
+        return transport.transport_name(aim.agent, self._program(aim), os.environ)
 
-    def _called_program(self, aim: AgentFile) -> str:
-        if aim.agent.form == "plugin":  # it has a way of its own
-            return self._program
-        return transport.client_program(
-            self.door(aim), self._program, os.environ, build=self._build, forecast=self._forecast
+    def _caller(self, aim: AgentFile) -> Caller:
+        """A project's file is committed: it names nothing of one person's machine."""
+        if aim.scope == "project":
+            return Caller(program="hookline", scope=aim.scope, file=aim.agent.files[aim.scope])
+        place = find_daemon_paths(os.environ).directory
+        return Caller(
+            program=self._program(aim), scope=aim.scope, directories=self._directories, file=aim.path,
+            runtime_dir=os.path.dirname(place) if os.path.basename(place) == "hookline" else "",
+        )  # fmt: skip
+
+    def _program(self, aim: AgentFile) -> str:
+        return transport.entry_program(
+            aim.agent, self.door(aim), os.environ, build=self._build, forecast=self._forecast
         )
 
     def only(self, aim: AgentFile) -> tuple[str, ...]:
@@ -205,17 +177,29 @@ class Requirements:
         kept = self.known.get(aim.path)
         return self._only or (kept.only if kept is not None and not self._anew else ())
 
-    def _needs_of(self, aim: AgentFile) -> Sequence[Need]:
-        only = self.only(aim)
-        mine = event_needs(self._specs, only)
-        if aim.scope != "user":
-            return mine
-        others = merge_needs([mine, *(self._there(root) for root in self.roots(aim) if root != self._root)])
-        return tuple(need for need in others if not only or need.event in only)
+    def events(self, aim: AgentFile) -> Mapping[str, tuple[str, ...]]:
+        """Canonical event -> why it is registered. A user's file serves every project it was deployed from: otherwise
+        deploying from one project would take away what guards another."""
+        hooks = list(self._hooks)
+        if aim.scope == "user":
+            hooks += [hook for root in self.roots(aim) if root != self._root for hook in self._hooks_of(root)]
+        needed = required_events(hooks, aim.agent)
+        if only := self.only(aim):
+            return _narrowed(needed, only)
+        native = native_events(aim.agent)
+        kept = {entry.event for entry in find_registrations(aim.path)} if self._is_partial else set()
+        old = {event: (_KEPT,) for event, theirs in native.items() if theirs in kept}
+        return {event: why for event, why in {**old, **needed}.items() if event in native}
 
-    def _there(self, root: str) -> Sequence[Need]:
+    def _hooks_of(self, root: str) -> tuple[HookSpec, ...]:
         if root not in self._others:
-            assembly = load_runtime(Sources(cwd=root), READ_ONLY)
-            assembly.engine.close()
-            self._others[root] = event_needs(assembly.loaded.specs)
+            runtime = load_runtime(Sources(cwd=root), READ_ONLY)
+            runtime.engine.close()
+            self._others[root] = active_hooks(runtime)
         return self._others[root]
+
+
+def _narrowed(needed: Mapping[str, tuple[str, ...]], only: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
+    """The events that were asked for, and those that they are derived from."""
+    wanted = {*only, *(base for event in only if event in needed for base in BASES.get(event, ()))}
+    return {event: needed.get(event, (_ASKED,)) for event in EVENTS if event in wanted}

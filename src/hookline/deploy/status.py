@@ -161,14 +161,12 @@ def _differs(
             f"{agent}: a hook of {', '.join(opened)} must not be skipped, but the registration lets the call go on when"
             f" hookline is missing: {again}"
         )
-    if shut := [event for event, old, new in both if old.closed and not new.closed]:
-        yield f"{agent}: {', '.join(shut)} is fail-closed, but no hook needs it: {again}"
     if missing := [event for event in then if event not in now]:
         yield f"{agent}: {', '.join(missing)} is not registered: {again}"
     if needless := [event for event in now if event not in then]:
         yield f"{agent}: {', '.join(needless)} is registered, but no hook needs it: {again}"
     rest = [event for event, old, new in both if old.closed == new.closed and old != new]
-    if rest or not (opened or shut or missing or needless):
+    if rest or not (opened or missing or needless):
         about = f" for {', '.join(rest)}" if rest else ""
         yield f"{agent}: the registration{about} differs from what hookline deploy would write now; deploy again: {again}"
 
@@ -199,4 +197,5 @@ def posts(entry: RegisteredHook) -> bool:
 
 
 def _is_program(program: str) -> bool:
-    return bool(program) and os.path.isfile(program) and os.access(program, os.X_OK)
+    path = program if os.sep in program else shutil.which(program) or ""
+    return bool(path) and os.path.isfile(path) and os.access(path, os.X_OK)

@@ -1,13 +1,15 @@
 """How an agent's events reach hookline: the fastest way that keeps every guarantee, unless somebody chooses.
 
-``socket``: the agent's plugin asks the daemon itself. ``_client``: the small native program. ``command``: hookline, which
-starts Python. All of them fall back to an ordinary run when the daemon is gone. There was an ``http`` door, where the
-agent posted its events: decision 18 says why it was removed.
+``socket``: the agent's plugin asks the daemon itself. ``client``: the small native program. ``command``: a launcher that
+starts an isolated Python. All of them fall back to an ordinary run when the daemon is gone. None of them is the command
+that a person types, whose Python reads variables and the current directory. There was an ``http`` door, where the agent
+posted its events: decision 18 says why it was removed.
 """
 
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
@@ -16,8 +18,10 @@ from typing import Literal
 import hookline
 from hookline.core.agents import Agent
 from hookline.core.errors import StateError
-from hookline.core.paths import find_paths
-from hookline.daemon.client.build import build_client, compiler
+from hookline.core.files import read_text, replace_atomically
+from hookline.core.isolation import MAIN
+from hookline.core.paths import find_paths, private_dir
+from hookline.daemon.client.build import TWIN, build_client, compiler
 
 _Choice = Literal["auto", "client", "command"]
 CHOICES: tuple[_Choice, ...] = ("auto", "client", "command")
@@ -25,6 +29,7 @@ CHOICES: tuple[_Choice, ...] = ("auto", "client", "command")
 DESCRIPTIONS: Mapping[str, str] = {
     "socket": "over the daemon's socket",
     "client": "through the native client",
+    "path": "through the command hookline, from PATH: the file is the same for everybody",
     "command": "through the command hookline; faster, with a C compiler: hookline deploy --door client",
 }
 
@@ -49,15 +54,34 @@ def _client(environ: Mapping[str, str], *, build: bool) -> str:
     return path
 
 
-def remove_client(environ: Mapping[str, str]) -> None:
-    """Remove the client that was built for a deployment, and the directories that hold nothing else."""
-    path = _planned_client(environ)
+def _launcher(environ: Mapping[str, str], *, build: bool) -> str:
+    """The launcher, written with ``build``; it is small, and always the same for one installation."""
+    path = _launcher_path(environ)
+    source = f'#!/bin/sh\nexec {shlex.join([sys.executable, "-I", "-S", TWIN])} "$@"\n'
+    if build and read_text(path, 1 << 16) != source:
+        private_dir(os.path.dirname(path))
+        replace_atomically(path, source, mode=0o700)
+    return path
+
+
+def _launcher_path(environ: Mapping[str, str]) -> str:
+    home = environ.get("HOME") or os.path.expanduser("~")
+    return os.path.join(find_paths(environ, home).data, "launcher", "hookline")
+
+
+def remove_programs(environ: Mapping[str, str]) -> None:
+    """Remove what was made for a deployment, and the directories that hold nothing else."""
+    path, launcher = _planned_client(environ), _launcher_path(environ)
     folder = os.path.dirname(path)
+    with suppress(OSError):
+        os.unlink(launcher)
+        os.rmdir(os.path.dirname(launcher))
     with suppress(OSError):
         if os.path.islink(path) and os.readlink(path) == "hookc":
             os.unlink(path)
             os.unlink(os.path.join(folder, "hookc"))
         os.rmdir(folder)
+    with suppress(OSError):
         os.rmdir(os.path.dirname(folder))
 
 
@@ -68,41 +92,43 @@ def _planned_client(environ: Mapping[str, str]) -> str:
 
 
 def _is_current(binary: str) -> bool:
-    """Built for this version and this Python: both are written in it."""
+    """Built for this version, this Python and this installation: all are written in it."""
     try:
         with open(binary, "rb") as file:
             text = file.read()
     except OSError:
         return False
-    return hookline.__version__.encode() + b"\0" in text and os.fsencode(sys.executable) + b"\0" in text
+    return all(os.fsencode(word) + b"\0" in text for word in (hookline.__version__, sys.executable, MAIN))
 
 
-def client_program(choice: str, own: str, environ: Mapping[str, str], *, build: bool, forecast: bool = False) -> str:
-    """What a command door calls. ``build`` makes the client; ``forecast`` says where it would be, for a dry run.
+def entry_program(
+    target: Agent, choice: str, environ: Mapping[str, str], *, build: bool, forecast: bool = False
+) -> str:
+    """What an entry calls. ``build`` makes it; ``forecast`` says where it would be, for a dry run.
 
     Where nobody has chosen, a compiler that is there is used: nobody should have to know of a door to get through it.
     """
-    if choice == "command" or environ.get("HOOKLINE_DAEMON") == "off":
-        return own
+    if target.form == "plugin" or choice == "command" or environ.get("HOOKLINE_DAEMON") == "off":
+        return _launcher(environ, build=build)
     if choice == "client":
         return _client(environ, build=True) if build else _planned_client(environ)
     if there := _client(environ, build=False):
         return there
     if not (build or forecast) or compiler() is None:
-        return own
+        return _launcher(environ, build=build)
     if forecast:
         return _planned_client(environ)
     try:
         return _client(environ, build=True)
-    except StateError:  # the command does the same, only later
-        return own
+    except StateError:  # the launcher does the same, only later
+        return _launcher(environ, build=True)
 
 
-def transport_name(target: Agent, used: str, own: str) -> str:
+def transport_name(target: Agent, used: str, environ: Mapping[str, str]) -> str:
     """What the choice came to for this agent."""
     if target.form == "plugin":
         return "socket"
-    return "command" if used == own else "client"
+    return "client" if used == _planned_client(environ) else "command"
 
 
 def remove_http_token(environ: Mapping[str, str]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from hookline.config import Loaded, ProjectGate, load
 from hookline.core._dataclass import dataclass, replace
 from hookline.core.hook import HookSpec
-from hookline.core.paths import Paths, find_paths, project_root
+from hookline.core.paths import Directories, Paths, find_paths, project_root
 from hookline.core.result import Blocked
 from hookline.core.settings import RecordSettings
 from hookline.dialects.base import FOREIGN
@@ -72,6 +72,10 @@ class Sources:
     environ: Mapping[str, str] | None = None
     home: str | None = None
     paths: Paths | None = None
+    #: The variables that say where files are; those of ``environ`` by default.
+    lookup: Mapping[str, str] | None = None
+    #: Further places whose guards and approvals count too.
+    others: Sequence[Directories] = ()
     agent: str = "hookline"
     trust_all: bool = False
     #: A person looks: what is not approved is parsed and shown too. Otherwise it is not even read.
@@ -106,8 +110,8 @@ _KEEP_ALL, READ_ONLY = StoreOptions(), StoreOptions(record=False)
 def load_runtime(sources: Sources, stores: StoreOptions = _KEEP_ALL) -> Runtime:
     """Find the hooks and make an engine of them."""
     place = _place(sources)
-    store = None if sources.config else trust_store(place.paths, place.cwd, place.home, place.environ, sources.dialect)
-    loaded = _loaded(place, sources, _gate(store, sources))
+    store = None if sources.config else _approvals(place, sources)
+    loaded = _loaded(place, sources, store)
     loaded, held = _with_kept_guards(loaded, place, sources)
     judged = _judge(loaded, store, sources)
     loaded = _with_plugins(loaded, judged.verdicts, place.environ)
@@ -122,6 +126,7 @@ def load_runtime(sources: Sources, stores: StoreOptions = _KEEP_ALL) -> Runtime:
         cwd=place.cwd,
         agent=sources.agent,
         environ=place.environ,
+        directories=None if sources.lookup is None else Directories(home=place.home, paths=place.paths),
         live=stores.live,
         blocked=HookBlocks(
             verdicts=judged.verdicts,
@@ -163,7 +168,8 @@ def _with_kept_guards(loaded: Loaded, place: _Place, sources: Sources) -> tuple[
     from hookline.config.discover import lookup_for  # only a changed file needs these
     from hookline.config.kept_guards import with_kept_guards
 
-    lookup = lookup_for(cwd=place.cwd, home=place.home, environ=place.environ, paths=place.paths)
+    environ = place.environ if sources.lookup is None else sources.lookup
+    lookup = lookup_for(cwd=place.cwd, home=place.home, environ=environ, paths=place.paths)
     return with_kept_guards(loaded, kept, lookup)
 
 
@@ -227,24 +233,40 @@ def _gate(store: TrustStore | None, sources: Sources) -> ProjectGate:
     return ProjectGate("inspect" if sources.inspect else "approved", store)
 
 
-def _loaded(place: _Place, sources: Sources, gate: ProjectGate) -> Loaded:
+def _loaded(place: _Place, sources: Sources, store: TrustStore | None) -> Loaded:
     """A file that the caller has read itself counts as the caller has read it."""
     config, more = sources.config, sources.more
     loaded = load(
         cwd=place.cwd,
         home=place.home,
-        environ=place.environ,
+        environ=place.environ if sources.lookup is None else sources.lookup,
         paths=place.paths,
         files=[os.path.abspath(os.fspath(file)) for file in config] if config else None,
         dialect=sources.dialect,
-        gate=gate,
+        gate=_gate(store, sources),
     )
     loaded = replace(loaded, settings=replace(loaded.settings, state_dir=place.paths.state))
+    for other in () if config else sources.others:
+        loaded = _with_others(loaded, load(
+            cwd=place.cwd, home=other.home, environ=other.variables(), paths=other.paths, dialect=sources.dialect,
+            gate=_gate(store, sources),
+        ))  # fmt: skip
     if not more:
         return loaded
     read = {(spec.dialect, spec.origin.file) for spec in more}
     rest = tuple(spec for spec in loaded.specs if (spec.dialect, spec.origin.file) not in read)
     return replace(loaded, specs=(*rest, *more))
+
+
+def _with_others(loaded: Loaded, other: Loaded) -> Loaded:
+    """Hooks of another home directory besides: neither overrides or switches off a hook of the other."""
+    known, read = {spec.id for spec in loaded.specs}, {source.path for source in loaded.sources}
+    return replace(
+        loaded,
+        specs=(*loaded.specs, *(spec for spec in other.specs if spec.id not in known)),
+        problems=tuple(dict.fromkeys((*loaded.problems, *other.problems))),
+        sources=(*loaded.sources, *(source for source in other.sources if source.path not in read)),
+    )
 
 
 def _with_plugins(loaded: Loaded, verdicts: Mapping[str, Verdict], environ: Mapping[str, str]) -> Loaded:
@@ -354,13 +376,24 @@ def project_gate(paths: Paths, cwd: str, home: str, environ: Mapping[str, str]) 
 
 
 def trust_store(
-    paths: Paths, cwd: str, home: str, environ: Mapping[str, str], dialect: str | None = None
+    paths: Paths,
+    cwd: str,
+    home: str,
+    environ: Mapping[str, str],
+    dialect: str | None = None,
+    *,
+    others: Sequence[TrustStore] = (),
 ) -> TrustStore:
     from hookline.state.trust import TrustStore as Approvals  # files named on the command line need none
 
     root = project_root(cwd, home)
     look = f"{dialect or 'native'} {root}"
-    return Approvals(os.path.join(paths.state, "trust.json"), root=root, look=look, environ=environ)
+    return Approvals(os.path.join(paths.state, "trust.json"), root=root, look=look, environ=environ, others=others)
+
+
+def _approvals(place: _Place, sources: Sources) -> TrustStore:
+    others = [trust_store(one.paths, place.cwd, one.home, place.environ) for one in sources.others]
+    return trust_store(place.paths, place.cwd, place.home, place.environ, sources.dialect, others=others)
 
 
 # ── what is kept ─────────────────────────────────────────────────────────────────────────────────────

@@ -29,6 +29,7 @@ from hookline.state.record import NullRecorder, Record, Recorder
 from hookline.state.sessions import MemorySessions, Sessions
 
 if TYPE_CHECKING:
+    from hookline.core.paths import Directories
     from hookline.state.record.store import Store  # an engine made by hand does without SQLite
 
 _make_event, _make_decision, _make_task, _make_record = (
@@ -60,6 +61,8 @@ class Engine:
     cwd: str = ""
     agent: str = "hookline"
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
+    #: Where the person's files are; None: the variables of each event say.
+    directories: Directories | None = None
     sessions: Sessions = field(default_factory=MemorySessions, repr=False)
     recorder: Recorder = field(default_factory=NullRecorder, repr=False)
     crew: RunnerPool = field(default_factory=RunnerPool, repr=False)
@@ -253,6 +256,7 @@ class Engine:
             until=until,
             native=native,
             native_name=native_name or name,
+            directories=self.directories,
         )
 
     def _begin(self, name: str, data: Mapping[str, Any], environ: Mapping[str, str] | None) -> _Counted | Decision:
@@ -272,6 +276,7 @@ class Engine:
             kind=event.kind, data=event.data, id=event.id, session=event.session, turn=facts.turn, agent=event.agent,
             role=event.role, mode=facts.mode, generation=facts.generation, cwd=event.cwd, environ=event.environ,
             time=event.time, until=event.until, native=event.native, native_name=event.native_name,
+            directories=event.directories,
         )  # fmt: skip
         return event, facts
 

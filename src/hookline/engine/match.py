@@ -299,7 +299,7 @@ def gate(gates: Gates, event: Event, facts: Facts) -> str:
     """Why a gate holds the hook back; "" when all pass. Claims are not made here."""
     data, turn = event.data, facts.turn
     auto = bool(data.get("auto_submit"))
-    if gates.agent and not _named(event.agent, gates.agent):
+    if gates.agent and not is_named(event.agent, gates.agent):
         return f"agent {event.agent!r} is not one of {', '.join(gates.agent)}"
     if gates.cwd and not any(compile_glob(text).match(event.cwd) for text in gates.cwd):
         return f"directory {event.cwd!r} does not match {', '.join(gates.cwd)}"
@@ -320,7 +320,7 @@ def gate(gates: Gates, event: Event, facts: Facts) -> str:
     return ""
 
 
-def _named(agent: str, wanted: tuple[str, ...]) -> bool:
+def is_named(agent: str, wanted: tuple[str, ...]) -> bool:
     """``claude`` means ``claude-code`` and the other way round."""
     short = agent.partition("-")[0]
     return any(name in {agent, short} or agent == name.partition("-")[0] for name in wanted)

@@ -10,12 +10,14 @@ from collections.abc import Callable, Mapping, Sequence
 
 from hookline.core._dataclass import EMPTY, dataclass, fast_constructor, replace
 from hookline.core.event import Event
-from hookline.core.result import Decision, Started
+from hookline.core.paths import Directories
+from hookline.core.result import Decision, Message, Started
 from hookline.core.session_facts import Facts
 from hookline.dialects.base import Answer, Dialect, Incoming
 from hookline.engine import fold
 from hookline.engine.build import Runtime, Sources
 from hookline.gateway import bypass, derived
+from hookline.gateway.deadline import with_deadline
 from hookline.gateway.dedupe import Deduper, EarlierDecision
 from hookline.gateway.notices import SessionNotice, find_unloaded_guards, problem_lines, trust_lines
 from hookline.gateway.reply import AgentReply, write_reply
@@ -49,6 +51,9 @@ def hook_sources(request: AgentRequest, environ: Mapping[str, str] | None = None
         environ=request.environ if environ is None else environ,
         home=request.home,
         paths=request.paths,
+        # A repository's agent settings can set variables: none of them says where a file of the person's is.
+        lookup=Directories(home=request.home, paths=request.paths).variables(),
+        others=request.others,
         agent=arguments.agent,
         agents_door=True,
     )
@@ -90,6 +95,7 @@ def _handle(
     deduper: Deduper | None,
     on_answer: Callable[[Answer], None],
 ) -> AgentResponse:
+    request = with_deadline(request, runtime.engine.specs)
     if not request.environ.keys().isdisjoint(bypass.VARIABLES):
         bypassed = bypass.bypass(request, _event(request, runtime), runtime.engine, problem_lines(runtime))
         if bypassed is not None:
@@ -184,6 +190,8 @@ class _AnswerWriter:
     def finish(self, event: Event, decision: Decision) -> Decision:
         """What this agent cannot do goes into the record, and so does the refusal that this leads to."""
         request = self._request
+        if event.kind.name == "SessionStart" and request.arguments.registration:
+            decision = _report_unregistered(request, decision, self._runtime)
         if request.arguments.fail_closed and self._runtime.loaded.problems:
             decision = _refuse_missing_guard(event, decision, self._runtime)
         reply = _reply(request.dialect, event, decision)
@@ -238,9 +246,21 @@ def _reply(dialect: Dialect, event: Event, decision: Decision) -> AgentReply:
         return replace(write_reply(dialect, event, plain), dropped=(note,))
 
 
+def _report_unregistered(request: AgentRequest, decision: Decision, runtime: Runtime) -> Decision:
+    """A hook that the agent does not call looks like one that works, so the person is told when a session begins."""
+    from hookline.gateway import required_events as required  # noqa: PLC0415  only the start of a session needs it
+
+    agent = derived.calling_agent(request.arguments.agent)
+    agents = () if agent is None else (agent,)
+    hooks = required.active_hooks(runtime)
+    found = required.unregistered_events(hooks, agents, request.cwd, request.home, request.environ)
+    told = tuple(Message(hook="hookline", text=str(one)) for one in found)
+    return replace(decision, messages=(*decision.messages, *told)) if told else decision
+
+
 def _refuse_missing_guard(event: Event, decision: Decision, runtime: Runtime) -> Decision:
     """A guard that could not be loaded cannot object, so its silence is no consent."""
-    why = next(find_unloaded_guards(runtime), None)
+    why = next(find_unloaded_guards(runtime, event.kind.name), None)
     if why is None or decision.effect == "deny" or not event.kind.deniable:
         return decision
     reason = f"hookline failed: a hook that must not be skipped may be missing, since {why} (see: hookline check)"

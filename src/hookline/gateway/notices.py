@@ -6,10 +6,12 @@ reported once in a session: on standard error, and inside the agent as soon as a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from hookline.core._dataclass import replace
-from hookline.core.event import Event
+from hookline.core.event import EVENTS, Event
+from hookline.core.files import read_text
 from hookline.core.hook import Gates, hook_id
 from hookline.core.problem import Problem
 from hookline.core.result import Decision, Message
@@ -19,6 +21,8 @@ from hookline.state.sessions import Sessions
 
 #: How often a session sees the notice.
 _ONCE = Gates(once_per_session=True)
+
+_OF_ONE_HOOK = re.compile(r"\$\.hook\[(\d+)\]")
 
 
 def problem_lines(runtime: Runtime) -> Iterator[str]:
@@ -78,11 +82,26 @@ def trust_lines(decision: Decision) -> Iterator[str]:
             yield f"{outcome.hook}: {outcome.error}"
 
 
-def find_unloaded_guards(runtime: Runtime) -> Iterator[Problem]:
-    """Mistakes that keep a hook of the user's own from loading. A repository's mistakes must not lock its reader out,
-    and a guard of it that was approved counts as failed anyway."""
+def find_unloaded_guards(runtime: Runtime, event: str) -> Iterator[Problem]:
+    """Mistakes that may keep a guard of this event, in the user's own files, from loading. A repository's mistakes must
+    not lock its reader out, and a guard of it that was approved counts as failed anyway."""
     foreign = {source.path for source in runtime.loaded.sources if source.layer in FOREIGN}
     for problem in runtime.loaded.problems:
         of_hooks = problem.pointer == "$" or problem.pointer.startswith(("$.hook", "$.source"))
-        if of_hooks and problem.severity == "error" and problem.file not in foreign:
+        if of_hooks and problem.severity == "error" and problem.file not in foreign and _may_guard(problem, event):
             yield problem
+
+
+def _may_guard(problem: Problem, event: str) -> bool:
+    """Whether the hook that the problem is about listens to this event, or to one that nobody knows. In doubt it does."""
+    found = _OF_ONE_HOOK.match(problem.pointer)
+    text = read_text(problem.file) if found is not None else None
+    if found is None or text is None:
+        return True
+    from tomllib import TOMLDecodeError, loads
+
+    try:
+        names = loads(text)["hook"][int(found[1])]["on"]
+    except (TOMLDecodeError, LookupError, TypeError):
+        return True
+    return any(name == event or name not in EVENTS for name in (names if isinstance(names, list) else [names]))

@@ -9,14 +9,13 @@ import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from time import monotonic
 from typing import Any
 
-from hookline.config.discover import surroundings
+from hookline.config.discover import agents_directories
 from hookline.core._dataclass import dataclass, fast_constructor
 from hookline.core.errors import DataError, UsageError
 from hookline.core.event import Event, event_kind
-from hookline.core.paths import Paths, find_paths
+from hookline.core.paths import Directories, Paths, account_home, find_paths
 from hookline.dialects import dialect_named, find_guest
 from hookline.dialects.base import Dialect, Incoming
 from hookline.gateway.args import HOOK_SYNTAX, parse_plain, parse_seconds
@@ -39,8 +38,10 @@ class HookArguments:
     config: tuple[str, ...] = ()
     #: Which registration calls; "" where a person wrote the line by hand.
     registration: str = ""
-    #: Seconds until the agent must have an answer; 0.0: not given.
+    #: Seconds until the agent must have an answer; 0.0: as long as its hooks may take (``gateway.deadline``).
     deadline: float = 0.0
+    #: Where the entry says that the person's files are; None if it does not say.
+    directories: Directories | None = None
     #: Some hook must not be skipped: if hookline cannot answer, it refuses.
     fail_closed: bool = False
 
@@ -60,10 +61,20 @@ class AgentRequest:
     environ: Mapping[str, str]
     home: str
     paths: Paths
+    #: Where guards count besides; only if the entry names no directories.
+    others: tuple[Directories, ...] = ()
     #: When hooks must be done, so that there is time to answer (``time.monotonic``); 0.0: they have their own limits.
     until: float = 0.0
     #: Gives the process id of the caller; None: it is this process, or unknown.
     caller_pid: Callable[[], int] | None = None
+
+    def until_then(self, until: float) -> AgentRequest:
+        """The same, with this moment; ``replace`` would take ten times as long, and every event passes here."""
+        return _make_request(
+            arguments=self.arguments, dialect=self.dialect, payload=self.payload, event_name=self.event_name,
+            incoming=self.incoming, caller_cwd=self.caller_cwd, cwd=self.cwd, environ=self.environ, home=self.home,
+            paths=self.paths, others=self.others, until=until, caller_pid=self.caller_pid,
+        )  # fmt: skip
 
 
 _make_request = fast_constructor(AgentRequest)
@@ -74,14 +85,37 @@ def arguments_from(args: Any) -> HookArguments:
     return HookArguments(
         agent=args.agent, event=args.event, dialect=args.dialect, config=tuple(args.config),
         registration=args.registration, deadline=parse_seconds(args.deadline),
-        fail_closed=args.on_failure == "deny",
+        fail_closed=args.on_failure == "deny", directories=_named_directories(args),
     )  # fmt: skip
+
+
+def _named_directories(args: Any) -> Directories | None:
+    """Those that the entry names; the others are in their usual places below its home directory."""
+    names = ("home", "config_dir", "state_dir", "data_dir")
+    given = {name: value for name in names if (value := getattr(args, name, ""))}
+    if not given:
+        return None
+    for name, value in given.items():
+        if not os.path.isabs(value):
+            raise UsageError(
+                f"--{name.replace('_', '-')} {value} is not an absolute path; deploy again: hookline deploy"
+            )
+    home = given.get("home") or account_home() or "/"
+    usual = find_paths({}, home)
+    paths = Paths(
+        config=given.get("config_dir", usual.config), state=given.get("state_dir", usual.state),
+        data=given.get("data_dir", usual.data),
+    )  # fmt: skip
+    return Directories(home=home, paths=paths)
 
 
 def parse_arguments(words: Sequence[str]) -> HookArguments | None:
     """From the words themselves; None when they need a parser."""
     args = parse_plain(words, HOOK_SYNTAX)
-    return None if args is None else arguments_from(args)
+    try:
+        return None if args is None else arguments_from(args)
+    except UsageError:
+        return None
 
 
 def parse_request(
@@ -89,11 +123,11 @@ def parse_request(
     stdin: bytes,
     environ: Mapping[str, str],
     caller_cwd: str,
-    find_paths: Callable[[str, Mapping[str, str]], tuple[str, Paths]] | None = None,
+    find_directories: Callable[[str, Mapping[str, str]], tuple[Directories, ...]] = agents_directories,
     *,
     caller_pid: Callable[[], int] | None = None,
 ) -> AgentRequest:
-    """Raises ``UsageError`` and ``DataError``. ``find_paths`` is ``find_home_and_paths``, or one with a cache."""
+    """Raises ``UsageError`` and ``DataError``. ``find_directories`` may have a cache."""
     payload = _parse_payload(stdin)
     dialect = dialect_for_payload(arguments.agent, payload)
     event_name = arguments.event or _event_name(payload)
@@ -103,12 +137,12 @@ def parse_request(
     cwd = incoming.cwd if incoming.cwd.isprintable() and incoming.cwd else _possible(incoming.cwd) or caller_cwd
     if not cwd.startswith("/"):
         cwd = os.path.join(caller_cwd, cwd)
-    home, paths = (find_paths or find_home_and_paths)(cwd, environ)
-    deadline = arguments.deadline
+    named = arguments.directories
+    own, *others = (named,) if named is not None else find_directories(cwd, environ)
     return _make_request(
         arguments=arguments, dialect=dialect, payload=payload, event_name=event_name, incoming=incoming,
-        caller_cwd=caller_cwd, cwd=cwd, environ=environ, home=home, paths=paths,
-        until=monotonic() + deadline - _reserved_seconds(deadline) if deadline else 0.0, caller_pid=caller_pid,
+        caller_cwd=caller_cwd, cwd=cwd, environ=environ, home=own.home, paths=own.paths,
+        others=tuple(others), until=0.0, caller_pid=caller_pid,
     )  # fmt: skip
 
 
@@ -136,16 +170,6 @@ def dialect_for_payload(agent: str, payload: Mapping[str, Any]) -> Dialect:
 
 # Every event passes here, and an agent's name keeps its meaning for as long as we run.
 _dialect_named, _find_guest = cache(dialect_named), cache(find_guest)
-
-
-def _reserved_seconds(deadline: float) -> float:
-    """The part of a deadline that is not for hooks: to end them, to record, to answer."""
-    return min(5.0, deadline / 4)
-
-
-def find_home_and_paths(cwd: str, environ: Mapping[str, str]) -> tuple[str, Paths]:
-    home, own = surroundings(cwd, environ)
-    return home, find_paths(own, home)
 
 
 def dedupe_key(request: AgentRequest) -> Key:

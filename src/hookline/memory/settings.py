@@ -6,7 +6,7 @@ They come from hookline's own files and from lazy-harness's ``config.toml``; our
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hookline.config.discover import lazy_places, native_places, surroundings
@@ -130,18 +130,27 @@ def resolve_environment(cwd: str, environ: Mapping[str, str], *, agent: str = OW
         xdg = {name: value for name, value in environ.items() if name.startswith("XDG_")}
         trusted = {name: environ[name] for name in (*_TRUSTED_ABSOLUTE, *_TRUSTED_OWN) if environ.get(name)}
     else:
-        root = os.path.realpath(project).rstrip("/") + "/"
-        trusted = {
-            name: value
-            for name in _TRUSTED_ABSOLUTE
-            if os.path.isabs(value := environ.get(name, "")) and not (os.path.realpath(value) + "/").startswith(root)
-        }
+        trusted = _outside_project(_TRUSTED_ABSOLUTE, environ, project)
     known = {**xdg, **trusted}
     return TrustedEnvironment(cwd=cwd, home=home, paths=find_paths(known, home), environ=known, project=project)
 
 
 def event_environment(event: Event) -> TrustedEnvironment:
-    return resolve_environment(event.cwd or os.getcwd(), event.environ, agent=event.agent)
+    cwd, own = event.cwd or os.getcwd(), event.directories
+    if own is None:
+        return resolve_environment(cwd, event.environ, agent=event.agent)
+    project = project_root(cwd, own.home)
+    # These say where an agent keeps its sessions, not where our files are.
+    trusted = _outside_project(("CLAUDE_CONFIG_DIR", "LCT_LEARNINGS_DIR"), event.environ, project)
+    known = {**own.variables(), **trusted}
+    return TrustedEnvironment(cwd=cwd, home=own.home, paths=own.paths, environ=known, project=project)
+
+
+def _outside_project(names: Iterable[str], environ: Mapping[str, str], project: str) -> dict[str, str]:
+    """Those of the variables that name a directory outside the project."""
+    root = os.path.realpath(project).rstrip("/") + "/"
+    given = {name: environ[name] for name in names if os.path.isabs(environ.get(name, ""))}
+    return {name: path for name, path in given.items() if not (os.path.realpath(path) + "/").startswith(root)}
 
 
 def load(here: TrustedEnvironment) -> tuple[KnowledgeLoop, tuple[Problem, ...]]:

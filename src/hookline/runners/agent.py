@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from hookline.core._dataclass import dataclass, empty, field, replace
 from hookline.core.errors import HooklineError
 from hookline.core.hook import AgentRun
+from hookline.core.isolation import MAIN
 from hookline.core.paths import find_paths
 from hookline.core.result import RunResult
 from hookline.runners.command import CommandRunner
@@ -243,7 +244,7 @@ def _as_command(job: Job) -> Job:
     if action.command:
         return replace(job, call=replace(call, argv=action.command))
     options = ("--steps", str(action.steps), "--json", "--from-stdin", "--no-hooks")
-    argv = (sys.executable, "-m", "hookline", "agent", *options)
+    argv = (sys.executable, "-I", MAIN, "agent", *options)
     environ = {**call.environ, "HOOKLINE_NO_HOOKS": "1", PASSED_ON: _settings_text(job)}
     return replace(job, call=replace(call, argv=argv, stdin=_as_snapshot(job), environ=environ))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hookline.config.discover import native_places, surroundings
+from hookline.config.discover import agents_directories, native_places, surroundings
 from hookline.core.paths import Paths, project_root
 
 PATHS = Paths(config="/c", state="/s", data="/d", machine="/m")
@@ -106,3 +106,46 @@ def test_what_lies_above_ones_own_files_is_no_project(tmp_path: Path) -> None:
     own = {"XDG_CONFIG_HOME": str(tmp_path / "config")}
     assert surroundings("/", environ) == (str(tmp_path / "home"), own)
     assert surroundings(pwd.getpwuid(os.geteuid()).pw_dir, environ) == (str(tmp_path / "home"), own)
+
+
+@pytest.fixture
+def account(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The home directory in the password database."""
+    home = tmp_path / "account"
+    home.mkdir()
+    entry = type("Entry", (), {"pw_dir": str(home)})
+    monkeypatch.setattr(pwd, "getpwuid", lambda _user: entry)
+    return home
+
+
+@pytest.mark.parametrize("name", ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"])
+def test_where_a_variable_differs_from_the_password_database_both_count(
+    account: Path, tmp_path: Path, name: str
+) -> None:
+    project = tmp_path / "project"
+    (project / ".git").mkdir(parents=True)
+    same = agents_directories(str(project), {"HOME": str(account)})
+    assert [one.home for one in same] == [str(account)]
+    named, usual = agents_directories(str(project), {"HOME": str(account), name: str(tmp_path / "elsewhere")})
+    assert usual == same[0]
+    assert named.paths != usual.paths
+
+
+@pytest.mark.parametrize("value", ["/proc/self/cwd/../evil", "/x/../evil", "evil", ".", "/dev/fd/3"])
+def test_a_path_that_is_not_plain_says_nothing(account: Path, tmp_path: Path, value: str) -> None:
+    environ = {"HOME": str(account), "XDG_CONFIG_HOME": value, "XDG_STATE_HOME": value}
+    (only,) = agents_directories(str(tmp_path), environ)
+    assert only.paths.config == str(account / ".config/hookline")
+    (only,) = agents_directories(str(tmp_path), {"HOME": value})
+    assert only.home == str(account)
+
+
+def test_a_user_whom_the_password_database_does_not_know_has_the_variables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unknown(_user: int) -> None:
+        raise KeyError
+
+    monkeypatch.setattr(pwd, "getpwuid", unknown)
+    (only,) = agents_directories(str(tmp_path), {"HOME": "/home/x"})
+    assert only.home == "/home/x"

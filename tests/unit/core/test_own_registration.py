@@ -9,7 +9,7 @@ import pytest
 
 from hookline.core.agents import all_agents
 from hookline.core.own_registration import calls_hookline, is_ours
-from hookline.deploy.registration import Need, registrations
+from hookline.deploy.registration import Caller, registrations
 from hookline.dialects import dialect_named
 from hookline.dialects.base import Layer, Lookup
 from hookline.runners.environ import DEPTH_VARIABLE, MOST_NESTED, hook_depth, next_depth, why_too_deep
@@ -29,11 +29,11 @@ def read(agent: str, hooks: dict[str, list[Any]]) -> list[str]:
     return [spec.name for spec in parsed.specs]
 
 
-@pytest.mark.parametrize("closed", [False, True])
+@pytest.mark.parametrize("canonical", ["PreToolUse", "PostToolUse"])
 @pytest.mark.parametrize("program", PROGRAMS)
 @pytest.mark.parametrize("agent", DIALECTS)
-def test_a_registration_is_no_hook_of_the_agent_it_was_written_for(agent: str, program: str, closed: bool) -> None:
-    wanted = registrations(all_agents()[agent], program, (Need(event="PreToolUse", seconds=60, closed=closed),))
+def test_a_registration_is_no_hook_of_the_agent_it_was_written_for(agent: str, program: str, canonical: str) -> None:
+    wanted = registrations(all_agents()[agent], Caller(program=program), (canonical,))
     (event, entry) = (wanted[0].event, wanted[0].entry)
     mine = json.loads(json.dumps(entry))
     inner = mine["hooks"][0] if "hooks" in mine else mine

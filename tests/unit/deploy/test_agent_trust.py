@@ -10,7 +10,6 @@ import pytest
 
 from hookline.core.agents import all_agents
 from hookline.deploy.agent_trust import TrustContext, trust_checks
-from hookline.deploy.registration import config_path
 from hookline.deploy.requirements import AgentFile
 
 
@@ -23,7 +22,7 @@ def states(tmp_path: Path, agent: str, scope: Any = "user", **files: Any) -> lis
         text = content if isinstance(content, str) else json.dumps(content)
         file.write_text(text.replace("PROJECT", str(project)))
     target = all_agents()[agent]
-    path = config_path(target, scope, str(project), str(home), {})
+    path = target.config_path(scope, str(project), str(home), {})
     assert path is not None
     found = trust_checks(
         AgentFile(agent=target, scope=scope, path=path), TrustContext(project=str(project), home=str(home), environ={})

@@ -14,20 +14,20 @@ import pytest
 from hookline.core.agents import all_agents
 from hookline.core.own_registration import is_ours
 from hookline.deploy.plan import entry_commands
-from hookline.deploy.registration import Need, command_program, registrations
+from hookline.deploy.registration import Caller, command_program, registrations
 from hookline.dialects.event_lookup import native_events
 
 ENDS = {"gone": None, "broken": "exit 3", "old": "exit 64", "killed": "kill -9 $$", "cannot": "echo why >&2; exit 2"}
 AGENTS = [name for name, target in all_agents().items() if target.form != "plugin"]
 
 
-def answer(tmp_path: Path, agent: str, event: str, end: str | None, *, closed: bool = True) -> Any:
+def answer(tmp_path: Path, agent: str, event: str, end: str | None) -> Any:
     program = tmp_path / "a b" / "hookline"
     program.parent.mkdir(exist_ok=True)
     if end is not None:
         program.write_text(f"#!/bin/sh\n{end}\n")
         program.chmod(0o755)
-    (one,) = registrations(all_agents()[agent], str(program), (Need(event=event, seconds=60, closed=closed),))
+    (one,) = registrations(all_agents()[agent], Caller(program=str(program)), (event,))
     (line,) = entry_commands(one.entry)
     return subprocess.run(["/bin/sh", "-c", line], input="{}", capture_output=True, text=True, check=False)
 
@@ -57,21 +57,20 @@ def test_what_it_had_begun_to_say_spoils_no_refusal(tmp_path: Path, agent: str, 
 
 
 @pytest.mark.parametrize("agent", AGENTS)
-@pytest.mark.parametrize("event", ["PreToolUse", "PermissionRequest"])
+@pytest.mark.parametrize("event", ["PreToolUse", "PermissionRequest", "Stop"])
 def test_the_program_is_found_in_its_line(agent: str, event: str) -> None:
     if event not in native_events(all_agents()[agent]):
         return
-    for closed in (True, False):
-        for program in ("/opt/a b/hookline", "/opt/it's/hookline"):
-            (one,) = registrations(all_agents()[agent], program, (Need(event=event, seconds=60, closed=closed),))
-            (line,) = entry_commands(one.entry)
-            assert (is_ours(line), command_program(line)) == (True, program)
+    for program in ("/opt/a b/hookline", "/opt/it's/hookline", "hookline"):
+        (one,) = registrations(all_agents()[agent], Caller(program=program), (event,))
+        (line,) = entry_commands(one.entry)
+        assert (is_ours(line), command_program(line)) == (True, program)
 
 
 @pytest.mark.parametrize("agent", ["codex", "letta-code"])
 def test_a_persons_own_shell_need_not_read_ours(agent: str) -> None:
     """fish knows neither braces nor ``$?``: for it there are three words, and quotes as every shell has them."""
-    (one,) = registrations(all_agents()[agent], "/opt/hookline", (Need(event="PreToolUse", seconds=60, closed=True),))
+    (one,) = registrations(all_agents()[agent], Caller(program="/opt/hookline"), ("PreToolUse",))
     (line,) = entry_commands(one.entry)
     assert shlex.split(line)[:2] == ["/bin/sh", "-c"]
     assert len(shlex.split(line)) == 3
@@ -103,32 +102,38 @@ def test_a_broken_hookline_never_keeps_an_agent_from_stopping(tmp_path: Path, ag
     assert (done.returncode, done.stdout) == ({"gemini-cli": 1, "copilot-cli": 0}.get(agent, 3), "")
 
 
-def test_where_no_hook_asks_for_it_nothing_is_refused(tmp_path: Path) -> None:
-    done = answer(tmp_path, "claude-code", "PreToolUse", "exit 3", closed=False)
-    assert done.returncode == 3
+def test_a_refusal_says_how_to_get_out(tmp_path: Path) -> None:
+    for agent in AGENTS:
+        caller = Caller(program=str(tmp_path / "hookline"), file='/home/"me"/settings.json')
+        (one,) = registrations(all_agents()[agent], caller, ("PreToolUse",))
+        (line,) = entry_commands(one.entry)
+        done = subprocess.run(["/bin/sh", "-c", line], input="{}", capture_output=True, text=True, check=False)
+        told = json.dumps(json.loads(done.stdout)) if done.stdout else json.dumps(done.stderr)
+        assert "pip install hookline" in told
+        assert '/home/\\"me\\"/settings.json' in told
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 @pytest.mark.parametrize(
-    ("end", "closed", "result"),
+    ("end", "result"),
     [
-        ('echo \'{"deny": "no"}\'', False, "threw: no"),
-        ('echo \'{"args": {"command": "pwd"}}\'', False, '{"command":"pwd"}'),
-        ("true", False, '{"command":"ls","description":"d"}'),
-        ("exit 3", False, '{"command":"ls","description":"d"}'),
-        ("exit 3", True, "threw: hookline failed on tool.execute.before (exit code 3), so this is refused"),
-        (None, True, "threw: hookline failed on tool.execute.before"),
+        ('echo \'{"deny": "no"}\'', "threw: no"),
+        ('echo \'{"args": {"command": "pwd"}}\'', '{"command":"pwd"}'),
+        ("true", '{"command":"ls","description":"d"}'),
+        ("exit 3", "threw: hookline failed on tool.execute.before (exit code 3), so this is refused"),
+        (None, "threw: hookline failed on tool.execute.before"),
     ],
 )
-def test_the_plugin_does_what_it_is_told(tmp_path: Path, end: str | None, closed: bool, result: str) -> None:
+def test_the_plugin_does_what_it_is_told(tmp_path: Path, end: str | None, result: str) -> None:
     from hookline.deploy.plugin import plugin_source
 
     program = tmp_path / "hookline"
     if end is not None:
         program.write_text(f"#!/bin/sh\ncat > {tmp_path}/asked\n{end}\n")
         program.chmod(0o755)
-    need = Need(event="PreToolUse", seconds=60, closed=closed)
-    (tmp_path / "plugin.mjs").write_text(plugin_source(all_agents()["opencode"], str(program), (need,)))
+    (tmp_path / "plugin.mjs").write_text(
+        plugin_source(all_agents()["opencode"], Caller(program=str(program)), ("PreToolUse",))
+    )
     (tmp_path / "drive.mjs").write_text(
         'import { Hookline } from "./plugin.mjs"\n'
         'const hooks = await Hookline({ directory: "/tmp" })\n'

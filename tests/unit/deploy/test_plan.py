@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hookline.core.agents import all_agents
 from hookline.deploy.json_edit import JsonError, scan
 from hookline.deploy.plan import Registration, own_entries, plan_file, unplan_file
-from hookline.deploy.registration import Need, registrations
+from hookline.deploy.registration import Caller, registrations
 
 LINE = "/usr/bin/hookline hook --agent claude-code --event {} --deadline 60"
 
@@ -163,22 +163,20 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 
 
 def test_every_agent_gets_one_entry_per_event_in_its_own_units() -> None:
-    needs = (Need(event="PreToolUse", seconds=60), Need(event="SessionEnd", seconds=60), Need(event="Stop", seconds=60))
+    events, caller = ("PreToolUse", "SessionEnd", "Stop"), Caller(program="/x/hookline")
     entries = {
-        name: registrations(target, "/x/hookline", needs)
-        for name, target in all_agents().items()
-        if target.form != "plugin"
+        name: registrations(target, caller, events) for name, target in all_agents().items() if target.form != "plugin"
     }
     assert [one.event for one in entries["gemini-cli"]] == ["BeforeTool", "SessionEnd", "AfterAgent"]
     assert [one.event for one in entries["copilot-cli"]] == ["preToolUse", "sessionEnd", "agentStop"]
-    assert entries["claude-code"][0].entry["hooks"][0]["timeout"] == 70
+    assert entries["claude-code"][0].entry["hooks"][0]["timeout"] == 600
     assert entries["gemini-cli"][0].entry["matcher"] == "*"
-    assert entries["gemini-cli"][0].entry["hooks"][0]["timeout"] == 70_000
+    assert entries["gemini-cli"][0].entry["hooks"][0]["timeout"] == 600_000
     assert entries["letta-code"][0].entry["hooks"][0] | {"command": ""} == {
-        "type": "command", "command": "", "timeout": 70_000, "quiet": True,
+        "type": "command", "command": "", "timeout": 600_000, "quiet": True,
     }  # fmt: skip
     assert entries["codex"][1].entry["hooks"][0]["timeout"] == 3
-    assert entries["copilot-cli"][0].entry["timeoutSec"] == 70
+    assert entries["copilot-cli"][0].entry["timeoutSec"] == 600
 
 
 BESIDE_COMMENTS = (

@@ -13,7 +13,7 @@ from tests.e2e import install
 
 from hookline.core.agents import all_agents
 from hookline.deploy.plugin import plugin_source
-from hookline.deploy.registration import Need
+from hookline.deploy.registration import Caller
 
 PART = {"type": "text", "text": "mend the roof", "id": "prt_1", "messageID": "msg_1", "sessionID": "ses_1"}
 
@@ -25,8 +25,8 @@ def test_context_is_a_part_of_its_own_that_nobody_typed(tmp_path: Path) -> None:
     program = tmp_path / "hookline"
     program.write_text('#!/bin/sh\necho \'{"context": "NOTE"}\'\n')
     program.chmod(0o700)
-    need = Need(event="UserPromptSubmit", seconds=10, closed=False)
-    (tmp_path / "plugin.mjs").write_text(plugin_source(all_agents()["opencode"], str(program), (need,)))
+    source = plugin_source(all_agents()["opencode"], Caller(program=str(program)), ("UserPromptSubmit",))
+    (tmp_path / "plugin.mjs").write_text(source)
     (tmp_path / "drive.mjs").write_text(
         'import { Hookline } from "./plugin.mjs"\n'
         f"const hooks = await Hookline({{ directory: {json.dumps(str(tmp_path))} }})\n"

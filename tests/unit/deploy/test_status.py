@@ -13,12 +13,11 @@ from hookline.core.agents import all_agents
 from hookline.deploy.apply import DeployedFile, plan_deployment
 from hookline.deploy.installed import find_other_registrations, find_registrations
 from hookline.deploy.plugin import plugin_source
-from hookline.deploy.registration import Need, registrations
-from hookline.deploy.requirements import SCOPES, merge_needs
+from hookline.deploy.registration import Caller, registrations
+from hookline.deploy.requirements import SCOPES
 from hookline.deploy.status import RegistrationStatus, duplicate_registrations, registration_status
 
-NEEDS = (Need(event="PreToolUse", seconds=60), Need(event="Stop", seconds=60))
-CLOSED = (Need(event="PreToolUse", seconds=60, closed=True), Need(event="Stop", seconds=60))
+NEEDS = ("PreToolUse", "Stop")
 
 
 @pytest.fixture
@@ -33,7 +32,8 @@ def program(tmp_path: Path) -> str:
 def put(agent: str, file: Path, program: str, needs: Any = NEEDS) -> Any:
     """What is planned for this file; written at once."""
     target = all_agents()[agent]
-    wanted = plugin_source(target, program, needs) if target.form == "plugin" else registrations(target, program, needs)
+    caller = Caller(program=program)
+    wanted = plugin_source(target, caller, needs) if target.form == "plugin" else registrations(target, caller, needs)
     one = plan_deployment(str(file), target.form, wanted)
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(one.after or "")
@@ -42,7 +42,8 @@ def put(agent: str, file: Path, program: str, needs: Any = NEEDS) -> Any:
 
 def again(agent: str, file: Path, program: str, needs: Any) -> Any:
     target = all_agents()[agent]
-    wanted = plugin_source(target, program, needs) if target.form == "plugin" else registrations(target, program, needs)
+    caller = Caller(program=program)
+    wanted = plugin_source(target, caller, needs) if target.form == "plugin" else registrations(target, caller, needs)
     return plan_deployment(str(file), target.form, wanted)
 
 
@@ -57,14 +58,17 @@ def test_nothing_is_said_of_what_is_as_it_should_be(agent: str, tmp_path: Path, 
 
 
 @pytest.mark.parametrize("agent", FILES)
-def test_a_tail_that_is_missing_or_needless_is_told(agent: str, tmp_path: Path, program: str) -> None:
+def test_an_old_entry_that_lets_the_call_go_on_is_told(agent: str, tmp_path: Path, program: str) -> None:
     file = tmp_path / FILES[agent]
     put(agent, file, program)
-    (missing,) = registration_status(all_agents()[agent], "user", again(agent, file, program, CLOSED)).findings
+    old = (
+        file.read_text()
+        .replace("--on-failure deny", "--deadline 60")
+        .replace('"tool.execute.before": true', '"tool.execute.before": [60, false]')
+    )
+    file.write_text(old)
+    (missing,) = registration_status(all_agents()[agent], "user", again(agent, file, program, NEEDS)).findings
     assert "must not be skipped" in missing
-    put(agent, file, program, CLOSED)
-    (needless,) = registration_status(all_agents()[agent], "user", again(agent, file, program, NEEDS)).findings
-    assert "is fail-closed, but no hook needs it" in needless
 
 
 def test_events_that_are_missing_or_needless_are_told(tmp_path: Path, program: str) -> None:
@@ -164,11 +168,3 @@ def test_two_scopes_of_one_agent_are_told_with_the_way_out() -> None:
     ]
     (line,) = duplicate_registrations(both)
     assert line.endswith("hookline undeploy --agent codex --scope project")
-
-
-def test_one_file_serves_several_projects() -> None:
-    loose = (Need(event="PreToolUse", seconds=90), Need(event="Notification", seconds=60))
-    assert merge_needs([CLOSED, loose]) == merge_needs([loose, CLOSED])
-    found = {need.event: need for need in merge_needs([CLOSED, loose])}
-    assert found["PreToolUse"] == Need(event="PreToolUse", seconds=90, closed=True)
-    assert set(found) == {"PreToolUse", "Stop", "Notification"}

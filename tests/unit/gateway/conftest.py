@@ -13,7 +13,7 @@ from hookline import Engine
 from hookline.config.layers import SourceFile
 from hookline.config.load import Loaded
 from hookline.core.hook import HookSpec
-from hookline.core.paths import Paths
+from hookline.core.paths import Directories, Paths
 from hookline.core.problem import Problem
 from hookline.engine.build import Runtime
 from hookline.gateway.request import AgentRequest, HookArguments, parse_request
@@ -45,7 +45,11 @@ class Gate:
         }  # fmt: skip
         given = HookArguments(agent=agent, **arguments)
         return parse_request(
-            given, json.dumps(sent).encode(), environ or {}, "/elsewhere", lambda _cwd, _environ: ("/home", self.paths)
+            given,
+            json.dumps(sent).encode(),
+            environ or {},
+            "/elsewhere",
+            lambda _cwd, _environ: (Directories(home="/home", paths=self.paths),),
         )
 
     def runtime(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from hookline.config.layers import SourceFile
@@ -53,18 +55,37 @@ def test_hooks_that_need_trust_are_told_and_other_skips_are_not() -> None:
 )
 def test_only_mistakes_that_can_hide_a_guard_count(gate: Gate, pointer: str, counts: bool) -> None:
     problem = Problem(file="/u/hookline.toml", finding="x", fix="y", pointer=pointer)
-    assert list(find_unloaded_guards(gate.runtime(problems=[problem]))) == ([problem] if counts else [])
+    assert list(find_unloaded_guards(gate.runtime(problems=[problem]), "PreToolUse")) == ([problem] if counts else [])
 
 
 def test_a_warning_hides_no_guard(gate: Gate) -> None:
-    assert list(find_unloaded_guards(gate.runtime(problems=[WARNING]))) == []
+    assert list(find_unloaded_guards(gate.runtime(problems=[WARNING]), "PreToolUse")) == []
 
 
 @pytest.mark.parametrize("layer", ["project", "local"])
 def test_a_repositorys_mistakes_do_not_lock_its_reader_out(gate: Gate, layer: str) -> None:
     source = SourceFile(path="/p/hookline.toml", layer=layer, dialect="native", found=True)
     problem = Problem(file="/p/hookline.toml", finding="x", fix="y")
-    assert list(find_unloaded_guards(gate.runtime(problems=[problem], sources=[source]))) == []
+    assert list(find_unloaded_guards(gate.runtime(problems=[problem], sources=[source]), "PreToolUse")) == []
+
+
+@pytest.mark.parametrize(
+    ("table", "counts"),
+    [
+        ('on = "PreToolUse"', True),
+        ('on = "PreToolUs"', True),
+        ('on = ["Stop", "PreToolUse"]', True),
+        ('on = "Stop"', False),
+        ('on = ["Stop", "PostToolUse"]', False),
+        ("on = 1", True),
+        ("[[hook", True),
+    ],
+)
+def test_a_hook_of_another_event_is_not_missed_as_a_guard(gate: Gate, tmp_path: Path, table: str, counts: bool) -> None:
+    file = tmp_path / "hookline.toml"
+    file.write_text(f"[[hook]]\n{table}\n")
+    problem = Problem(file=str(file), severity="error", pointer="$.hook[0].match", finding="bad", fix="mend it")
+    assert list(find_unloaded_guards(gate.runtime(problems=[problem]), "PreToolUse")) == ([problem] if counts else [])
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from hookline.cli.loading import build_runtime, dialect_of_file
+from hookline.cli.loading import build_runtime, dialect_of_file, unregistered
 from hookline.cli.output import paint, paint_status, plural, print_json, safe
 from hookline.cli.parser import add_json, add_sources
 from hookline.core._dataclass import replace
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from hookline.config import Loaded
+    from hookline.gateway.required_events import Unregistered
     from hookline.state.trust import Approval
 
 
@@ -44,7 +45,8 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     runtimes = list(_load_all(args))
-    looked = [_with_missing(runtime) for runtime in runtimes]
+    own = not (args.file or args.config or args.dialect)  # the hooks that agents' entries serve
+    looked = [_with_missing(runtime, registered=own) for runtime in runtimes]
     unapproved = {one.file for runtime in runtimes for one in runtime.unapproved}
     specs = {spec.id for loaded in looked for spec in loaded.specs if not is_inner(spec)}
     found = list(dict.fromkeys(one for loaded in looked for one in loaded.sources if one.found))
@@ -81,8 +83,10 @@ def _load_all(args: Namespace) -> Iterator[Runtime]:
             yield runtime
 
 
-def _with_missing(runtime: Runtime) -> Loaded:
-    return replace(runtime.loaded, problems=(*runtime.loaded.problems, *map(_missing_problem, runtime.missing)))
+def _with_missing(runtime: Runtime, *, registered: bool) -> Loaded:
+    more = [*map(_missing_problem, runtime.missing)]
+    more += map(_unregistered_problem, unregistered(runtime)) if registered else []
+    return replace(runtime.loaded, problems=(*runtime.loaded.problems, *more))
 
 
 def _missing_problem(one: Approval) -> Problem:
@@ -90,6 +94,10 @@ def _missing_problem(one: Approval) -> Problem:
         file=one.file, severity="warning", pointer="$", finding=f"the trusted hook {one.name!r} is missing",
         fix="review it with: hookline trust",
     )  # fmt: skip
+
+
+def _unregistered_problem(one: Unregistered) -> Problem:
+    return Problem(file=one.path, severity="warning", pointer="$.hooks", finding=one.finding, fix=one.fix)
 
 
 def _problems(loaded: Loaded) -> list[Problem]:

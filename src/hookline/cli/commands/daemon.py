@@ -37,13 +37,14 @@ def configure(parser: ArgumentParser) -> None:
         "--idle", metavar="SECONDS", type=float, help="stop after this long without a request (default 3600); 0: never"
     )
     parser.add_argument("--background", action="store_true", help="with run: write to the log instead of the terminal")
+    parser.add_argument("--directory", metavar="DIR", default="", help="with run: where its socket and its files are")
     add_json(parser)
 
 
 def run(args: Namespace) -> int:
     if args.idle is not None and not 0 <= args.idle < float("inf"):
         raise UsageError("--idle must be 0 (never) or more seconds")
-    place = find_daemon_paths(os.environ)
+    place = DaemonPaths(directory=os.path.abspath(args.directory)) if args.directory else find_daemon_paths(os.environ)
     match args.act:
         case "run":
             if not lifecycle.run(place, idle=args.idle, background=args.background):

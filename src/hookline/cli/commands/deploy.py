@@ -6,14 +6,19 @@
   hookline deploy --status                       show what is registered, and what is wrong with it
 
 Other entries, comments and formatting stay byte for byte; each file is backed up; deploying twice changes nothing;
-hookline undeploy restores the bytes. If a hook has on_failure = "deny", the entry itself refuses when hookline is
-broken or missing. Codex runs no hook that is not approved: --approve approves these entries only.
+hookline undeploy restores the bytes. Only events that your hooks need have an entry; --dry-run shows what each is for.
+The text of an entry does not depend on hooks, so a changed hook needs no new entry. Before a tool, a permission and a
+prompt, the entry itself refuses if hookline is broken or missing. Codex runs no hook that is not approved: --approve
+approves these entries only.
+
+Entries for you name your directories, so no variable that a repository sets leads hookline elsewhere. Entries for a
+project are committed: they call hookline from PATH, name no directory, and are the same for everybody.
 
 The door is how events reach hookline. OpenCode's plugin asks the daemon over its socket. The others start a command: the
-native client if it is built (--door client builds it), else hookline itself (--door command).
+native client if it is built (--door client builds it), else a launcher that starts Python (--door command).
 
---json prints {"agents": [{"agent", "scope", "path", "state", "changed", "backup", "note", "door", "events", "findings"}],
-"doubled": […]}.
+--json prints {"agents": [{"agent", "scope", "path", "state", "changed", "backup", "note", "door", "events", "why",
+"findings"}], "doubled": […]}; "why" has the reasons for each event.
 """
 
 from __future__ import annotations
@@ -32,6 +37,7 @@ from hookline.core.errors import ConfigError, StateError
 from hookline.core.paths import find_paths, project_root
 from hookline.deploy import apply, approval
 from hookline.deploy.installed import find_other_registrations
+from hookline.deploy.plan import FilePlan
 from hookline.deploy.requirements import (
     SCOPES,
     AgentFile,
@@ -44,6 +50,9 @@ from hookline.deploy.requirements import (
 from hookline.deploy.status import RegistrationStatus, agent_versions, duplicate_registrations, registration_status
 from hookline.deploy.transport import CHOICES, DESCRIPTIONS, remove_http_token
 
+#: For somebody who has no hook yet.
+_FIRST = "write one first: hookline hooks add NAME --on PreToolUse --run PROGRAM"
+
 
 def configure(parser: ArgumentParser) -> None:
     add_selection(parser)
@@ -52,7 +61,7 @@ def configure(parser: ArgumentParser) -> None:
         metavar="E",
         nargs="+",
         default=[],
-        help="only these events (default: the usual ones and those of your hooks)",
+        help="only these events (default: those that your hooks need)",
     )
     parser.add_argument("--dry-run", action="store_true", help="print the changes as a diff; write nothing")
     parser.add_argument(
@@ -125,18 +134,10 @@ def _row(
         one.refused or _registered_elsewhere(aim) or _link_out_of_project(aim, requirements.here, requirements.home),
         "",
     )
+    events = requirements.events(aim)
     if not refused and not args.dry_run:
         try:
-            backup = apply.deploy(
-                ledger,
-                one,
-                agent=target.name,
-                scope=aim.scope,
-                version=version,
-                roots=requirements.roots(aim),
-                only=requirements.only(aim),
-                door=requirements.door(aim),
-            )
+            backup = _write(aim, one, requirements, ledger, version) if events else apply.undeploy(ledger, one)
         except ConfigError as error:
             refused = str(error)
     if approve and not refused and not args.dry_run:
@@ -146,8 +147,16 @@ def _row(
     return {
         "agent": target.name, "scope": aim.scope, "path": aim.path, "changed": one.changes and not refused,
         "state": "refused" if refused else "planned" if args.dry_run else "deployed", "backup": backup,
-        "note": "" if approve else target.note, "door": requirements.way(aim), "events": [], "findings": [refused] if refused else [],
+        "note": "" if approve else target.note, "door": requirements.way(aim), "events": list(events),
+        "why": {event: list(why) for event, why in events.items()}, "findings": [refused] if refused else [],
     }  # fmt: skip
+
+
+def _write(aim: AgentFile, one: FilePlan, requirements: Requirements, ledger: apply.Ledger, version: str) -> str:
+    return apply.deploy(
+        ledger, one, agent=aim.agent.name, scope=aim.scope, version=version, roots=requirements.roots(aim),
+        only=requirements.only(aim), door=requirements.door(aim),
+    )  # fmt: skip
 
 
 def _registered_elsewhere(aim: AgentFile) -> str:
@@ -177,9 +186,15 @@ def _print_rows(rows: list[dict[str, Any]], args: Namespace) -> None:
             print(f"hookline: {finding}", file=sys.stderr)
         if row["findings"]:
             continue
-        print(f"{row['agent']}: {said}: {row['path']}", file=sys.stderr if args.dry_run else sys.stdout)
+        out = sys.stderr if args.dry_run else sys.stdout
+        if not row["events"]:
+            print(f"{row['agent']}: no hook listens to its events, so nothing is registered; {_FIRST}", file=out)
+            continue
+        print(f"{row['agent']}: {said}: {row['path']}", file=out)
         if row["changed"]:
-            print(f"  {DESCRIPTIONS[row['door']]}", file=sys.stderr if args.dry_run else sys.stdout)
+            print(f"  {DESCRIPTIONS[row['door']]}", file=out)
+        for event, why in row["why"].items() if args.dry_run else ():
+            print(f"  {event}: {'; '.join(why)}", file=out)
         if row["note"] and row["changed"] and not args.dry_run:
             print(f"  {row['note']}")
 
@@ -193,7 +208,7 @@ def _status(args: Namespace, requirements: Requirements) -> int:
         rows = [
             {
                 "agent": one.agent, "scope": one.scope, "path": one.path, "state": one.state, "changed": False, "backup": "",
-                "note": "", "door": "", "events": list(one.events), "findings": list(one.findings),
+                "note": "", "door": "", "events": list(one.events), "why": {}, "findings": list(one.findings),
             }
             for one in found
         ]  # fmt: skip

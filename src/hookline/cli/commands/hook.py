@@ -7,9 +7,11 @@
 NAME is context-inject, pre-compact, session-export, compound-loop or session-end. Its answer is in Claude Code's format,
 or in Copilot's or Letta Code's if the payload is theirs or --agent names them. The exit code is always 0.
 
-A repository's agent settings can set variables, so HOOKLINE_TRUST and HOOKLINE_*_DIR are ignored here, and so are HOME
-and XDG_* if they point into the project. With --on-failure deny, any failure of hookline itself ends with exit code 2,
-which agents read as a block.
+A repository's agent settings can set variables. So entries of hookline deploy name the person's directories, and no
+variable does. A call without --config-dir follows HOME and XDG_*, unless they point into the project; if they differ
+from the password database, the hooks and approvals of both places count. HOOKLINE_TRUST, HOOKLINE_*_DIR and the
+variables of other hook systems are ignored. With --on-failure deny, any failure of hookline itself ends with exit code
+2, which agents read as a block.
 """
 
 from __future__ import annotations
@@ -35,8 +37,16 @@ if TYPE_CHECKING:
     from hookline.gateway.dedupe import Deduper
     from hookline.gateway.request import AgentRequest
 
-#: Seconds until an answer if the registration does not say; the clients use the same number.
-_DEADLINE = 600.0
+#: Seconds until an answer while it is not known which hooks there are.
+_LEAST = 60.0
+#: What an entry of hookline deploy says about the person's files; variables do not count beside it.
+_DIRECTORIES = {
+    "home": "the home directory of the person (default: the one in the password database)",
+    "config-dir": "where hookline.toml of the person is; variables that name directories are then ignored",
+    "state-dir": "where approvals, sessions and records are",
+    "data-dir": "where data is",
+    "runtime-dir": "where the daemon's socket is, if not in the state directory",
+}
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -54,7 +64,7 @@ def configure(parser: ArgumentParser) -> None:
         "--deadline",
         metavar="SECONDS",
         default="",
-        help="answer by then, whatever hangs (default: 600)",
+        help="answer by then, whatever hangs (default: as long as the hooks of the event may take)",
     )
     parser.add_argument(
         "--on-failure", choices=("ignore", "deny"), default="ignore",
@@ -64,6 +74,8 @@ def configure(parser: ArgumentParser) -> None:
         "--registration", metavar="NAME", default="",
         help="the calling registration; an event that arrives through two of them counts once",
     )  # fmt: skip
+    for name, what in _DIRECTORIES.items():
+        parser.add_argument(f"--{name}", metavar="DIR", default="", help=what)
     parser.add_argument("--cold", action="store_true", help="do not use the daemon")
 
 
@@ -78,7 +90,8 @@ def run(args: Namespace | SimpleNamespace) -> int:
         return run_builtin_hook(name, args.event, args.agent)
     if not args.agent:
         raise UsageError("name the agent with --agent, or a built-in hook; see: hookline hook --help")
-    deadline = AnswerDeadline(parse_seconds(args.deadline) or _DEADLINE, deny=args.on_failure == "deny")
+    most = parse_seconds(args.deadline) or _LEAST
+    deadline = AnswerDeadline(min(most, _LEAST), deny=args.on_failure == "deny")
     try:
         return _answer_or_fail(args, deadline)
     finally:
@@ -126,7 +139,7 @@ def _ask_daemon(args: Namespace | SimpleNamespace, stdin: bytes) -> tuple[int, b
         return twin.ask(words, stdin, monotonic() + twin.DEADLINE)
     except (twin.Refused, twin.Late) as refused:
         if getattr(refused, "absent", False) and os.environ.get("HOOKLINE_DAEMON") == "auto":
-            twin.start_daemon()
+            twin.start_daemon(words)
         return None
 
 
@@ -145,12 +158,16 @@ def _write(code: int, stdout: bytes, stderr: bytes, *, deny: bool) -> int:
 def _run_cold(args: Namespace | SimpleNamespace, stdin: bytes, deadline: AnswerDeadline) -> int:
     from hookline.cli.failsafe import exit_raises, hold_deadlines
     from hookline.engine.build import StoreOptions, load_runtime  # a warm answer needs none of these
+    from hookline.gateway.deadline import answer_seconds
     from hookline.gateway.handler import handle, hook_sources
 
     request = deadline.request = _request(args, stdin)
     runtime = deadline.runtime = load_runtime(
         hook_sources(request), StoreOptions(live=False, sessions=bool(request.incoming.session))
     )
+    arguments = request.arguments
+    specs, event = runtime.engine.specs, request.incoming.event
+    deadline.extend(answer_seconds(specs, event, arguments.agent, arguments.deadline))
     hold_deadlines(runtime.engine, refusal=BLOCK)
 
     def decided(answer: Answer) -> None:

@@ -16,11 +16,12 @@ here.
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from hookline.cli.loading import build_runtime, require_readable, tell_problems
+from hookline.cli.loading import build_runtime, require_readable, tell_problems, unregistered
 from hookline.cli.output import iso_time, paint, paint_trust, print_json, safe, table
 from hookline.cli.parser import add_json, add_sources
 from hookline.core.agents import all_agents
@@ -113,6 +114,8 @@ def run(args: Namespace) -> int:
     runtime.engine.close()
     require_readable(runtime, args.config)
     tell_problems(runtime)
+    for one in unregistered(runtime):
+        print(f"hookline: {safe(str(one))}", file=sys.stderr)
     if args.events:
         return _list_events(args, runtime)
     store = record_store(runtime.paths, runtime.loaded.settings.record)

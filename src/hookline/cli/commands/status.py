@@ -24,7 +24,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from hookline import __version__
-from hookline.cli.loading import build_runtime
+from hookline.cli.loading import build_runtime, unregistered
 from hookline.cli.output import paint, plural, print_json, safe, table
 from hookline.cli.parser import add_json, add_sources
 from hookline.core._dataclass import fields
@@ -234,6 +234,7 @@ def _attention(runtime: Runtime, hooks: dict[str, int], record: dict[str, Any]) 
     lines += [runtime.switches.note] if runtime.switches.note else []
     if runtime.loaded.problems:
         lines.append(f"problems in the configuration: {len(runtime.loaded.problems)}; see: hookline check")
+    lines += map(str, unregistered(runtime))
     if record["failures_today"]:
         lines.append(f"hook failures today: {record['failures_today']}; see: hookline log --status failed")
     if record["late"]:

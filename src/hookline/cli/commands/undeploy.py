@@ -19,7 +19,7 @@ from hookline.core.agents import all_agents
 from hookline.core.errors import ConfigError
 from hookline.core.paths import find_paths
 from hookline.deploy import apply, approval
-from hookline.deploy.transport import remove_client, remove_http_token
+from hookline.deploy.transport import remove_http_token, remove_programs
 from hookline.state import own_guards
 from hookline.state.protection import require_outside_agent
 
@@ -50,7 +50,7 @@ def run(args: Namespace) -> int:
         approval.withdraw(ledger, args.agent, here, home)
     if not args.dry_run and known and not ledger.all():
         own_guards.forget(state)
-        remove_client(os.environ)
+        remove_programs(os.environ)
         remove_http_token(os.environ)
     if args.json:
         print_json({"agents": rows})

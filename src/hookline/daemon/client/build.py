@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import hookline
 from hookline.core.errors import StateError
+from hookline.core.isolation import MAIN
 from hookline.core.paths import find_paths, private_dir
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def compile_client(path: str, *, extra: Sequence[str] = (), python: str = sys.ex
     program = compiler()
     if program is None:
         raise StateError(f"there is no C compiler; the client in Python does the same: {sys.executable} -I -S {TWIN}")
-    names = [f'-DVERSION="{hookline.__version__}"', f'-DPYTHON="{_quoted(python)}"']
+    names = [f'-DVERSION="{hookline.__version__}"', f'-DPYTHON="{_quoted(python)}"', f'-DMAIN="{_quoted(MAIN)}"']
     said = ""
     for way in _WAYS if not extra else ((),):
         line = [program, *_FLAGS, *way, *extra, *names, "-x", "c", _SOURCE, "-o", path]

@@ -1,6 +1,6 @@
 /* The client of hookline's daemon: hands everything the caller gave to the daemon, gives back what it says.
  * Where there is no daemon that answers, hookline itself is run. twin.py does the same; one test suite holds both.
- * PYTHON and VERSION come from the build.
+ * PYTHON, MAIN and VERSION come from the build. Python is isolated (-I): no variable and no directory adds code to it.
  *
  * With BARE the way to the daemon and back is gone before the C library has begun: its start takes longer than all of
  * the rest, half of what an empty static program costs. The entry is ours; it makes its system calls itself, uses
@@ -41,6 +41,7 @@ enum verdict { UNASKED, ANSWERED, REFUSED, ABSENT, LATE, UNREAD, UNTOLD };
 /* What the bare part leaves to main. */
 static int64_t until_ms;
 static int deny;
+static const char *state_dir, *runtime_dir;
 static enum verdict verdict;
 static unsigned char room_for_input[ROOM], room_for_answer[ROOM];
 static struct bytes input = {room_for_input, 0, ROOM}, answer = {room_for_answer, 0, ROOM};
@@ -230,17 +231,20 @@ static uint32_t number_at(const unsigned char *from) {
     return (uint32_t)from[0] << 24 | (uint32_t)from[1] << 16 | (uint32_t)from[2] << 8 | from[3];
 }
 
-/* As hookline.daemon.socket_path says; NULL when the name would be too long for a socket or nobody says where, else its end. */
+/* As hookline.daemon.protocol says; NULL when the name would be too long for a socket or nobody says where, else its end.
+ * An entry that names its directories is not led elsewhere by variables, which a repository can set. */
 static char *directory(char *to, char **env) {
-    const char *runtime = variable(env, "XDG_RUNTIME_DIR"), *state = variable(env, "XDG_STATE_HOME"), *home = variable(env, "HOME");
+    const char *runtime = state_dir ? runtime_dir : variable(env, "XDG_RUNTIME_DIR");
+    const char *state = variable(env, "XDG_STATE_HOME"), *home = variable(env, "HOME");
     struct stat s;
     const char *base = home ? home : "", *tail = "/.local/state/hookline/run";
     if (runtime && runtime[0] == '/' && do_stat(runtime, &s) == 0 && S_ISDIR(s.st_mode) && !(s.st_mode & 077) && s.st_uid == user())
         base = runtime, tail = "/hookline";
+    else if (state_dir)
+        base = state_dir, tail = "/run";
     else if (state && state[0] == '/')
         base = state, tail = "/hookline/run";
-    else if (base[0] != '/')
-        return NULL;
+    if (base[0] != '/') return NULL;
     if (length(base) + length(tail) + length("/daemon.sock") > LONGEST) return NULL;
     return joined(joined(to, base), tail);
 }
@@ -332,7 +336,7 @@ static enum verdict asked(int argc, char **argv, char **env) {
 
 /* When to give up, and whether a failure is a block. The library's function reads numbers that are not plain. */
 static int wishes(int argc, char **argv, double (*number)(const char *, char **)) {
-    int64_t ms = 600000;
+    int64_t ms = 590000;
     deny = 0;
     for (int i = 0; i < argc; i++) {
         const char *name = argv[i], *equals = name;
@@ -346,13 +350,17 @@ static int wishes(int argc, char **argv, double (*number)(const char *, char **)
             } else if (number) {
                 char *end;
                 double said = number(value, &end);
-                ms = end == value || *end || !(said >= 0) ? 600000 : said > 86400 ? 86400000 : (int64_t)(said * 1000);
+                ms = end == value || *end || !(said >= 0) ? 590000 : said > 86400 ? 86400000 : (int64_t)(said * 1000);
             } else {
                 return 0;
             }
             if (ms > 86400000) ms = 86400000;
         } else if (equals - name == 12 && begins(name, "--on-failure"))
             deny = same(value, "deny");
+        else if (equals - name == 11 && begins(name, "--state-dir"))
+            state_dir = value;
+        else if (equals - name == 13 && begins(name, "--runtime-dir"))
+            runtime_dir = value;
     }
     until_ms = now_ms() + ms;
     return 1;
@@ -391,20 +399,20 @@ static int failed(const char *why) {
 
 /* In the background, for those who come later; at most once in a while. */
 static void start_daemon(void) {
-    char path[256];
+    char path[256], starting[256];
     struct stat s;
     if (!directory(path, environ)) return;
     for (char *slash = path + 1; *slash; slash++)
         if (*slash == '/') { *slash = 0; mkdir(path, 0700); *slash = '/'; }
     if (mkdir(path, 0700) && errno != EEXIST) return;
-    strcat(path, "/daemon.starting");
-    int mark = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+    strcat(strcpy(starting, path), "/daemon.starting");
+    int mark = open(starting, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
     if (mark < 0) {
-        if (errno != EEXIST || stat(path, &s) || labs((long)(time(NULL) - s.st_mtime)) < STARTING_S) return; /* clocks go back */
-        utimes(path, NULL);
+        if (errno != EEXIST || stat(starting, &s) || labs((long)(time(NULL) - s.st_mtime)) < STARTING_S) return; /* clocks go back */
+        utimes(starting, NULL);
     } else
         close(mark);
-    char *line[] = {PYTHON, "-E", "-P", "-m", "hookline", "daemon", "run", "--background", NULL};
+    char *line[] = {PYTHON, "-I", MAIN, "daemon", "run", "--background", "--directory", path, NULL};
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     posix_spawn_file_actions_init(&actions);
@@ -441,8 +449,8 @@ static int cold(int argc, char **argv, const struct bytes *in) {
     posix_spawn_file_actions_t actions;
     pid_t pid;
     if (!line || (in && pipe(feed))) return failed("out of memory or descriptors");
-    const char *start[] = {PYTHON, "-E", "-P", "-m", "hookline"};
-    for (int i = 0; i < 5; i++) line[n++] = (char *)start[i];
+    const char *start[] = {PYTHON, "-I", MAIN};
+    for (int i = 0; i < 3; i++) line[n++] = (char *)start[i];
     for (int i = 0; i < argc; i++) line[n++] = argv[i];
     /* It answers by the deadline itself, in the agent's own words; what is left of it is all it has. */
     char deadline[40] = "--deadline=";

@@ -15,7 +15,8 @@ from time import monotonic
 
 VERSION = "0.1.0"
 FAILED, BLOCK = 75, 2
-DEADLINE = 600.0
+#: Less than the time that an agent gives us: it goes on with its call when that is over.
+DEADLINE = 590.0
 #: Seconds without a sign of life after which a daemon counts as hung.
 HUNG = 2.0
 #: Seconds that somebody else's attempt to start a daemon is given.
@@ -43,7 +44,7 @@ class Late(Exception):  # named after what happened
 def main(words: list[str]) -> int:
     """Answer the caller as the daemon does, or as a cold run does."""
     until, deny = _wishes(words)
-    if not words or words[0] != "hook":
+    if not words or words[0] != "hook" or "--cold" in words:
         return _cold(words, None, until, deny)
     try:
         given = _read_all(0, until)
@@ -51,7 +52,7 @@ def main(words: list[str]) -> int:
             code, out, err = ask(words[1:], given, until)
         except Refused as refused:
             if refused.absent:
-                start_daemon()
+                start_daemon(words)
             return _cold(words, given, until, deny)
         _write_all(1, out, until)
         _write_all(2, err, until)
@@ -70,7 +71,7 @@ def ask(words: list[str], given: bytes, until: float) -> tuple[int, bytes, bytes
     try:
         try:
             sock.settimeout(min(HUNG, _left(until)))
-            sock.connect(_socket_path())
+            sock.connect(_socket_path(words))
         except BlockingIOError:  # too many wait at its door: there is one
             raise Refused from None
         except OSError:
@@ -123,17 +124,20 @@ def _request(words: list[str], given: bytes) -> bytes:
     return b"HKL1" + len(text).to_bytes(4) + len(given).to_bytes(4) + text + given
 
 
-def _socket_path() -> bytes:
-    path = _directory() + b"/daemon.sock"
+def _socket_path(words: list[str]) -> bytes:
+    path = _directory(words) + b"/daemon.sock"
     if len(path) > LONGEST:  # there cannot be one, so none is started
         raise Refused
     return path
 
 
-def _directory() -> bytes:
-    """As ``hookline.daemon.protocol`` says. Raises ``Refused`` where no variable says where: only a cold run looks further."""
+def _directory(words: list[str]) -> bytes:
+    """As ``hookline.daemon.protocol`` says. Raises ``Refused`` if nothing says where: only a cold run looks further.
+
+    An entry that names its directories is not led elsewhere by variables, which a repository can set."""
     get = posix.environ.get
-    runtime = get(b"XDG_RUNTIME_DIR", b"")
+    own = _option(words, "--state-dir")
+    runtime = _option(words, "--runtime-dir") if own else get(b"XDG_RUNTIME_DIR", b"")
     if runtime.startswith(b"/"):
         try:
             status = posix.stat(runtime)
@@ -142,6 +146,8 @@ def _directory() -> bytes:
         else:
             if status.st_mode & 0o170077 == 0o040000 and status.st_uid == posix.geteuid():
                 return runtime + b"/hookline"
+    if own:
+        return own + b"/run"
     state = get(b"XDG_STATE_HOME", b"")
     if state.startswith(b"/"):
         return state + b"/hookline/run"
@@ -149,6 +155,17 @@ def _directory() -> bytes:
     if not home.startswith(b"/"):
         raise Refused
     return home + b"/.local/state/hookline/run"
+
+
+def _option(words: list[str], name: str) -> bytes:
+    """Its value; the last counts."""
+    found = ""
+    for index, word in enumerate(words):
+        if word == name and index + 1 < len(words):
+            found = words[index + 1]
+        elif word.startswith(name + "="):
+            found = word[len(name) + 1 :]
+    return found.encode("utf-8", "surrogateescape")
 
 
 def _is_ours(sock: _socket.socket) -> bool:
@@ -239,11 +256,16 @@ def _failed(why: str, deny: bool) -> int:
 # ── without a daemon ─────────────────────────────────────────────────────────────────────────────────
 
 
+def _main() -> str:
+    """What runs hookline; Python is isolated (-I), so no variable and no directory adds code to it."""
+    return __file__.rpartition("/daemon/")[0] + "/__main__.py"
+
+
 def _cold(words: list[str], given: bytes | None, until: float, deny: bool) -> int:
     """The ordinary command in a process of its own, so that its end is ours to judge, whatever it is."""
     # It answers by the deadline itself, in the agent's own words; what is left of it is all it has.
     more = ["--cold", f"--deadline={max(until - monotonic(), 0.001):.3f}"] if given is not None else []
-    line = [sys.executable, "-E", "-P", "-m", "hookline", *words, *more]
+    line = [sys.executable, "-I", _main(), *words, *more]
     # Who ignores it would not be told how a child has ended, nor would our child.
     _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)
     _signal.pthread_sigmask(_signal.SIG_UNBLOCK, (_signal.SIGALRM,))
@@ -281,9 +303,9 @@ def _cold(words: list[str], given: bytes | None, until: float, deny: bool) -> in
     return code if code >= 0 else 128 - code
 
 
-def start_daemon() -> None:
+def start_daemon(words: list[str]) -> None:
     """In the background, for those who come later; at most once in a while."""
-    directory = _directory()
+    directory = _directory(words)
     mark = directory + b"/daemon.starting"
     try:
         _make(directory)
@@ -295,7 +317,8 @@ def start_daemon() -> None:
             if abs(time() - posix.stat(mark).st_mtime) < STARTING:  # a clock may have been set back since
                 return
             posix.utime(mark)
-        line = [sys.executable, "-E", "-P", "-m", "hookline", "daemon", "run", "--background"]
+        line = [sys.executable, "-I", _main(), "daemon", "run", "--background", "--directory"]
+        line.append(directory.decode("utf-8", "surrogateescape"))
         nothing = [(posix.POSIX_SPAWN_OPEN, number, "/dev/null", posix.O_RDWR, 0) for number in (0, 1, 2)]
         posix.posix_spawn(line[0], line, posix.environ, file_actions=nothing, setsid=True)
     except OSError:

@@ -55,10 +55,10 @@ class DerivedContext:
 
 def derives(agent: str, event: str) -> bool:
     """Whether anything is derived from this event of this agent."""
-    return event in EVENTS and _agent(agent) is not None
+    return event in EVENTS and calling_agent(agent) is not None
 
 
-def _agent(name: str) -> Agent | None:
+def calling_agent(name: str) -> Agent | None:
     """The agents for which events are derived. Shells and our own agent fire all of theirs themselves."""
     known = AGENTS.get(full_name(name))
     return find_agent(name) if known is None and name not in DIALECTS and name not in ALIASES else known
@@ -70,7 +70,7 @@ def fire_with_derived(engine: Engine, event: Event, context: DerivedContext, fin
     Text from hooks of derived events is part of the decision, so that it reaches the agent where this event can carry
     it. ``finish`` gets the agent's own event.
     """
-    agent = _agent(context.agent) if event.kind.name in EVENTS else None
+    agent = calling_agent(context.agent) if event.kind.name in EVENTS else None
     if agent is None:
         return engine.fire_event(event, finish)
     from hookline.gateway.derived.fire import fire_around  # noqa: PLC0415  most events have nothing around them

@@ -106,6 +106,8 @@ def _with_outcomes(decision: Decision, others: Sequence[Decision]) -> Decision:
 
 
 def fire_around(engine: Engine, event: Event, scene: DerivedContext, agent: Agent, finish: Finish | None) -> Decision:
+    if event.kind.continues and agent.marks_continuation and event.native.get("stop_hook_active") is False:
+        _forgive_continuations(engine, event)
     work = _Work(engine=engine, scene=scene, agent=agent, own=event)
     earlier = tuple(_once(event, engine.fire_event(one)) for one in work.before())
     real = work.as_it_is()
@@ -122,6 +124,12 @@ def fire_around(engine: Engine, event: Event, scene: DerivedContext, agent: Agen
     if later:
         decision = _merge_decisions(decision, later)
     return _with_outcomes(decision, (*earlier, *later))
+
+
+def _forgive_continuations(engine: Engine, event: Event) -> None:
+    """The first Stop of a turn: how often the agent was sent on before, in a turn that was interrupted, does not count."""
+    if event.session and engine.sessions.peek(event.session, event.kind.name).continuations:
+        engine.sessions.settle(event.session, mode=None, continuations=0)
 
 
 def _once(event: Event, decision: Decision) -> Decision:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from hookline.core._dataclass import dataclass, replace
 from hookline.core.files import read_text
 from hookline.core.git import CONFIG, OPTIONS, STATUS, git_environ, read_config
+from hookline.core.isolation import system_program
 
 if TYPE_CHECKING:
     from subprocess import Popen
@@ -87,7 +88,10 @@ def _collect(checkout: str, status: Popen[bytes] | None, log: Popen[bytes], unti
 def _git(checkout: str, environ: Mapping[str, str], *words: str) -> Popen[bytes]:
     from subprocess import DEVNULL, PIPE, Popen  # only needed in a checkout
 
-    return Popen(["git", *OPTIONS, *words], cwd=checkout, env=environ, stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL)
+    program = system_program("git", environ)
+    if not program:
+        raise FileNotFoundError("git")
+    return Popen([program, *OPTIONS, *words], cwd=checkout, env=environ, stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL)
 
 
 def _output(process: Popen[bytes], until: float) -> bytes | None:

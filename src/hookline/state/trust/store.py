@@ -28,7 +28,8 @@ class TrustStore:
     """Approvals of one user. Reading never raises: what cannot be read is not trusted, and ``note`` says why.
 
     ``root`` is the project that relative words of a hook are looked up in; "" for the one its file is in. ``look``
-    names the hooks that are judged together: one that was approved in another look is not missed in this one.
+    names the hooks that are judged together: one that was approved in another look is not missed in this one. What
+    ``others`` have approved counts too, unless there is an approval of the same hook here.
     """
 
     def __init__(
@@ -39,6 +40,7 @@ class TrustStore:
         look: str = "",
         environ: Mapping[str, str] = EMPTY,
         clock: Callable[[], float] = time.time,
+        others: Sequence[TrustStore] = (),
     ) -> None:
         self.path = path
         self.note = ""
@@ -46,6 +48,7 @@ class TrustStore:
         self._look = look
         self._environ = environ
         self._clock = clock
+        self._others = tuple(others)
         self._digests = Digests()
         self._watch = Watch()
         self._covered: list[CoveredFiles] = []
@@ -129,7 +132,12 @@ class TrustStore:
             if signature is None or signature != self._read_at:
                 self._approvals = self._read()
                 self._read_at = signature
-            return self._approvals
+            own = self._approvals
+        if not self._others:
+            return own
+        known = {(a.file, a.event, a.name) for a in own}
+        more = (a for other in self._others for a in other.list() if (a.file, a.event, a.name) not in known)
+        return (*own, *more)
 
     # ── deciding ─────────────────────────────────────────────────────────────────────────────────────
 

@@ -60,12 +60,20 @@ def test_a_repository_without_a_commit_has_a_branch(world: NoteWorld) -> None:
     assert world.told() == "## Git\nBranch: trunk"
 
 
+@pytest.fixture
+def no_system_git(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only what is in PATH."""
+    monkeypatch.setattr("hookline.core.isolation._SYSTEM", ())
+
+
+@pytest.mark.usefixtures("no_system_git")
 def test_without_git_there_is_no_section_about_it(world: NoteWorld) -> None:
     world.repository()
     world.environ["PATH"] = str(world.tmp)
     assert world.told() == "New project, no prior context."
 
 
+@pytest.mark.usefixtures("no_system_git")
 def test_the_branch_of_a_repository_with_tables_is_asked_for(world: NoteWorld) -> None:
     git(world.project, "init", "-q", "-b", "trunk")
     world.write(world.project / ".git/HEAD", "ref: refs/heads/.invalid\n")
@@ -76,6 +84,7 @@ def test_the_branch_of_a_repository_with_tables_is_asked_for(world: NoteWorld) -
     assert world.banner() == "Session context loaded: on topic/x"
 
 
+@pytest.mark.usefixtures("no_system_git")
 @pytest.mark.parametrize("how", ["exec sleep 30", "sleep 30; true"])
 def test_a_git_that_takes_too_long_is_not_waited_for(
     world: NoteWorld, monkeypatch: pytest.MonkeyPatch, how: str

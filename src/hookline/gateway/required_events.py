@@ -1,0 +1,112 @@
+"""Which events of an agent must reach hookline, and what for.
+
+Every registered event costs the agent a process each time it happens, so only those are registered that a hook listens
+to, and those without which such a hook could not do what it says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from hookline.core._dataclass import dataclass
+from hookline.core.agents import Agent, Scope
+from hookline.core.event import EVENTS
+from hookline.core.files import read_text
+from hookline.core.hook import Gates, HookSpec
+from hookline.core.own_registration import registered_events
+from hookline.core.paths import project_root
+from hookline.dialects.event_lookup import native_events
+from hookline.engine.build import Runtime
+from hookline.engine.match import is_named
+from hookline.gateway.derived import BASES
+
+#: Where an entry of ours refuses if hookline cannot answer. Not where a refusal makes the agent go on: a hookline that is
+#: missing would do so for ever.
+REFUSABLE = frozenset({"PreToolUse", "PermissionRequest", "UserPromptSubmit"})
+
+
+def active_hooks(runtime: Runtime) -> tuple[HookSpec, ...]:
+    """Hooks that can run: the person's own, and those of the project that were approved, whatever became of them since."""
+    return tuple(
+        spec
+        for spec in runtime.engine.specs
+        if spec.enabled
+        and (
+            (verdict := runtime.verdicts.get(spec.extra.get("plugin", spec.id))) is None or verdict.approval is not None
+        )
+    )
+
+
+def required_events(specs: Iterable[HookSpec], agent: Agent) -> Mapping[str, tuple[str, ...]]:
+    """Canonical event -> why it is needed, in the order of the table of events."""
+    found: dict[str, dict[str, None]] = {}
+    for spec in specs:
+        if not spec.enabled or (spec.gates.agent and not is_named(agent.name, spec.gates.agent)):
+            continue
+        for event, reason in _reasons(spec, agent):
+            found.setdefault(event, {})[reason] = None
+    return {event: tuple(found[event]) for event in EVENTS if event in found}
+
+
+#: Bytes of an agent's settings file that are read.
+_LARGEST = 1 << 22
+_SCOPES: tuple[Scope, ...] = ("user", "project", "local")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unregistered:
+    """Events that hooks need and for which the agent does not call hookline, so those hooks do not run."""
+
+    agent: Agent
+    #: The agent's file that calls hookline for other events.
+    path: str
+    #: Canonical event -> why it is needed.
+    events: Mapping[str, tuple[str, ...]]
+
+    @property
+    def finding(self) -> str:
+        what = "; ".join(f"{event} ({', '.join(why)})" for event, why in self.events.items())
+        return f"{self.agent.title} does not call hookline for {what}"
+
+    @property
+    def fix(self) -> str:
+        return f"hookline deploy --agent {self.agent.name}"
+
+    def __str__(self) -> str:
+        return f"{self.finding}; to register it: {self.fix}"
+
+
+def unregistered_events(
+    specs: Iterable[HookSpec], agents: Iterable[Agent], cwd: str, home: str, environ: Mapping[str, str]
+) -> Iterator[Unregistered]:
+    """One for each agent that calls hookline, but not for all that its hooks need."""
+    hooks, root = tuple(specs), project_root(cwd, home)
+    for agent in agents:
+        paths = [path for scope in _SCOPES if (path := agent.config_path(scope, root, home, environ)) is not None]
+        known = {path: events for path in paths if (events := registered_events(read_text(path, _LARGEST) or ""))}
+        if not known:
+            continue
+        there, native = frozenset[str]().union(*known.values()), native_events(agent)
+        needed = required_events(hooks, agent)
+        missing = {event: why for event, why in needed.items() if event in native and native[event] not in there}
+        if missing:
+            yield Unregistered(agent=agent, path=next(iter(known)), events=missing)
+
+
+def _reasons(spec: HookSpec, agent: Agent) -> Iterable[tuple[str, str]]:
+    event, name = spec.event, spec.name
+    yield event, f"hook {name}"
+    for base in BASES.get(event, ()):
+        if base != "PostToolUse" or agent.failures != "event":
+            yield base, f"to derive {event} for hook {name}"
+    if event in REFUSABLE:
+        yield "SessionStart", "to report at the start of a session what is wrong with a guard"
+    if event != "UserPromptSubmit" and _counts_turns(spec.gates, event):
+        yield "UserPromptSubmit", f"to count turns for hook {name}"
+    if event in EVENTS and EVENTS[event].continues and not agent.marks_continuation:
+        yield "UserPromptSubmit", f"to know when a new turn begins, for the loop limit of {event}"
+
+
+def _counts_turns(gates: Gates, event: str) -> bool:
+    reads_prompt = bool(gates.message_contains) and event in EVENTS and EVENTS[event].message is None
+    return bool(gates.every_n_turns or gates.min_turn or gates.first_turn_unless or gates.needs_turn or reads_prompt)
