@@ -4,7 +4,7 @@ usage: python tools/cover.py [ARGUMENTS OF PYTEST]
 
 Most tests run ``hookline`` as a program, in an environment of its own: a variable would not reach it. So while the
 suite runs, a ``.pth`` file in the virtual environment has every Python of it measured (``cover_start.py``). What is
-lost is what was killed, and the client that runs without site-packages.
+lost is what was killed, what runs without site-packages, and the watchdog's thread.
 """
 
 from __future__ import annotations

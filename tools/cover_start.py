@@ -8,8 +8,10 @@ pairs of lines, packed into numbers. It depends on how this version of coverage 
 
 from __future__ import annotations
 
+import _thread
 import atexit
 import os
+import posix
 import sys
 import threading
 from contextlib import suppress
@@ -36,6 +38,7 @@ def _tracer_module() -> Any:
 
 
 _TRACER = _tracer_module()
+_UNTRACED = _thread.start_new_thread
 
 
 def _disposition(name: str, _frame: object) -> Any:
@@ -68,6 +71,16 @@ def _start_in_thread(frame: object, event: str, arg: object) -> Any:
     return follow(frame, event, arg) if follow else follow
 
 
+def _start_new_thread(function: Callable[..., object], args: tuple[Any, ...], *keywords: Any) -> int:
+    """``_thread.start_new_thread``, which knows no ``settrace``."""
+
+    def run(*given: Any, **named: Any) -> None:
+        _start()
+        function(*given, **named)
+
+    return _UNTRACED(run, args, *keywords)
+
+
 def pytest_runtest_setup() -> None:
     """As a plugin of pytest: go on where a test ended it, by an exception in the middle of the tracer's own work."""
     if sys.gettrace() is None:
@@ -96,9 +109,11 @@ def _saving(end: Callable[..., Any]) -> Callable[..., Any]:
     return saved
 
 
-os._exit = _saving(os._exit)
+os._exit = posix._exit = _saving(os._exit)  # noqa: SLF001  the daemon's client does without os
 os.execv, os.execve = _saving(os.execv), _saving(os.execve)
+posix.execv, posix.execve = os.execv, os.execve
 os.register_at_fork(after_in_child=_forget)
 atexit.register(save)
 threading.settrace(_start_in_thread)
+_thread.start_new_thread = _start_new_thread  # threading keeps the one that it has
 _start()
