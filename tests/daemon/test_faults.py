@@ -43,7 +43,7 @@ from .test_daemon import DENY, reason
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-KILLS = int(os.environ.get("HOOKLINE_KILLS", "60"))
+KILLS = int(os.environ.get("HOOKLINE_KILLS", "30"))
 
 
 def said_to(machine: Machine, *pieces: bytes, end: bool = True) -> bytes:
@@ -97,13 +97,12 @@ def test_a_strange_client_gets_no_answer_and_does_no_harm(one_machine: Machine, 
     assert one_machine.status()["crashes"] == []
 
 
-@pytest.mark.timeout(400)  # ten seconds of work, and on a busy machine many times that
-def test_a_hundred_megabytes_of_input_are_answered_without_the_daemon(machine: Machine):
+def test_much_more_input_than_the_daemon_takes_is_answered_without_it(machine: Machine):
     machine.guarded()
     machine.start()
-    payload = json.dumps({**PAYLOAD, "tool_input": {"command": "rm x", "more": "y" * (100 << 20)}}).encode()
+    payload = json.dumps({**PAYLOAD, "tool_input": {"command": "rm x", "more": "y" * (16 << 20)}}).encode()
 
-    told = machine.ask(payload, timeout=360)
+    told = machine.ask(payload)
 
     assert reason(told) == "no: rm x"
 
