@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import py_compile
 import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -96,3 +98,43 @@ def test_an_edit_of_what_decides_is_refused_before_it_runs(shape: Shape, tmp_pat
     assert not project.trace.exists()
     project.write(shape.decides, shape.files[shape.decides])
     assert type(project.outcome()) is Replied, "as it was approved, it runs again"
+
+
+FUNCTION = {"hooks/__init__.py": "", "hooks/g.py": "from hooks.rules import run\n", "hooks/rules.py": "def run(event):\n    return {'effect': 'deny'}\n"}  # fmt: skip
+
+
+def test_a_function_is_compiled_from_its_source_and_not_from_a_cache(tmp_path: Path) -> None:
+    project = Project(tmp_path, 'python = "hooks.g:run"', FUNCTION)
+    rules = project.root / "hooks/rules.py"
+    times = rules.stat().st_atime_ns, rules.stat().st_mtime_ns
+    evil = "import os\nopen(os.environ['EVIL_TRACE'], 'w').close()\ndef run(event):\n    return None\n"
+    rules.write_text(evil)
+    os.utime(rules, ns=times)
+    py_compile.compile(str(rules), doraise=True)
+    rules.write_text(FUNCTION["hooks/rules.py"] + "#" * (len(evil) - len(FUNCTION["hooks/rules.py"])))
+    os.utime(rules, ns=times)  # the cache fits the source by its time and size
+    project.approve()
+    assert project.fire().effect == "deny"
+    assert not project.trace.exists()
+
+
+def test_a_script_imports_its_modules_from_their_source_and_not_from_a_cache(tmp_path: Path) -> None:
+    project = Project(
+        tmp_path, 'run = "python3 hooks/g.py"', {"hooks/g.py": "import rules\n", "hooks/rules.py": EVIL_PY}
+    )
+    rules = project.root / "hooks/rules.py"
+    times = rules.stat().st_atime_ns, rules.stat().st_mtime_ns
+    py_compile.compile(str(rules), doraise=True)
+    rules.write_text(GOOD_PY + "#" * (len(EVIL_PY) - len(GOOD_PY)))
+    os.utime(rules, ns=times)
+    project.approve()
+    assert project.fire().effect == "deny"
+    assert not project.trace.exists()
+
+
+def test_a_module_that_nobody_approved_is_not_imported(tmp_path: Path) -> None:
+    project = Project(tmp_path, 'python = "tools.g:run"', {"tools/g.py": "import importlib\nname = 'mo' + 're'\nimportlib.import_module(name)\ndef run(event): ...\n", "more.py": ""})  # fmt: skip
+    project.approve()
+    outcome = project.outcome()
+    assert type(outcome) is Failed
+    assert "more.py was not approved with the hook; name it with covers" in outcome.error

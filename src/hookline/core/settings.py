@@ -39,3 +39,5 @@ class Settings:
     mcp: Mapping[str, Any] = field(default_factory=empty)
     #: Where spilled output, plugin sockets and temporary scripts go; private to the user.
     state_dir: str = ""
+    #: The project in which an agent calls, by its names: it may have set variables that make programs load code from there.
+    agents_project: tuple[str, ...] = ()

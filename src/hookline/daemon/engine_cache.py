@@ -14,9 +14,9 @@ from typing import Any
 
 from hookline.config.discover import hook_directories
 from hookline.core.file_tracking import listening
+from hookline.core.file_watch import FileWatcher, Signature, WatchedFiles, are_unchanged, signature, signatures
 from hookline.core.hook import Function, Plugin
 from hookline.core.paths import Directories
-from hookline.daemon.file_watch import FileWatcher, Signature, WatchedFiles, are_unchanged, signature, signatures
 from hookline.daemon.python_hooks import Deadlines, ResidentFunctions
 from hookline.daemon.quarantine import Quarantine
 from hookline.dialects.base import FOREIGN

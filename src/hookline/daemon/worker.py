@@ -31,16 +31,21 @@ def main() -> int:
     answers = os.fdopen(os.dup(1), "wb", buffering=0)
     os.dup2(2, 1)
     runner, lock, fuse = FunctionRunner(), threading.Lock(), _Fuse()
+    approved: dict[str, _Approved] = {}
 
     def serve(call: dict[str, Any]) -> None:
         with fuse.armed(call["timeout"]):
-            line = json.dumps(_answer(runner, call), default=_plain).encode() + b"\n"
+            files = approved.get(call["hook"])
+            line = json.dumps(_answer(runner, call, files), default=_plain).encode() + b"\n"
         with lock:
             answers.write(line)
 
     answers.write(b'{"ready": true}\n')
     for line in sys.stdin.buffer:
-        threading.Thread(target=serve, args=(json.loads(line),), daemon=True).start()
+        call = json.loads(line)
+        if call["approved"] is not None:
+            approved[call["hook"]] = _Approved(**call["approved"])
+        threading.Thread(target=serve, args=(call,), daemon=True).start()
     return 0
 
 
@@ -72,8 +77,8 @@ class _Fuse:
                     setitimer(ITIMER_REAL, 0)
 
 
-def _answer(runner: FunctionRunner, call: dict[str, Any]) -> dict[str, Any]:
-    raw = runner.run(_job(call))
+def _answer(runner: FunctionRunner, call: dict[str, Any], approved: _Approved | None) -> dict[str, Any]:
+    raw = runner.run(_job(call, approved))
     value, is_reply = raw.value, isinstance(raw.value, Reply)
     error = raw.error
     if is_reply:
@@ -93,7 +98,7 @@ def _plain(value: Any) -> Any:
     return dict(value) if isinstance(value, Mapping) else str(value)
 
 
-def _job(call: dict[str, Any]) -> Job:
+def _job(call: dict[str, Any], approved: _Approved | None) -> Job:
     sent = call["event"]
     words: dict[str, Any] = {**sent, "kind": event_kind(sent["kind"])}
     event = Event(**words)
@@ -102,7 +107,26 @@ def _job(call: dict[str, Any]) -> Job:
         id="", name=call["name"], dialect="native", event=event.kind.name, action=action, timeout=call["timeout"],
         origin=Origin(file="", layer="project"),
     )  # fmt: skip
-    return Job(spec=spec, event=event, call=Call(), settings=Settings(), stop=Stop())
+    return Job(spec=spec, event=event, call=Call(), settings=Settings(), stop=Stop(), approved=approved)
+
+
+class _Approved:
+    """The files that a hook was approved with, as the daemon sent them."""
+
+    version, has_modules = "", True
+
+    def __init__(self, root: str, files: dict[str, str]) -> None:
+        self.root = root
+        self._files = files
+
+    def digest(self, path: str) -> str:
+        return self._files.get(os.path.relpath(path, self.root), "")
+
+    def is_covered(self, folder: str) -> bool:
+        return False  # only who starts programs asks
+
+    def as_tree(self) -> dict[str, Any]:
+        return {"root": self.root, "files": self._files}
 
 
 if __name__ == "__main__":

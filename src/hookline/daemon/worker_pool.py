@@ -33,12 +33,14 @@ class ProjectWorker:
         self._waiting: dict[int, SimpleQueue[dict[str, Any]]] = {}
         #: Killed, though the system may not have ended them yet: they get no more calls.
         self._doomed: set[subprocess.Popen[bytes]] = set()
+        #: Hooks whose approved files the process has been given.
+        self._informed: set[str] = set()
 
     def run(self, job: Job) -> RunResult:
         began = time.perf_counter()
         number, answers = next(self._numbers), SimpleQueue[dict[str, Any]]()
         try:
-            process = self._send(number, answers, worker_request(number, job))
+            process = self._send(number, answers, job)
         except (OSError, ValueError, TypeError) as error:
             return RunResult(error=f"the project's worker cannot be asked: {error}")
         limit = None if job.spec.timeout is None else job.spec.timeout + _PATIENCE
@@ -61,12 +63,15 @@ class ProjectWorker:
         if process is not None:
             _end(process)
 
-    def _send(self, number: int, answers: SimpleQueue[dict[str, Any]], body: bytes) -> subprocess.Popen[bytes]:
+    def _send(self, number: int, answers: SimpleQueue[dict[str, Any]], job: Job) -> subprocess.Popen[bytes]:
         with self._lock:
             process = self._process
             if process is None or process in self._doomed or process.poll() is not None:
                 self._fail_waiting("the project's worker was ended: another function in it hung")
                 process = self._process = self._start_worker()
+                self._informed.clear()
+            body = worker_request(number, job, informed=job.spec.id in self._informed)
+            self._informed.add(job.spec.id)
             self._waiting[number] = answers
             assert process.stdin is not None
             process.stdin.write(body)
@@ -111,12 +116,13 @@ class ProjectWorker:
             waiting.put({"error": error})
 
 
-def worker_request(number: int, job: Job) -> bytes:
+def worker_request(number: int, job: Job, *, informed: bool = False) -> bytes:
+    """``informed``: the worker knows the files that the hook was approved with."""
     action, event = job.spec.action, job.event
     assert isinstance(action, Function)
     tree = {
         "number": number, "target": action.target, "base": action.base, "timeout": job.spec.timeout,
-        "name": job.spec.name,
+        "name": job.spec.name, "hook": job.spec.id, "approved": None if informed or job.approved is None else job.approved.as_tree(),
         "event": {
             "kind": event.kind.name, "data": event.data, "id": event.id, "session": event.session, "turn": event.turn,
             "agent": event.agent, "role": event.role, "mode": event.mode, "generation": event.generation,

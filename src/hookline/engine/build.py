@@ -119,6 +119,15 @@ def load_runtime(sources: Sources, stores: StoreOptions = _KEEP_ALL) -> Runtime:
     if not sources.inspect:
         loaded = replace(loaded, specs=specs)
     switches = switches_at(place.paths.state)
+    blocks = HookBlocks(
+        verdicts=judged.verdicts,
+        store=judged.store,
+        removed=judged.gone,
+        show=_trust_command(sources),
+        agent_runs=_agent_runs(loaded, place, sources),
+        disabled=switches,
+        inside_agent=inside_agent(place.environ, agents_door=sources.agents_door),
+    )
     engine = Engine(
         specs=specs if sources.adjust is None else tuple(map(sources.adjust, specs)),
         settings=loaded.settings,
@@ -128,15 +137,8 @@ def load_runtime(sources: Sources, stores: StoreOptions = _KEEP_ALL) -> Runtime:
         environ=place.environ,
         directories=None if sources.lookup is None else Directories(home=place.home, paths=place.paths),
         live=stores.live,
-        blocked=HookBlocks(
-            verdicts=judged.verdicts,
-            store=judged.store,
-            removed=judged.gone,
-            show=_trust_command(sources),
-            agent_runs=_agent_runs(loaded, place, sources),
-            disabled=switches,
-            inside_agent=inside_agent(place.environ, agents_door=sources.agents_door),
-        ),
+        blocked=blocks,
+        covered=blocks.covered_files if judged.verdicts else None,
         blocked_in=block_other_files(judged.verdicts, place.root()) if judged.verdicts else None,
         **_stores(place, loaded, stores),
     )
@@ -245,7 +247,9 @@ def _loaded(place: _Place, sources: Sources, store: TrustStore | None) -> Loaded
         dialect=sources.dialect,
         gate=_gate(store, sources),
     )
-    loaded = replace(loaded, settings=replace(loaded.settings, state_dir=place.paths.state))
+    root = place.root() if sources.agents_door else ""
+    names = tuple(dict.fromkeys((root, os.path.realpath(root)))) if root else ()
+    loaded = replace(loaded, settings=replace(loaded.settings, state_dir=place.paths.state, agents_project=names))
     for other in () if config else sources.others:
         loaded = _with_others(loaded, load(
             cwd=place.cwd, home=other.home, environ=other.variables(), paths=other.paths, dialect=sources.dialect,

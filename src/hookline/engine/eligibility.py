@@ -34,6 +34,7 @@ from hookline.engine.match import Selection
 from hookline.state.disabled import Switches, why
 from hookline.state.sessions import Sessions
 from hookline.state.trust import Approval, TrustStore, Verdict
+from hookline.state.trust.covered import CoveredFiles
 
 _STRICTNESS: tuple[OnFailure, ...] = ("ignore", "deny", "abort")
 
@@ -176,6 +177,13 @@ class HookBlocks:
         self._agent_runs = agent_runs
         self._disabled = disabled
         self._inside_agent = inside_agent
+
+    def covered_files(self, spec: HookSpec) -> CoveredFiles | None:
+        """The files that a project's hook was approved with."""
+        if spec.origin.layer not in FOREIGN:
+            return None
+        verdict = self._verdicts.get(spec.extra.get("plugin", spec.id))
+        return None if verdict is None else verdict.covered
 
     def __call__(self, spec: HookSpec) -> Blocked | None:
         if self._inside_agent is not None and self._inside_agent(spec):

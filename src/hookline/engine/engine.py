@@ -31,6 +31,7 @@ from hookline.state.sessions import MemorySessions, Sessions
 if TYPE_CHECKING:
     from hookline.core.paths import Directories
     from hookline.state.record.store import Store  # an engine made by hand does without SQLite
+    from hookline.state.trust.covered import CoveredFiles
 
 _make_event, _make_decision, _make_task, _make_record = (
     fast_constructor(Event),
@@ -70,6 +71,8 @@ class Engine:
     blocked: Callable[[HookSpec], Blocked | None] = field(default=_nothing_blocked, repr=False)
     #: The same for one working directory: a hook's relative paths may mean other files there than were approved.
     blocked_in: Callable[[HookSpec, str], Blocked | None] | None = field(default=None, repr=False)
+    #: The files that a project's hook was approved with, which must not change while it runs.
+    covered: Callable[[HookSpec], CoveredFiles | None] | None = field(default=None, repr=False)
     live: bool = True
     #: Called with a late answer at once, in the thread that received it; without it they wait for ``applied``.
     on_applied: Callable[[Applied], None] | None = field(default=None, repr=False)
@@ -88,8 +91,9 @@ class Engine:
         self._index = Index(self.specs)
         self._by_id = {spec.id: spec for spec in self.specs}
         self._executor = Executor(
-            crew=self.crew, settings=self.settings, live=self.live, times=_times_from(self.recorder), clock=self.clock
-        )
+            crew=self.crew, settings=self.settings, live=self.live, times=_times_from(self.recorder), clock=self.clock,
+            covered=self.covered,
+        )  # fmt: skip
         self._ids = event_ids()
         self.crew.on_event = self._fire_plugin_event
 

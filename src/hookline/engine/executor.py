@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from hookline.runners.plugin.runner import PluginRunner
     from hookline.state.record import Recorder
     from hookline.state.sessions import Sessions
+    from hookline.state.trust.covered import CoveredFiles, RunCheck
 
 
 _NO_CALL = Call()
@@ -78,6 +79,7 @@ class Executor:
     #: The latest times of a hook, where there is a record; and the clock by which cached answers expire.
     times: Times | None = None
     clock: Callable[[], float] = time
+    covered: Callable[[HookSpec], CoveredFiles | None] | None = None
     _thrift: CostTracker | None = None
     _dialects: dict[str, Dialect] = field(default_factory=dict[str, "Dialect"])
     _running: list[_Running] = field(default_factory=list["_Running"])
@@ -130,8 +132,10 @@ class Executor:
         began = perf_counter()
         try:
             dialect = self._dialect(spec.dialect)
-            job = self._job(task, dialect, stop)
+            job, check = self._job(task, dialect, stop)
             raw = self.crew[type(spec.action)].run(job)
+            if check is not None and (changed := check.changed()):
+                return self._discard(job, raw, changed)
             verdict = dialect.reply_in(spec, event, raw)
         except Exception as error:
             return Failed(
@@ -169,7 +173,10 @@ class Executor:
         try:
             dialect = self._dialect(spec.dialect)
             runner = cast("FunctionRunner | CommandRunner | PluginRunner", self.crew[type(spec.action)])
-            raw = await runner.arun(self._job(task, dialect, stop))
+            job, check = self._job(task, dialect, stop)
+            raw = await runner.arun(job)
+            if check is not None and (changed := check.changed()):
+                return self._discard(job, raw, changed)
             verdict = dialect.reply_in(spec, task.event, raw)
         except Exception as error:
             return Failed(
@@ -201,7 +208,8 @@ class Executor:
         self.join()
         self.stop.close()
 
-    def _job(self, task: Task, dialect: Dialect, stop: Stop | None = None) -> Job:
+    def _job(self, task: Task, dialect: Dialect, stop: Stop | None = None) -> tuple[Job, RunCheck | None]:
+        """The job, and what tells afterwards whether the hook's files stayed as approved."""
         spec, event = task.spec, task.event
         if spec.timeout is not None and spec.timeout > _MAX_TIMEOUT:
             spec = replace(spec, timeout=_MAX_TIMEOUT)
@@ -211,7 +219,23 @@ class Executor:
                 spec = replace(spec, timeout=left)
         # A function is given the event itself; writing it out as JSON would cost more than the whole firing.
         call = _NO_CALL if type(spec.action) is Function else dialect.event_out(spec, event)
-        return _make_job(spec=spec, event=event, call=call, settings=self.settings, stop=stop or self.stop)
+        files = None if self.covered is None else self.covered(spec)
+        approved = files if files is not None and files.is_exact else None
+        job = _make_job(
+            spec=spec, event=event, call=call, settings=self.settings, stop=stop or self.stop, approved=approved
+        )
+        return job, None if files is None or files.is_empty else files.start_run()
+
+    def _discard(self, job: Job, raw: RunResult, changed: tuple[str, ...]) -> Outcome:
+        """What ran may not be what was approved: neither its answer counts, nor anything that it left with its runner."""
+        spec = job.spec
+        clean = getattr(self.crew[type(spec.action)], "discard", None)  # most runners keep nothing
+        if clean is not None:
+            clean(job)
+        error = (
+            f"changed while it ran ({', '.join(changed)}): its answer does not count; review it with: hookline trust"
+        )
+        return Failed(id=spec.id, hook=spec.name, ms=raw.ms, error=error, raw=raw)
 
     def _dialect(self, name: str) -> Dialect:
         known = self._dialects.get(name)
@@ -223,7 +247,7 @@ class Executor:
         spec = task.spec
         try:
             dialect = self._dialect(spec.dialect)
-            raw = self.crew[type(spec.action)].start(self._job(task, dialect))
+            raw = self.crew[type(spec.action)].start(self._job(task, dialect)[0])
             if raw.error:
                 return make_outcome(spec, raw, dialect.reply_in(spec, task.event, raw), raw.ms)
         except Exception as error:

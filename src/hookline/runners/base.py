@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import Protocol
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 from hookline.core._dataclass import dataclass
 from hookline.core.event import Event
@@ -60,6 +61,34 @@ class Stop:
         self.close()
 
 
+class ApprovedFiles(Protocol):
+    """The files that a project's hook was approved with."""
+
+    @property
+    def root(self) -> str: ...
+    @property
+    def version(self) -> str:
+        """Another one after every change, also after one that was undone."""
+        ...
+
+    @property
+    def has_modules(self) -> bool:
+        """Whether Python may import one of them."""
+        ...
+
+    def digest(self, path: str) -> str:
+        """SHA-256 of the file as approved; "" for one that was not."""
+        ...
+
+    def is_covered(self, folder: str) -> bool:
+        """Whether no code can appear in it unnoticed."""
+        ...
+
+    def as_tree(self) -> Mapping[str, Any]:
+        """For another process: ``root``, and ``files`` with their digests."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
     """One hook, about to run: what to call, with what, and for how long at most."""
@@ -70,6 +99,8 @@ class Job:
     settings: Settings
     #: Set from outside to end the job early (a cancelled turn, a closing engine).
     stop: Stop
+    #: None for a hook that needs no approval, and for one that an older version approved.
+    approved: ApprovedFiles | None = None
 
 
 class Runner(Protocol):

@@ -11,7 +11,16 @@ from hookline.core.errors import StateError
 from hookline.core.hook import Command, HookSpec
 from hookline.core.result import RunResult
 from hookline.runners.base import Job
-from hookline.runners.environ import DEPTH_VARIABLE, EnvironCache, Workspace, child_environ, next_depth, pass_on
+from hookline.runners.environ import (
+    DEPTH_VARIABLE,
+    EnvironCache,
+    Workspace,
+    bytecode_folder,
+    hook_environ,
+    next_depth,
+    pass_on,
+    remove_tree,
+)
 from hookline.runners.process import run_process
 from hookline.runners.script import script_argv
 from hookline.runners.spawn import Launch, detach, find_program, missing, why_not
@@ -64,6 +73,11 @@ class CommandRunner:
             workspace.remove()
         return raw
 
+    def discard(self, job: Job) -> None:
+        """Forget what was compiled while the hook's files were not as approved."""
+        if job.approved is not None and job.approved.has_modules:
+            remove_tree(bytecode_folder(job, job.approved.version))
+
     def close(self) -> None:
         """Nothing outlives a run but detached hooks, which are independent."""
 
@@ -82,7 +96,7 @@ class CommandRunner:
         if not argv or not argv[0]:
             return RunResult(error="there is nothing to run; write a command")
         caller = self._surroundings.of(event.environ)
-        environ = child_environ(caller, call.unset, call.environ)
+        environ, notes = hook_environ(job, caller)
         environ[DEPTH_VARIABLE] = next_depth(caller)
         if call.standins:
             environ["PATH"] = _with_standins(environ.get("PATH", os.defpath), job)
@@ -94,7 +108,12 @@ class CommandRunner:
             return RunResult(error=missing(argv[0], path, places))
         passed = pass_on(argv, environ, workspace)
         return Launch(
-            program=program, argv=passed.argv, environ=passed.environ, cwd=cwd, stdin=call.stdin, notes=passed.notes
+            program=program,
+            argv=passed.argv,
+            environ=passed.environ,
+            cwd=cwd,
+            stdin=call.stdin,
+            notes=(*notes, *passed.notes),
         )
 
 

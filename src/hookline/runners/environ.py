@@ -15,9 +15,15 @@ import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import dataclass
+from hookline.core.code_variables import CODE_VARIABLES
 from hookline.core.paths import private_dir
+
+if TYPE_CHECKING:
+    from hookline.runners.base import ApprovedFiles, Job
 
 #: Linux's MAX_ARG_STRLEN, the closing NUL included. Other systems have no such limit, only the total.
 STRING_LIMIT = 128 * 1024
@@ -43,6 +49,96 @@ def child_environ(caller: Mapping[str, str], unset: frozenset[str], laid_over: M
     """The caller's whole environment, minus what does not apply, plus what the dialect sets."""
     kept = {name: value for name, value in caller.items() if name not in unset} if unset else caller
     return {**kept, **laid_over}
+
+
+# ── code from the project ────────────────────────────────────────────────────────────────────────────
+
+#: Of these, every word may be a path; the others are lists of paths.
+_OPTIONS = frozenset(
+    {"NODE_OPTIONS", "RUBYOPT", "PERL5OPT", "PERL5DB", "JAVA_TOOL_OPTIONS", "BUN_OPTIONS", "LUA_INIT", "LD_PRELOAD"}
+)
+_OF_THE_PERSON = ("/", "~/", "$HOME/", "${HOME}/")
+
+
+def hook_environ(job: Job, caller: Mapping[str, str]) -> tuple[dict[str, str], tuple[str, ...]]:
+    """The environment of a hook, with notes on what was left out of the caller's.
+
+    The settings of an agent in a repository can set variables, and so can who starts a program in it: none of them may
+    make an approved hook, or one of a person's own at the agents' door, load code that nobody approved.
+    """
+    approved = job.approved
+    projects = job.settings.agents_project or ((approved.root,) if approved is not None else ())
+    notes: list[str] = []
+    if projects:
+        caller = _without_project_code(caller, projects, approved, notes)
+    environ = child_environ(caller, job.call.unset, job.call.environ)
+    if approved is not None and approved.has_modules:
+        environ["PYTHONPYCACHEPREFIX"] = bytecode_folder(job, approved.version)
+    return environ, tuple(notes)
+
+
+def bytecode_folder(job: Job, version: str) -> str:
+    """Where Python keeps what it compiled for a hook. In the project anybody could put compiled code beside the source;
+    and what was compiled from files that were not as approved must not be found later."""
+    folder = os.path.join(state_root(job.settings.state_dir), "pycache")
+    own = os.path.join(folder, f"{job.spec.id}-{version}")
+    if not os.path.isdir(own):
+        private_dir(own)
+        for name in os.listdir(folder):
+            if name.startswith(f"{job.spec.id}-") and name != os.path.basename(own):
+                remove_tree(os.path.join(folder, name))
+    return own
+
+
+def remove_tree(folder: str) -> None:
+    """As far as possible; ``shutil`` would cost a cold run milliseconds."""
+    for path, folders, files in os.walk(folder, topdown=False):
+        for name in files:
+            with suppress(OSError):
+                os.unlink(os.path.join(path, name))
+        for name in folders:
+            with suppress(OSError):
+                os.rmdir(os.path.join(path, name))
+    with suppress(OSError):
+        os.rmdir(folder)
+
+
+def _without_project_code(
+    caller: Mapping[str, str], projects: tuple[str, ...], approved: ApprovedFiles | None, notes: list[str]
+) -> Mapping[str, str]:
+    changed: dict[str, str] = {}
+    for name in (*CODE_VARIABLES.intersection(caller), "PATH"):
+        value = caller.get(name, "")
+        parts = value.replace("=", " ").replace(",", " ").split() if name in _OPTIONS else value.split(os.pathsep)
+        bad = [part for part in parts if _is_from_project(name, part, projects, approved)]
+        if not bad:
+            continue
+        kept = [] if name in _OPTIONS else [part for part in parts if part not in bad]
+        changed[name] = os.pathsep.join(kept)
+        shown = ", ".join(part or "an empty entry" for part in bad)
+        notes.append(f"{name}: {shown} was left out, since code would be loaded from the project; covers can name it")
+    if not changed:
+        return caller
+    return {name: changed.get(name, value) for name, value in caller.items() if changed.get(name) != ""}
+
+
+def _is_from_project(name: str, part: str, projects: tuple[str, ...], approved: ApprovedFiles | None) -> bool:
+    if name in _OPTIONS:
+        part = part[2:] if part[:2] in {"-r", "-I"} else part
+        if (
+            not part
+            or part[0] == "-"
+            or (part[0] not in "./~$" and not os.path.exists(os.path.join(projects[0], part)))
+        ):
+            return False
+    if not part.startswith(_OF_THE_PERSON):
+        return True  # it means whatever directory the hook runs in
+    if part[0] != "/":
+        return False
+    home = os.path.expanduser("~")
+    # A folder above everything that is the person's is no project.
+    inside = any(f"{part}/".startswith(f"{one}/") and not f"{home}/".startswith(f"{one}/") for one in projects)
+    return inside and not (approved is not None and approved.is_covered(part))
 
 
 class EnvironCache:

@@ -20,7 +20,7 @@ from hookline.core._dataclass import fast_constructor
 from hookline.core.event import Event
 from hookline.core.hook import Function
 from hookline.core.result import RunResult
-from hookline.runners.base import Job
+from hookline.runners.base import ApprovedFiles, Job
 from hookline.runners.watchdog import WATCHDOG, HookTimeout
 
 _PREFIX = "_hookline_hooks_"
@@ -34,20 +34,21 @@ class _Loader:
     ``import sibling`` works while the module is loaded; afterwards the host's modules are as they were.
     """
 
-    __slots__ = ("_lock", "_roots", "_token")
+    __slots__ = ("_finders", "_lock", "_roots", "_token")
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._roots: dict[str, str] = {}
+        self._finders: list[Any] = []
         self._token = os.urandom(4).hex()
 
-    def load(self, target: str, base: str) -> Any:
+    def load(self, target: str, base: str, approved: ApprovedFiles | None = None) -> Any:
         """The object; whatever the module raises while it is loaded comes out."""
         module_name, colon, attribute = target.partition(":")
         if not module_name or not colon or not attribute:
             msg = f"{target!r} is not 'package.module:function'"
             raise ImportError(msg)
-        found: Any = self._module(module_name, base)
+        found: Any = self._module(module_name, base, approved)
         for part in attribute.split("."):
             try:
                 found = getattr(found, part)
@@ -59,13 +60,30 @@ class _Loader:
             raise ImportError(msg)  # noqa: TRY004  # for the caller it is one thing: the target is not there
         return found
 
-    def _module(self, name: str, base: str) -> ModuleType:
+    def _module(self, name: str, base: str, approved: ApprovedFiles | None) -> ModuleType:
         if not base or not module_exists(base, name):
             return importlib.import_module(name)
         with self._lock:
             root = self._root(base)
-            with _siblings_of(base):
+            with _siblings_of(base), self._approved_only(root, base, approved):
                 return importlib.import_module(f"{root}.{name}")
+
+    @contextmanager
+    def _approved_only(self, root: str, base: str, approved: ApprovedFiles | None) -> Generator[None]:
+        """Modules of the project are compiled from the very bytes that were approved, also those imported later."""
+        if approved is None:
+            yield
+            return
+        from hookline.runners.approved_modules import ApprovedFinder  # a person's own functions need none
+
+        finder = ApprovedFinder(root, base, approved)
+        self._finders.append(finder)
+        sys.meta_path.insert(0, finder)
+        finder.loading = True
+        try:
+            yield
+        finally:
+            finder.loading = False
 
     def _root(self, base: str) -> str:
         root = self._roots.get(base)
@@ -79,6 +97,7 @@ class _Loader:
     def close(self) -> None:
         roots = tuple(self._roots.values())
         self._roots.clear()
+        sys.meta_path[:] = [finder for finder in sys.meta_path if finder not in self._finders]
         for name in list(sys.modules):
             if name.partition(".")[0] in roots:
                 sys.modules.pop(name, None)
@@ -130,7 +149,7 @@ class FunctionRunner:
         self._loader = _Loader()
         self._resolved: dict[tuple[str, str], Callable[[Event], Any]] = {}
 
-    def resolve(self, action: Function) -> Callable[[Event], Any]:
+    def resolve(self, action: Function, approved: ApprovedFiles | None = None) -> Callable[[Event], Any]:
         """The function itself. Raises ImportError, or whatever its module raises while it is loaded."""
         if action.call is not None:
             given: Callable[[Event], Any] = action.call  # cast() would be a call, and this is the hot path
@@ -138,7 +157,7 @@ class FunctionRunner:
         key = (action.target, action.base)
         found = self._resolved.get(key)
         if found is None:
-            found = self._resolved[key] = self._loader.load(action.target, action.base)
+            found = self._resolved[key] = self._loader.load(action.target, action.base, approved)
         return found
 
     #: ``call_sync(function, event, seconds) -> value``: the hot path. Raises HookTimeout and what the hook raises.
@@ -202,7 +221,7 @@ class FunctionRunner:
         if (action.target, action.base) in self._resolved:
             return self.resolve(action)
         try:
-            return WATCHDOG.call(self.resolve, action, job.spec.timeout)
+            return WATCHDOG.call(lambda wanted: self.resolve(wanted, job.approved), action, job.spec.timeout)
         except Exception as error:
             raise _NotLoadedError(action.target, error) from error
 

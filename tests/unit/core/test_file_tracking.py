@@ -32,7 +32,9 @@ with listening() as noted:
     sys.addaudithook(hear)
     assembly = load_runtime(Sources(cwd=project, home=home, environ=environ, trust_all=False, agents_door=True))
 ours = (home + "/.local/state", "/proc/", "/etc/")
-mine = {path for path in opened if path.startswith((project, home)) and not path.startswith(ours)}
+covered = [one.covered for one in assembly.verdicts.values() if one.covered is not None]
+watched = {os.path.join(files.root, folder) for files in covered for folder, _ in files.cover.folders}  # by trust itself
+mine = {path for path in opened - watched if path.startswith((project, home)) and not path.startswith(ours)}
 print(json.dumps({"opened": sorted(mine), "noted": sorted(noted), "hooks": len(assembly.loaded.specs)}))
 """
 

@@ -20,7 +20,7 @@ from hookline.core.hook import Plugin
 from hookline.core.result import RunResult
 from hookline.core.settings import Settings
 from hookline.runners.base import Job, Stop
-from hookline.runners.environ import child_environ
+from hookline.runners.environ import hook_environ
 from hookline.runners.plugin import startup
 from hookline.runners.plugin.link import Link, LinkDown, LinkTimeout
 from hookline.runners.plugin.requests import PendingRequest
@@ -123,6 +123,12 @@ class PluginRunner:
         except LinkDown as down:
             return RunResult(error=f"plugin {plugin.name}: {down}", ms=_since(began))
         return RunResult(exit_code=0, ms=_since(began))
+
+    def discard(self, job: Job) -> None:
+        """End a plugin that was started, or answered, while its files were not as approved."""
+        link = self._slot(_plugin(job)).live()
+        if link is not None:
+            link.bring_down("its files changed while it ran", "changed")
 
     def close(self) -> None:
         """Ask every plugin to end, and kill those that have not ended after a moment."""
@@ -293,7 +299,7 @@ def _await_answer(link: Link, began: float, wait: Callable[[], PendingRequest]) 
 
 
 def _environ(job: Job) -> Mapping[str, str]:
-    return child_environ(job.event.environ or os.environ, frozenset(), job.spec.environ)
+    return {**hook_environ(job, job.event.environ or os.environ)[0], **job.spec.environ}
 
 
 def _since(began: float) -> float:

@@ -1,6 +1,6 @@
 """The files of an approved hook, on this disk: whether they are as approved, before it runs and when it has run.
 
-Where the kernel reports changes (``core.inotify``), the files are watched first and looked at afterwards. What has
+Where the kernel reports changes (``core.file_watch``), the files are watched first and looked at afterwards. What has
 happened since is then known without another look, also what was undone again in the meantime: a script that was
 replaced while the hook ran, a module that was there for a moment. Elsewhere the files are looked at twice, and only
 what is different then is noticed.
@@ -17,9 +17,10 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from functools import partial
+from typing import Any
 
 from hookline.core._dataclass import dataclass
-from hookline.core.inotify import (
+from hookline.core.file_watch import (
     ATTRIB,
     CREATE,
     DELETE_SELF,
@@ -162,7 +163,7 @@ class CoveredFiles:
 
     def check(self) -> tuple[str, ...]:
         """What is not as it was approved; without a look at the files where none has been reported to change."""
-        if not (self._known or self.cover.folders or self.cover.absent or self.cover.variables):
+        if self.is_empty:
             return ()
         watch = self._watch
         if watch is None or not self._watched:
@@ -174,6 +175,30 @@ class CoveredFiles:
             self._verified = self._count
             fresh = watch.resident or time.monotonic() - self._looked < _FRESH
             return () if fresh or not self._different(self._signatures) else self._verify(watch)
+
+    @property
+    def is_empty(self) -> bool:
+        cover = self.cover
+        return not (cover.files or cover.folders or cover.absent or cover.variables)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether everything that the hook runs is known; an older version kept only what its definition names."""
+        return self.cover.links is not None
+
+    def digest(self, path: str) -> str:
+        return dict(self.cover.files).get(os.path.relpath(path, self.root), "")
+
+    def as_tree(self) -> dict[str, Any]:
+        return {"root": self.root, "files": dict(self.cover.files)}
+
+    @property
+    def has_modules(self) -> bool:
+        return sum(path.endswith(".py") for path in self._known) > 1
+
+    def is_covered(self, folder: str) -> bool:
+        shown = os.path.relpath(folder, self.root) + "/"
+        return any(rule == CODE and shown.startswith(f"{path}/") for path, rule in self.cover.folders)
 
     def start_run(self) -> RunCheck:
         """To be asked for right before the hook is started, after ``check``."""

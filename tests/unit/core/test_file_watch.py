@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hookline.daemon.file_watch import FileWatcher, WatchedFiles
+from hookline.core.file_watch import FileWatcher, WatchedFiles
 from hookline.state.sessions.cached import ResidentSessions
 from hookline.state.sessions.sqlite import StoredSessions
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from hookline.core.file_watch import UNSETTLED, are_unchanged, signatures
 from hookline.daemon.engine_cache import WatchedEnviron
-from hookline.daemon.file_watch import UNSETTLED, are_unchanged, signatures
 
 if TYPE_CHECKING:
     from pathlib import Path
