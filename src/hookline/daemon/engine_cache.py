@@ -139,7 +139,7 @@ class EngineCache:
         last, found = self._last
         if (
             last.environ is not request.environ or last.arguments is not request.arguments or last.paths is not request.paths
-            or last.cwd != request.cwd or bool(last.incoming.session) != bool(request.incoming.session)
+            or last.project != request.project or bool(last.incoming.session) != bool(request.incoming.session)
         ):  # fmt: skip
             return None
         with self._lock:
@@ -287,7 +287,15 @@ def _key(request: AgentRequest) -> Hashable:
     arguments, paths = request.arguments, request.paths
     named = (request.caller_cwd, *arguments.config) if arguments.config else ()
     where = (paths.config, paths.state, paths.data, request.others)
-    return request.cwd, request.home, arguments.agent, arguments.dialect, named, bool(request.incoming.session), where
+    return (
+        request.project,
+        request.home,
+        arguments.agent,
+        arguments.dialect,
+        named,
+        bool(request.incoming.session),
+        where,
+    )
 
 
 #: When files were checked: the watcher's number and the period, or -1 and the turn.

@@ -396,8 +396,14 @@ def trust_store(
 
 
 def _approvals(place: _Place, sources: Sources) -> TrustStore:
+    """What is approved in the project, which is the one above where only that one has something approved."""
     others = [trust_store(one.paths, place.cwd, one.home, place.environ) for one in sources.others]
-    return trust_store(place.paths, place.cwd, place.home, place.environ, sources.dialect, others=others)
+    store = trust_store(place.paths, place.cwd, place.home, place.environ, sources.dialect, others=others)
+    above = store.approved_above(place.cwd)
+    if not above:
+        return store
+    place.cwd = above
+    return _approvals(place, sources)
 
 
 # ── what is kept ─────────────────────────────────────────────────────────────────────────────────────

@@ -45,7 +45,7 @@ def hook_sources(request: AgentRequest, environ: Mapping[str, str] | None = None
     """Where the hooks of a request come from; ``environ`` if not the request's own."""
     arguments = request.arguments
     return Sources(
-        cwd=request.cwd,
+        cwd=request.project,
         config=[os.path.join(request.caller_cwd, file) for file in arguments.config] or None,
         dialect=arguments.dialect,
         environ=request.environ if environ is None else environ,

@@ -13,6 +13,7 @@ from typing import Any
 
 from hookline.config.discover import agents_directories
 from hookline.core._dataclass import dataclass, fast_constructor
+from hookline.core.agents import AGENTS, full_name
 from hookline.core.errors import DataError, UsageError
 from hookline.core.event import Event, event_kind
 from hookline.core.paths import Directories, Paths, account_home, find_paths
@@ -58,6 +59,8 @@ class AgentRequest:
     #: The caller's directory; ``cwd`` is where the agent says it works.
     caller_cwd: str
     cwd: str
+    #: Where its session began: its hooks are looked up there, wherever the agent works now.
+    project: str
     environ: Mapping[str, str]
     home: str
     paths: Paths
@@ -72,8 +75,8 @@ class AgentRequest:
         """The same, with this moment; ``replace`` would take ten times as long, and every event passes here."""
         return _make_request(
             arguments=self.arguments, dialect=self.dialect, payload=self.payload, event_name=self.event_name,
-            incoming=self.incoming, caller_cwd=self.caller_cwd, cwd=self.cwd, environ=self.environ, home=self.home,
-            paths=self.paths, others=self.others, until=until, caller_pid=self.caller_pid,
+            incoming=self.incoming, caller_cwd=self.caller_cwd, cwd=self.cwd, project=self.project,
+            environ=self.environ, home=self.home, paths=self.paths, others=self.others, until=until, caller_pid=self.caller_pid,
         )  # fmt: skip
 
 
@@ -138,12 +141,26 @@ def parse_request(
     if not cwd.startswith("/"):
         cwd = os.path.join(caller_cwd, cwd)
     named = arguments.directories
-    own, *others = (named,) if named is not None else find_directories(cwd, environ)
+    project = _session_project(arguments.agent, environ) or cwd
+    own, *others = (named,) if named is not None else find_directories(project, environ)
     return _make_request(
         arguments=arguments, dialect=dialect, payload=payload, event_name=event_name, incoming=incoming,
-        caller_cwd=caller_cwd, cwd=cwd, environ=environ, home=own.home, paths=own.paths,
+        caller_cwd=caller_cwd, cwd=cwd, project=project, environ=environ, home=own.home, paths=own.paths,
         others=tuple(others), until=0.0, caller_pid=caller_pid,
     )  # fmt: skip
+
+
+def _session_project(agent: str, environ: Mapping[str, str]) -> str:
+    """Where the agent says that it was started; "" if it does not say. A guard must not end with a ``cd``."""
+    variable = _project_variable(agent)
+    started = environ.get(variable, "") if variable else ""
+    return _possible(started) if started.startswith("/") else ""
+
+
+@cache
+def _project_variable(agent: str) -> str:
+    row = AGENTS.get(full_name(agent))
+    return "" if row is None else row.project_variable
 
 
 def _registered_event(

@@ -14,7 +14,7 @@ from hookline.core._dataclass import EMPTY, replace
 from hookline.core.file_tracking import note
 from hookline.core.files import lock, write_json
 from hookline.core.hook import FILE_EVENT, HookSpec, OnFailure
-from hookline.core.paths import repository_root, unusable
+from hookline.core.paths import repository_root, unusable, upwards
 from hookline.state.trust.covered import Cover, CoveredFiles, Pins, Watch
 from hookline.state.trust.digest import Digests, Signature, definition_digest, file_signature
 from hookline.state.trust.judge import Approval, Judgement, Verdict, judge
@@ -90,6 +90,17 @@ class TrustStore:
         """Whether anything of this file was ever approved; as long as nobody can tell, it may have been."""
         approvals, names = self.list(), {file, shared_name(file)}
         return bool(self.note) or any(a.file in names for a in approvals) or self._predates_files(approvals)
+
+    def approved_above(self, cwd: str) -> str:
+        """The nearest project above ``cwd`` with approved hooks, where the one that it is in has none; else "".
+
+        A new repository or an empty ``.hookline`` further down must not take the guards away.
+        """
+        looks = {a.look for a in self.list() if a.look}
+        if not looks or self._look in looks:
+            return ""
+        kind = self._look.partition(" ")[0]
+        return next((place for place in upwards(os.path.realpath(cwd)) if f"{kind} {place}" in looks), "")
 
     def covers(self, contents: HookSpec) -> bool:
         """Whether what a file holds besides its hooks is as it was approved."""

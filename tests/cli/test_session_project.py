@@ -1,0 +1,80 @@
+"""The guards of the project in which a session began stay, wherever the agent works."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from .conftest import Project
+
+GUARD = "[[hook]]\nname = 'guard'\non = 'PreToolUse'\nshell = 'echo no >&2; exit 2'\non_failure = 'deny'\n"
+PAYLOAD = {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {}, "session_id": "s"}
+
+
+@pytest.fixture
+def guarded(project: Project) -> Project:
+    project.write(".hookline/hookline.toml", GUARD)
+    assert project.run("trust", "--yes").code == 0
+    return project
+
+
+def ask(project: Project, cwd: Path | str, **environ: str) -> str:
+    """The reason for which the call is refused; "" if it is not."""
+    sent = json.dumps({**PAYLOAD, "cwd": str(cwd)})
+    result = project.run("hook", "--agent", "claude-code", "--cold", stdin=sent, cwd=project.home, **environ)
+    assert result.code == 0, result.err
+    return str(json.loads(result.out or "{}").get("hookSpecificOutput", {}).get("permissionDecisionReason", ""))
+
+
+def new_repository(project: Project) -> Path:
+    sub = project.path / "sub"
+    subprocess.run(["git", "init", "-q", str(sub)], check=True)
+    return sub
+
+
+def empty_configuration(project: Project) -> Path:
+    project.write("sub/.hookline/local.toml", "")
+    return project.path / "sub"
+
+
+def repository_with_configuration(project: Project) -> Path:
+    new_repository(project)
+    return empty_configuration(project)
+
+
+@pytest.mark.parametrize("make", [new_repository, empty_configuration, repository_with_configuration])
+@pytest.mark.parametrize("told", [True, False])
+def test_something_new_further_down_takes_no_guard_away(
+    guarded: Project, make: Callable[[Project], Path], told: bool
+) -> None:
+    environ = {"CLAUDE_PROJECT_DIR": str(guarded.path)} if told else {}
+    assert ask(guarded, make(guarded), **environ) == "no"
+
+
+@pytest.mark.parametrize("cwd", ["/tmp", "/"])
+def test_the_project_of_the_session_counts_wherever_the_agent_works(guarded: Project, cwd: str) -> None:
+    assert ask(guarded, cwd, CLAUDE_PROJECT_DIR=str(guarded.path)) == "no"
+
+
+def test_a_project_that_was_moved_away_is_missed(guarded: Project) -> None:
+    moved = guarded.path.with_name("moved")
+    guarded.path.rename(moved)
+    assert "guard" in ask(guarded, moved, CLAUDE_PROJECT_DIR=str(guarded.path))
+
+
+def test_a_deleted_configuration_is_missed(guarded: Project) -> None:
+    (guarded.path / ".hookline" / "hookline.toml").unlink()
+    (guarded.path / ".hookline").rmdir()
+    assert "guard" in ask(guarded, guarded.path)
+
+
+def test_another_name_of_the_project_is_the_project(guarded: Project) -> None:
+    link = guarded.home / "link"
+    link.symlink_to(guarded.path)
+    assert ask(guarded, link) == "no"
+    assert ask(guarded, f"/{guarded.path}") == "no"
+    assert ask(guarded, guarded.home, CLAUDE_PROJECT_DIR=str(link)) == "no"
