@@ -99,3 +99,22 @@ def test_our_own_agents_are_agents(deployed: Project, tmp_path: Path) -> None:
         cwd=deployed.path, env={"PATH": os.environ["PATH"], "HOME": str(deployed.home)}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert (done.returncode, REFUSED in done.stderr) == (64, True)
+
+
+@pytest.mark.parametrize(
+    "words", [("deploy", "--agent", "claude", "--events", "Stop"), ("deploy", "--agent", "codex", "--approve")]
+)
+def test_a_deployment_that_loosens_is_refused_inside_an_agent(deployed: Project, words: tuple[str, ...]) -> None:
+    settings = deployed.home / ".claude" / "settings.json"
+    before = settings.read_bytes()
+    result = inside(deployed, *words)
+    assert result.code != 0
+    assert REFUSED in result.out + result.err
+    assert settings.read_bytes() == before
+
+
+def test_another_configuration_directory_takes_no_entry_out(deployed: Project) -> None:
+    settings = deployed.home / ".claude" / "settings.json"
+    before = settings.read_bytes()
+    inside(deployed, "deploy", "--agent", "claude", XDG_CONFIG_HOME=str(deployed.home / "empty"))
+    assert settings.read_bytes() == before

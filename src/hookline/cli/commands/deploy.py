@@ -33,11 +33,12 @@ from hookline.cli.confirm import keep_own_files
 from hookline.cli.output import paint, print_json, table
 from hookline.cli.parser import add_json
 from hookline.core.agents import Scope, all_agents, select_agents
-from hookline.core.errors import ConfigError, StateError
+from hookline.core.errors import ConfigError, StateError, UsageError
 from hookline.core.paths import find_paths, project_root
 from hookline.deploy import apply, approval
 from hookline.deploy.installed import find_other_registrations
-from hookline.deploy.plan import FilePlan
+from hookline.deploy.json_edit import JsonError
+from hookline.deploy.plan import FilePlan, own_entries
 from hookline.deploy.requirements import (
     SCOPES,
     AgentFile,
@@ -49,6 +50,7 @@ from hookline.deploy.requirements import (
 )
 from hookline.deploy.status import RegistrationStatus, agent_versions, duplicate_registrations, registration_status
 from hookline.deploy.transport import CHOICES, DESCRIPTIONS, remove_http_token
+from hookline.state.protection import require_outside_agent
 
 #: For somebody who has no hook yet.
 _FIRST = "write one first: hookline hooks add NAME --on PreToolUse --run PROGRAM"
@@ -104,6 +106,8 @@ def run(args: Namespace) -> int:
         if not (args.status or args.dry_run):
             raise StateError(trouble)
         print(f"hookline: {trouble}", file=sys.stderr)
+    if args.approve and not args.dry_run:
+        require_outside_agent(find_paths(os.environ, home).state, "approve its own registration")
     only = canonical_events(args.events)
     if not (args.status or args.dry_run):
         keep_own_files(find_paths(os.environ, home))
@@ -131,7 +135,10 @@ def _row(
     target, approve = aim.agent, args.approve and aim.agent.needs_approval
     one = requirements.plan(aim)
     refused, backup = (
-        one.refused or _registered_elsewhere(aim) or _link_out_of_project(aim, requirements.here, requirements.home),
+        one.refused
+        or _registered_elsewhere(aim)
+        or _link_out_of_project(aim, requirements.here, requirements.home)
+        or _loosened_inside_agent(one, find_paths(os.environ, requirements.home).state),
         "",
     )
     events = requirements.events(aim)
@@ -150,6 +157,24 @@ def _row(
         "note": "" if approve else target.note, "door": requirements.way(aim), "events": list(events),
         "why": {event: list(why) for event, why in events.items()}, "findings": [refused] if refused else [],
     }  # fmt: skip
+
+
+def _loosened_inside_agent(one: FilePlan, state: str) -> str:
+    """Why an agent may not write this: entries that it has would be gone."""
+    if not _entry_events(one.before) - _entry_events(one.after):
+        return ""
+    try:
+        require_outside_agent(state, "take events out of its own registration")
+    except UsageError as error:
+        return str(error)
+    return ""
+
+
+def _entry_events(text: str | None) -> set[str]:
+    try:
+        return {entry.event for entry in own_entries(text)} if text else set()
+    except JsonError:
+        return set()
 
 
 def _write(aim: AgentFile, one: FilePlan, requirements: Requirements, ledger: apply.Ledger, version: str) -> str:
