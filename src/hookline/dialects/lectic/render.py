@@ -78,8 +78,6 @@ def _lost(spec: HookSpec) -> Iterator[str]:
         yield "mode apply-later: not supported by Lectic"
     if spec.timeout != (None if spec.mode == "detached" else TIMEOUT):
         yield f"a timeout of {spec.timeout} seconds: not supported by Lectic"
-    if not spec.enabled:
-        yield "a hook that is turned off: not supported by Lectic"
     if spec.output.inject in ("context", "session"):
         yield f"output as {spec.output.inject}: not supported by Lectic"
     if spec.output.prefix:
@@ -179,8 +177,8 @@ def _entry(group: list[HookSpec], losses: list[Problem]) -> dict[str, Any] | Non
     spec = group[0]
     do = _render_do(spec.action)
     names = _event_names(group)
-    if do is None or not names:
-        what = "its action" if do is None else f"its event {spec.event}"
+    if do is None or not names or not spec.enabled:
+        what = "its action" if do is None else f"its event {spec.event}" if not names else "being turned off"
         finding = f"{spec.name}: {what}: not supported by Lectic, so the hook is left out"
         losses.append(spec.origin.problem(finding, "keep it where it is"))
         return None
