@@ -234,3 +234,28 @@ def test_commands_clear_compact_and_resume_fire_what_they_mean(project: Any) -> 
     assert ("SUMMARY" in last, "second" in last, "apricot" in last) == (True, True, False)
     assert (project.path / "starts").read_text().split() == ["startup", "clear", "resume"]
     assert (project.path / "ends").read_text().split() == ["clear", "resume", "exit"]
+
+
+def test_commands_show_and_change_what_the_session_works_with(project: Any) -> None:
+    words = _hooks(project, PreModelSwitch="grep -q forbidden && { echo stay with it >&2; exit 2; }; true")
+    with ModelServer([{"text": "one"}]) as server, _chat(project, server, *words) as terminal:
+        terminal.ready()
+        terminal.type("apricot\r")
+        terminal.wait_for("one")
+        (path,) = (project.home / ".local/share/hookline/chats").glob("*/*.jsonl")
+        for line, shown in (
+            ("/hooks list", "premodelswitch  [native]"),
+            ("/model", "the model is openai:scripted"),
+            ("/model openai:forbidden", "stay with it"),
+            ("/model openai:other", "the model is openai:other"),
+            ("/resume", f"{path.stem[:8]}  apricot (this one)"),
+            (f"/resume {path.stem[:8]}", "that is this session"),
+            ("/resume zzz", "there is no session 'zzz'"),
+            ("/nonsense", "there is no command /nonsense"),
+        ):
+            terminal.ready()
+            terminal.type(f"{line}\r")
+            terminal.wait_for(shown)
+        terminal.ready()
+        terminal.type("/quit\r")
+        terminal.ended()

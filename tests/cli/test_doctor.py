@@ -86,6 +86,38 @@ def test_our_own_side_is_looked_at(project):
     assert "fix: run: chmod +x" in checked.out
 
 
+def test_what_keeps_hookline_slow_or_without_a_memory_is_named(project):
+    nowhere = project.write("a file", "")
+    client = project.home / ".local/share/hookline/bin/hookc"
+    client.parent.mkdir(parents=True)
+    client.write_text("")
+    done = project.run("doctor", "--json", **NOWHERE, HOOKLINE_DAEMON="off", HOOKLINE_STATE_DIR=str(nowhere))
+    told = done.json["hookline"]
+    assert about(told, "daemon") == ["HOOKLINE_DAEMON=off: every call starts Python"]
+    assert about(told, "client", "wrong") == [f"{client} is not executable"]
+    assert about(told, "state", "note") == [
+        "HOOKLINE_STATE_DIR is set; commands you type use it, agents' calls ignore it"
+    ]
+    (unusable,) = about(told, "state", "wrong")
+    assert str(nowhere) in unusable
+    assert about(told, "hooks", "note") == [f"no hooks in {project.path}"]
+    assert done.code == 1
+
+
+def test_hooks_that_changed_went_or_are_switched_off_are_named(project):
+    hook = '[[hook]]\nname = "{0}"\non = "Stop"\nshell = "{1}"\n'
+    project.write(".hookline/hookline.toml", hook.format("kept", "true") + hook.format("gone", "true"))
+    project.run("trust", "--yes")
+    project.run("hooks", "off", "kept")
+    project.write(".hookline/hookline.toml", hook.format("kept", "false") + "broken = 1\n")
+    told = project.run("doctor", "--json", **NOWHERE).json["hookline"]
+    assert about(told, "hooks", "wrong") == ["1 error in the configuration"]
+    assert about(told, "hooks", "note") == ["switched off by hand: kept"]
+    changed, missing = about(told, "trust", "wrong")
+    assert changed == "1 changed since you trusted them, so they count as failed"
+    assert missing.startswith("the trusted hook 'gone' is missing from ")
+
+
 def test_everything_fine_is_exit_code_0(project):
     project.write(".hookline/hookline.toml", '[[hook]]\nname = "a"\non = "Stop"\nshell = "true"\n')
     project.run("trust", "--yes")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 DENY = '[[hook]]\nname = "guard"\non = "PreToolUse"\nmatch = "Bash"\nshell = "echo no >&2; exit 2"\n'
 ALLOW = '[[hook]]\nname = "guard"\non = "PreToolUse"\nmatch = "Bash"\nshell = "true"\n'
 
@@ -44,6 +46,44 @@ def test_other_hooks_decide_otherwise_and_it_is_shown_where(project):
     assert (told["then"]["effect"], told["now"]["effect"], told["differs"]) == ("deny", "allow", True)
     assert told["hooks"] == [{"hook": "guard", "then": "replied, deny", "now": "replied"}]
     assert told["differences"][0] == "it was deny and is allow"
+
+
+def hook(line):
+    return f'[[hook]]\nname = "h"\non = "PreToolUse"\n{line}\n'
+
+
+def answering(**answer):
+    text = json.dumps(answer)
+    return hook("shell = " + json.dumps(f"echo '{text}'"))
+
+
+def rewriting(command):
+    return answering(data={"tool_input": {"command": command}})
+
+
+NOTHING, GRANT, SAYS = answering(), answering(effect="allow"), answering(context="mind the gap")
+ABORT, REFUSE = hook('run = "false"\non_failure = "abort"'), hook('run = "false"\non_failure = "deny"')
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "differences"),
+    [
+        (NOTHING, GRANT, ["it is granted now", "h: replied → replied, allow"]),
+        (GRANT, NOTHING, ["it was granted and is not", "h: replied, allow → replied"]),
+        (ABORT, REFUSE, ["the reason differs", "it aborted the run, and does not now"]),
+        (REFUSE, ABORT, ["the reason differs", "it aborts the run now"]),
+        (NOTHING, rewriting("ls -l"), ["the data is changed now"]),
+        (rewriting("ls -l"), NOTHING, ["the data was changed, and is not now"]),
+        (rewriting("ls -l"), rewriting("ls -a"), ["the data is changed differently"]),
+        (SAYS, NOTHING, ["the added context differs"]),
+    ],
+)
+def test_every_difference_of_the_decision_is_named(project, then, now, differences):
+    hooks(project, then)
+    happen(project)
+    hooks(project, now)
+    told = project.run("replay", "--last", "1", "--json").json
+    assert told["differences"] == differences
 
 
 def test_a_replay_is_recorded_as_one_and_never_replayed_itself(project):
