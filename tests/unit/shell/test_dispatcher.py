@@ -58,14 +58,14 @@ def test_an_error_of_ours_refuses_what_a_hook_wanted_to_check(shell: Callable[..
 
 
 def test_an_error_of_ours_lets_through_what_no_hook_can_refuse(shell: Callable[..., ShellDispatcher]) -> None:
-    dispatcher = shell(HOOK.format("process.post_exit", "true"))
+    dispatcher = shell(HOOK.format("process.post_spawn", "true"))
     shown = listening(dispatcher)
     breaking(dispatcher)
-    assert dispatcher.fire("process.post_exit", {"code": 0}).allowed
+    assert dispatcher.fire("process.post_spawn", {"pid": 1}).allowed
     assert len(shown) == 1
 
 
-@pytest.mark.parametrize(("guarded", "allowed"), [("process.pre_spawn", False), ("process.post_exit", True)])
+@pytest.mark.parametrize(("guarded", "allowed"), [("process.pre_spawn", False), ("process.post_spawn", True)])
 def test_a_forked_copy_of_the_shell_refuses_what_it_cannot_ask_about(
     shell: Callable[..., ShellDispatcher], guarded: str, allowed: bool
 ) -> None:
