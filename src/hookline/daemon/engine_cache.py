@@ -286,7 +286,8 @@ def _key(request: AgentRequest) -> Hashable:
     """What an engine depends on besides files and variables."""
     arguments, paths = request.arguments, request.paths
     named = (request.caller_cwd, *arguments.config) if arguments.config else ()
-    where = (paths.config, paths.state, paths.data, request.others)
+    others = tuple((one.home, one.paths.config, one.paths.state, one.paths.data) for one in request.others)
+    where = (paths.config, paths.state, paths.data, others)
     return (
         request.project,
         request.home,

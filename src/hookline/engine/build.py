@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from hookline.config import Loaded, ProjectGate, load
-from hookline.core._dataclass import dataclass, replace
+from hookline.core._dataclass import dataclass, field, replace
 from hookline.core.hook import HookSpec
 from hookline.core.paths import Directories, Paths, find_paths, project_root
 from hookline.core.result import Blocked
@@ -49,6 +49,8 @@ class Runtime:
     review: str = "hookline trust"
     #: A line for each file whose guards stay in force as they were deployed, because it was changed since.
     held: tuple[str, ...] = ()
+    #: Event, agent and given limit -> seconds until an answer is due, as far as it was asked.
+    answer_seconds: dict[tuple[str, str, float], float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

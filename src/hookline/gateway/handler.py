@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from time import monotonic
 
 from hookline.core._dataclass import EMPTY, dataclass, fast_constructor, replace
+from hookline.core.agents import AGENTS, LONGEST
 from hookline.core.event import Event
+from hookline.core.hook import HookSpec
 from hookline.core.paths import Directories
 from hookline.core.result import Decision, Message, Started
 from hookline.core.session_facts import Facts
@@ -17,7 +20,6 @@ from hookline.dialects.base import Answer, Dialect, Incoming
 from hookline.engine import fold
 from hookline.engine.build import Runtime, Sources
 from hookline.gateway import bypass, derived
-from hookline.gateway.deadline import with_deadline
 from hookline.gateway.dedupe import Deduper, EarlierDecision
 from hookline.gateway.notices import SessionNotice, find_unloaded_guards, problem_lines, trust_lines
 from hookline.gateway.reply import AgentReply, write_reply
@@ -95,7 +97,7 @@ def _handle(
     deduper: Deduper | None,
     on_answer: Callable[[Answer], None],
 ) -> AgentResponse:
-    request = with_deadline(request, runtime.engine.specs)
+    request = with_deadline(request, runtime)
     if not request.environ.keys().isdisjoint(bypass.VARIABLES):
         bypassed = bypass.bypass(request, _event(request, runtime), runtime.engine, problem_lines(runtime))
         if bypassed is not None:
@@ -112,6 +114,37 @@ def _handle(
         return response
     finally:
         turn.leave()
+
+
+#: Seconds that hookline has for itself, and the least that it takes before it gives up.
+_OWN, _LEAST = 10.0, 60.0
+
+
+def answer_seconds(specs: Sequence[HookSpec], event: str, agent: str, given: float = 0.0) -> float:
+    """Seconds until the agent must have an answer: as long as the hooks of its event may take, and less than the agent
+    gives us, since it goes on with what it was about to do when its own time is over. ``given`` is the most if it is
+    not 0."""
+    known = AGENTS.get(agent) or derived.calling_agent(agent)
+    most = min(LONGEST if known is None else known.limits.get(event, LONGEST), LONGEST) - 1
+    if given:
+        most = min(most, given)
+    # One after the other, in the worst case; hooks of an event that is derived from this one run in its time.
+    needed = _OWN
+    for spec in specs:
+        if spec.enabled and (spec.event == event or event in derived.BASES.get(spec.event, ())):
+            needed += most if spec.timeout is None else spec.timeout
+    return min(max(_LEAST, needed), most)
+
+
+def with_deadline(request: AgentRequest, runtime: Runtime) -> AgentRequest:
+    """The request, with the moment by which its hooks must be done."""
+    arguments = request.arguments
+    key = (request.incoming.event, arguments.agent, arguments.deadline)
+    seconds = runtime.answer_seconds.get(key)
+    if seconds is None:
+        seconds = runtime.answer_seconds[key] = answer_seconds(runtime.engine.specs, *key)
+    reserved = min(5.0, seconds / 4)  # to end hooks, to record, to answer
+    return request.until_then(monotonic() + seconds - reserved)
 
 
 def _repeat(

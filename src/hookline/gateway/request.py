@@ -39,7 +39,7 @@ class HookArguments:
     config: tuple[str, ...] = ()
     #: Which registration calls; "" where a person wrote the line by hand.
     registration: str = ""
-    #: Seconds until the agent must have an answer; 0.0: as long as its hooks may take (``gateway.deadline``).
+    #: Seconds until the agent must have an answer; 0.0: as long as its hooks may take (``handler.answer_seconds``).
     deadline: float = 0.0
     #: Where the entry says that the person's files are; None if it does not say.
     directories: Directories | None = None
@@ -159,7 +159,7 @@ def _session_project(agent: str, environ: Mapping[str, str]) -> str:
 
 @cache
 def _project_variable(agent: str) -> str:
-    row = AGENTS.get(full_name(agent))
+    row = AGENTS.get(agent) or AGENTS.get(full_name(agent))
     return "" if row is None else row.project_variable
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from hookline.core.errors import DataError, UsageError
 from hookline.core.paths import Directories
-from hookline.gateway.deadline import with_deadline
+from hookline.gateway.handler import with_deadline
 from hookline.gateway.request import (
     HookArguments,
     arguments_from,
@@ -82,7 +82,7 @@ def test_a_guest_with_its_own_payload_is_known_though_it_calls_under_another_nam
 @pytest.mark.parametrize(("deadline", "left"), [(4.0, 3.0), (50.0, 45.0)])
 def test_a_part_of_the_deadline_is_kept_for_the_answer(gate: Gate, deadline: float, left: float) -> None:
     before = time.monotonic()
-    until = with_deadline(gate.ask(deadline=deadline), ()).until
+    until = with_deadline(gate.ask(deadline=deadline), gate.runtime()).until
     assert before + left <= until <= time.monotonic() + left
 
 

@@ -158,8 +158,7 @@ def _write(code: int, stdout: bytes, stderr: bytes, *, deny: bool) -> int:
 def _run_cold(args: Namespace | SimpleNamespace, stdin: bytes, deadline: AnswerDeadline) -> int:
     from hookline.cli.failsafe import exit_raises, hold_deadlines
     from hookline.engine.build import StoreOptions, load_runtime  # a warm answer needs none of these
-    from hookline.gateway.deadline import answer_seconds
-    from hookline.gateway.handler import handle, hook_sources
+    from hookline.gateway.handler import answer_seconds, handle, hook_sources
 
     request = deadline.request = _request(args, stdin)
     runtime = deadline.runtime = load_runtime(

@@ -11,8 +11,8 @@ from hookline.core.agents import AGENTS
 from hookline.core.event import EVENTS
 from hookline.core.hook import Gates
 from hookline.engine.decorator import hook
-from hookline.gateway.deadline import answer_seconds
 from hookline.gateway.derived import BASES
+from hookline.gateway.handler import answer_seconds
 from hookline.gateway.required_events import required_events
 
 CLAUDE, CODEX, LETTA = AGENTS["claude-code"], AGENTS["codex"], AGENTS["letta-code"]
