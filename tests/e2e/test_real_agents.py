@@ -97,7 +97,7 @@ def proof(world: World) -> list[str]:
 @pytest.mark.gate
 @proves("tool events", "session events")
 def test_a_hook_without_an_opinion_lets_the_tool_run_and_every_event_is_recorded(world: World) -> None:
-    world.hooks(WATCH)
+    world.hooks(WATCH.replace('"PostToolUse"', '"PostToolUse", "SessionStart", "UserPromptSubmit", "Stop"'))
     session = world.run()
     assert (session.code, proof(world)) == (0, ["hello"]), session
     fired = {one["event"] for one in world.log()}

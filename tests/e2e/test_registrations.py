@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from tests.e2e.results import proves
 from tests.e2e.world import World, files
@@ -43,3 +45,42 @@ def test_hooks_run_once_when_registered_for_the_user_and_for_the_project(world: 
     assert (world.lines("a.txt"), world.has("forbidden.txt")) == (["a", "a"], False), session
     assert session.reached_the_model("NOT-TODAY"), session
     assert world.lines("counted.txt") == ["before"] * 3, session
+
+
+def test_a_repositorys_settings_do_not_lead_a_guard_astray(world: World) -> None:
+    if world.agent.name != "claude-code":  # the others' settings set no variables for hooks
+        return
+    elsewhere = (
+        "XDG_CONFIG_HOME",
+        "XDG_STATE_HOME",
+        "XDG_DATA_HOME",
+        "XDG_RUNTIME_DIR",
+        "LH_CONFIG_DIR",
+        "LECTIC_CONFIG",
+    )
+    variables = {**dict.fromkeys(elsewhere, "/nonexistent"), "PYTHONPATH": str(world.project), "SEEN": "by hooks"}
+    world.write(".claude/settings.json", json.dumps({"env": variables}))
+    world.write("sitecustomize.py", f"open({str(world.project / 'ran.txt')!r}, 'w')")
+    world.hooks(COUNT.replace("echo before", "echo $SEEN"))
+    session = world.run(world.call("echo a > a.txt"), world.call("echo a > forbidden.txt"))
+    assert (world.lines("a.txt"), world.has("forbidden.txt")) == (["a"], False), session
+    assert world.lines("counted.txt") == ["by hooks"] * 2, "hooks get the caller's variables"
+    assert not world.has("ran.txt")
+
+
+def test_one_tool_call_with_one_guard_starts_one_process(world: World) -> None:
+    """And one at the start of the session, for the guard's sake."""
+    world.hooks(COUNT)
+    if world.agent.name == "opencode":  # its plugin starts none
+        return
+    real = world.launcher.with_name("real")
+    world.launcher.rename(real)
+    world.launcher.write_text(
+        f'#!/bin/sh\necho "$5" >> {world.project}/started.txt\nexec {real} "$@"\n', encoding="utf-8"
+    )
+    world.launcher.chmod(0o755)
+    session = world.run(world.call("echo a >> a.txt"), world.call("echo a >> a.txt"))
+    assert world.lines("a.txt") == ["a", "a"], session
+    started = world.lines("started.txt")
+    tools = [event for event in started if event.lower() in {"pretooluse", "beforetool"}]
+    assert (len(tools), len(started) - len(tools)) in {(2, 1), (2, 0)}, started
