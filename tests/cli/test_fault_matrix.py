@@ -77,7 +77,13 @@ class Deployed:
         self.hookline("deploy", *agents, "--scope", "user", "--door", "command")
 
     def guard(self, action: str) -> None:
-        self.config.write_text(GUARD.format(policy=self.policy, action=action))
+        self.configure(GUARD.format(policy=self.policy, action=action))
+
+    def configure(self, text: str) -> None:
+        """As the person wants it: the guard that was deployed does not stay in force."""
+        self.config.unlink(missing_ok=True)
+        self.config.write_text(text)
+        (self.home / ".local/state/hookline/own-guards.json").unlink(missing_ok=True)
 
     def environ(self) -> dict[str, str]:
         return {
@@ -234,7 +240,7 @@ def test_a_hookline_that_is_broken_or_gone_blocks(closed: Deployed, agent: str, 
 
 
 def test_a_configuration_that_cannot_be_read_blocks(closed: Deployed, agent: str) -> None:
-    closed.config.write_text("[[hook]\n")
+    closed.configure("[[hook]\n")
     assert "failed" in refusal(agent, closed.ask(agent))
 
 
@@ -266,8 +272,7 @@ def test_a_configuration_that_is_a_pipe_blocks(closed: Deployed, agent: str) -> 
 def test_prompts_and_permissions_are_refused_too(
     closed: Deployed, agent: str, event: str, file: str, fault: str
 ) -> None:
-    closed.config.unlink(missing_ok=True)
-    closed.config.write_text(GUARD.format(policy="deny", action=HOOKS["crash"][0]).replace("PreToolUse", event))
+    closed.configure(GUARD.format(policy="deny", action=HOOKS["crash"][0]).replace("PreToolUse", event))
     target = all_agents()[agent]
     program = "/nowhere/hookline" if fault == "gone" else str(Path(sys.executable).parent / "hookline")
     (one,) = registrations(target, Caller(program=program), (event,))

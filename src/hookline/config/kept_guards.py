@@ -7,12 +7,9 @@ from collections.abc import Mapping
 from hookline.config.layers import LayerLoader
 from hookline.config.load import Loaded, parse_native
 from hookline.core._dataclass import replace
-from hookline.core.event import event_kind
+from hookline.core.event import GUARDED, event_kind
 from hookline.core.hook import HookSpec
 from hookline.dialects.base import Lookup
-
-#: Where a guard refuses what an agent is about to do.
-GUARDED = frozenset({"PreToolUse", "PermissionRequest", "UserPromptSubmit"})
 
 
 def with_kept_guards(loaded: Loaded, kept: Mapping[str, str], lookup: Lookup) -> tuple[Loaded, tuple[str, ...]]:

@@ -207,6 +207,10 @@ ROWS = (
 
 EVENTS: Mapping[str, EventKind] = MappingProxyType({row.name: row for row in ROWS})
 
+#: Where a guard refuses what an agent is about to do. Not where a refusal makes the agent go on: a hookline that is missing
+#: would do so for ever.
+GUARDED = frozenset({"PreToolUse", "PermissionRequest", "UserPromptSubmit"})
+
 #: Fields that every agent event may carry.
 COMMON_FIELDS = (
     "session_id", "turn", "auto_submit", "agent", "agent_id", "conversation_id", "model", "interlocutor",

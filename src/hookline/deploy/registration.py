@@ -13,10 +13,10 @@ from typing import Any
 
 from hookline.core._dataclass import dataclass
 from hookline.core.agents import Agent, Scope
+from hookline.core.event import GUARDED
 from hookline.core.paths import Directories, find_paths
 from hookline.deploy.plan import Registration
 from hookline.dialects.event_lookup import native_events
-from hookline.gateway.required_events import REFUSABLE
 
 _SH = ("/bin/sh", "-c")
 #: Before a program whose output is held back until it has ended well.
@@ -70,7 +70,7 @@ class CommandLine:
     @property
     def closed(self) -> bool:
         """A hookline that cannot answer refuses; otherwise it decides nothing."""
-        return self.event in REFUSABLE
+        return self.event in GUARDED
 
     def text(self) -> str:
         words = self.caller.words(self.agent.name, self.native)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from hookline.core._dataclass import dataclass
 from hookline.core.agents import Agent, Scope
-from hookline.core.event import EVENTS
+from hookline.core.event import EVENTS, GUARDED
 from hookline.core.files import read_text
 from hookline.core.hook import Gates, HookSpec
 from hookline.core.own_registration import registered_events
@@ -19,10 +19,6 @@ from hookline.dialects.event_lookup import native_events
 from hookline.engine.build import Runtime
 from hookline.engine.match import is_named
 from hookline.gateway.derived import BASES
-
-#: Where an entry of ours refuses if hookline cannot answer. Not where a refusal makes the agent go on: a hookline that is
-#: missing would do so for ever.
-REFUSABLE = frozenset({"PreToolUse", "PermissionRequest", "UserPromptSubmit"})
 
 
 def active_hooks(runtime: Runtime) -> tuple[HookSpec, ...]:
@@ -99,7 +95,7 @@ def _reasons(spec: HookSpec, agent: Agent) -> Iterable[tuple[str, str]]:
     for base in BASES.get(event, ()):
         if base != "PostToolUse" or agent.failures != "event":
             yield base, f"to derive {event} for hook {name}"
-    if event in REFUSABLE:
+    if event in GUARDED:
         yield "SessionStart", "to report at the start of a session what is wrong with a guard"
     if event != "UserPromptSubmit" and _counts_turns(spec.gates, event):
         yield "UserPromptSubmit", f"to count turns for hook {name}"
