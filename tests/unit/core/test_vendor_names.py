@@ -29,16 +29,11 @@ EXCEPTIONS = {
 
 def _names(path: Path) -> set[str]:
     """Every name and text of the code that has a vendor's name in it; prose may give examples."""
-    tree = ast.parse(path.read_bytes())
-    prose = {
-        id(node.body[0].value)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
-        and node.body
-        and isinstance(node.body[0], ast.Expr)
-    }
+    prose: set[int] = set()
     found: set[str] = set()
-    for node in ast.walk(tree):
+    for node in ast.walk(ast.parse(path.read_bytes())):  # a parent comes before its children
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            prose.update(id(first.value) for first in node.body[:1] if isinstance(first, ast.Expr))
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in prose:
             found.add(node.value)
         for field in ("id", "name", "attr", "arg", "module"):
