@@ -55,8 +55,10 @@ class Project:
             path.chmod(0o755)
         return path
 
-    def runtime(self, *, cwd: Path | None = None, agents_door: bool = True) -> Runtime:
-        where = Sources(cwd=cwd or self.root, environ=self.environ, home=str(self.home), agents_door=agents_door)
+    def runtime(self, *, cwd: Path | None = None, agents_door: bool = True, inspect: bool = False) -> Runtime:
+        where = Sources(
+            cwd=cwd or self.root, environ=self.environ, home=str(self.home), agents_door=agents_door, inspect=inspect
+        )
         return load_runtime(where, READ_ONLY)
 
     @contextmanager

@@ -16,7 +16,8 @@ the full text of its action, and every pinned file with digest and size.
 "pinned": [{"path", "sha256", "bytes"}], "unpinned", "notes", "match", "mode", "timeout", "on_failure", "enabled", "inject",
 "environ", "action", "instead_of"}], "files": [{"file", "dialect", "state", "changed", "contents", "pinned", "unpinned"}],
 "missing": [{"hook", "event", "file"}]}; "action" is the full text, "match" a list of conditions, "instead_of" what your
-own hook of this name does, "contents" what the file contains besides hooks; with --list {"trusted": [{"hook", "event",
+own hook of this name does, "contents" what the file contains besides hooks. Hooks that an older version approved, whose
+approval covers less than one of today, are also in "renewable": [{"hook", "event", "file"}]. With --list {"trusted": [{"hook", "event",
 "file", "when", "files"}], "files": [{"file", "when"}]}.
 """
 
@@ -70,6 +71,8 @@ def render_hooks(
 def _hook(specs: Sequence[HookSpec], verdict: Verdict, pins: Pins) -> str:
     """All lines of one hook, with the full text of its action."""
     changed = f" ({', '.join(map(safe, verdict.changed))})" if verdict.changed else ""
+    if not changed and is_outdated(verdict):
+        changed = " (by an older version, which covered only the files that the hook names; approve it again)"
     events = safe(", ".join(spec.event for spec in specs))
     lines = [f"{paint_trust(verdict.state)}{changed}  {paint(safe(specs[0].name), 'bold')} on {events}"]
     where, *rest = _facts(specs[0])
@@ -222,8 +225,21 @@ def run(args: Namespace) -> int:
     if args.json and not args.yes:
         _print_json(runtime, asking, files)
         return 1 if asking or files or runtime.missing else 0
+    needed = bool(asking or files or runtime.missing)
+    asking += _renewable(runtime)
     _show(runtime, asking, files)
-    return _decide(runtime, asking, files, yes=args.yes)
+    code = _decide(runtime, asking, files, yes=args.yes)
+    return code if needed else 0
+
+
+def _renewable(runtime: Runtime) -> list[HookSpec]:
+    """Hooks whose approval counts, but covers less than one of today would."""
+    verdicts = ((spec, runtime.verdicts.get(spec.id)) for spec in runtime.loaded.specs)
+    return [spec for spec, one in verdicts if one and one.state == "trusted" and is_outdated(one)]
+
+
+def is_outdated(verdict: Verdict) -> bool:
+    return verdict.approval is not None and not verdict.approval.covers_folders
 
 
 _File = tuple[HookSpec, Verdict]
@@ -340,7 +356,8 @@ def _print_json(runtime: Runtime, asking: list[HookSpec], files: list[_File]) ->
     pins = _pins(runtime)
     hooks = [shape(spec, runtime.verdicts[spec.id], pins(spec)) for spec in asking]
     shapes = [_file_shape(contents, verdict, pins(contents)) for contents, verdict in files]
-    print_json({"hooks": hooks, "files": shapes, "missing": missing})
+    renewable = [{"hook": one.name, "event": one.event, "file": one.origin.file} for one in _renewable(runtime)]
+    print_json({"hooks": hooks, "files": shapes, "missing": missing} | ({"renewable": renewable} if renewable else {}))
 
 
 def _pins(runtime: Runtime) -> Callable[[HookSpec], Pins]:

@@ -86,9 +86,8 @@ class Cover:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pins:
-    """A hook at one moment: its definition, what an approval of it would cover, and what it would not."""
+    """A hook at one moment: what an approval of it would cover, and what it would not."""
 
-    definition_digest: str
     cover: Cover = Cover()
     #: What the hook also uses and nobody checks: programs on PATH, files elsewhere, modules, addresses.
     unpinned: tuple[str, ...] = ()
@@ -120,7 +119,13 @@ class Watch:
         if number < 0:
             return not os.path.lexists(path)  # what is gone is reported by the folder above it
         self._listeners.setdefault(number, {})[key] = listener
-        return not self.resident or self._inotify.is_local(os.lstat(path).st_dev)
+        return not self.resident or self._is_local(path)
+
+    def _is_local(self, path: str) -> bool:
+        try:
+            return self._inotify is not None and self._inotify.is_local(os.stat(path).st_dev)
+        except OSError:  # gone this moment, which is reported
+            return True
 
     def look(self) -> None:
         """Pass on what has happened until now."""
@@ -273,7 +278,7 @@ class CoveredFiles:
         for folder, rule in self.cover.folders:
             for path, entry in files_below(self._path(folder), deep=rule == CODE):
                 shown = os.path.join(folder, path)
-                if shown not in self._known and _counts(rule, entry.path, entry.is_dir()):
+                if shown not in self._known and _counts(rule, entry.path, is_folder(entry)):
                     yield shown
 
     def _different(self, signatures: tuple[Signature | None, ...]) -> tuple[str, ...]:
@@ -295,7 +300,7 @@ class CoveredFiles:
         )
         for folder, rule in self.cover.folders:
             below = files_below(self._path(folder), deep=True, folders=True) if rule == CODE else ()
-            for inner in (folder, *(os.path.join(folder, path) for path, entry in below if entry.is_dir())):
+            for inner in (folder, *(os.path.join(folder, path) for path, entry in below if is_folder(entry))):
                 done &= self._add(watch, inner, rule, partial(self._on_entry, rule))
         for path, _ in self.cover.links or ():
             folder, name = os.path.split(os.path.realpath(self._path(path)))
@@ -385,7 +390,7 @@ def files_below(
     except OSError:
         return
     for entry in entries:
-        if not entry.is_dir():
+        if not is_folder(entry):
             yield entry.name, entry
             continue
         if folders or not deep:
@@ -393,6 +398,13 @@ def files_below(
         if deep and not (entry.is_symlink() and os.path.realpath(entry.path) in (*_above, os.path.realpath(folder))):
             inner = files_below(entry.path, deep=True, folders=folders, _above=(*_above, os.path.realpath(folder)))
             yield from ((os.path.join(entry.name, path), one) for path, one in inner)
+
+
+def is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link that leads to itself
+        return False
 
 
 def is_code(path: str) -> bool:

@@ -100,12 +100,15 @@ def _sha256(path: str) -> str:
     return digest.hexdigest()
 
 
-def definition_digest(spec: HookSpec) -> str:
-    """The same for the same hook wherever in its file it stands; different as soon as one word of it differs."""
+def definition_digest(spec: HookSpec, roots: Mapping[str, str] = MappingProxyType({})) -> str:
+    """The same for the same hook wherever in its file it stands; different as soon as one word of it differs.
+
+    ``roots`` are names of the project with the one that counts: the same hook in a worktree is the same hook.
+    """
     import hashlib  # see above
 
     tree = {
-        field.name: _canonical(getattr(spec, field.name))
+        field.name: _canonical(getattr(spec, field.name), roots)
         for field in fields(spec)
         # What most hooks do not say came later, and what was approved before it stays approved.
         if field.name not in {"id", "origin", "below"} and (field.name != "thrift" or spec.thrift is not None)
@@ -114,19 +117,26 @@ def definition_digest(spec: HookSpec) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _canonical(value: Any) -> Any:
+def _canonical(value: Any, roots: Mapping[str, str]) -> Any:
     if isinstance(value, str):
-        return _APPROVED_AS.get(value, value)
+        return _APPROVED_AS.get(value) or _renamed(value, roots)
     if value is None or isinstance(value, bool | int | float):
         return value
     if is_dataclass(value) and not isinstance(value, type):
-        tree = {f.name: _canonical(getattr(value, f.name)) for f in fields(value) if f.compare}
+        tree = {f.name: _canonical(getattr(value, f.name), roots) for f in fields(value) if f.compare}
         name = type(value).__name__
         return {"": _APPROVED_AS.get(name, name), **tree}
     if isinstance(value, Mapping):
-        return {str(key): _canonical(item) for key, item in value.items()}
+        return {str(key): _canonical(item, roots) for key, item in value.items()}
     if isinstance(value, set | frozenset):
-        return sorted((_canonical(item) for item in value), key=repr)
+        return sorted((_canonical(item, roots) for item in value), key=repr)
     if isinstance(value, list | tuple):
-        return [_canonical(item) for item in value]
+        return [_canonical(item, roots) for item in value]
     return repr(value)
+
+
+def _renamed(value: str, roots: Mapping[str, str]) -> str:
+    for root, name in roots.items():
+        if f"{value}/".startswith(f"{root}/"):
+            return name + value[len(root) :]
+    return value

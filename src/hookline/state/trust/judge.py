@@ -59,8 +59,9 @@ class Judgement:
     missing: tuple[Approval, ...]
 
 
-#: A hook with the file it is written in, as approvals name it, and the digest of its definition.
-Judged = tuple["HookSpec", str, str]
+#: A hook with the file it is written in, as approvals name it, and the digest of its definition: one more where the
+#: project has several names, since older versions took the one they were given.
+Judged = tuple["HookSpec", str, tuple[str, ...]]
 
 
 def judge(
@@ -74,32 +75,36 @@ def judge(
             if index not in found and (approval := _first(free, fits, hook)) is not None:
                 found[index] = approval
                 free.remove(approval)
-    verdicts = tuple(_verdict(found.get(index), definition, covered) for index, (*_, definition) in enumerate(hooks))
+    verdicts = tuple(_verdict(found.get(index), digests, covered) for index, (_, _, digests) in enumerate(hooks))
     return Judgement(verdicts=verdicts, missing=tuple(free))
 
 
-def _first(free: Sequence[Approval], fits: Callable[[Approval, HookSpec, str], bool], hook: Judged) -> Approval | None:
-    spec, file, definition = hook
+def _first(
+    free: Sequence[Approval], fits: Callable[[Approval, HookSpec, tuple[str, ...]], bool], hook: Judged
+) -> Approval | None:
+    spec, file, digests = hook
     here = (a for a in free if a.event == spec.event and a.file in {file, spec.origin.file})
-    return next((approval for approval in here if fits(approval, spec, definition)), None)
+    return next((approval for approval in here if fits(approval, spec, digests)), None)
 
 
-def _same_definition(approval: Approval, spec: HookSpec, definition: str) -> bool:  # one of three alike
-    return approval.definition == definition
+def _same_definition(approval: Approval, spec: HookSpec, digests: tuple[str, ...]) -> bool:  # one of three alike
+    return approval.definition in digests
 
 
-def _same_name(approval: Approval, spec: HookSpec, definition: str) -> bool:  # one of three alike
+def _same_name(approval: Approval, spec: HookSpec, digests: tuple[str, ...]) -> bool:  # one of three alike
     return approval.name == spec.name
 
 
-def _same_place(approval: Approval, spec: HookSpec, definition: str) -> bool:  # one of three alike
+def _same_place(approval: Approval, spec: HookSpec, digests: tuple[str, ...]) -> bool:  # one of three alike
     return approval.pointer == spec.origin.pointer
 
 
-def _verdict(approval: Approval | None, definition: str, covered: Callable[[Approval], CoveredFiles]) -> Verdict:
+def _verdict(
+    approval: Approval | None, digests: tuple[str, ...], covered: Callable[[Approval], CoveredFiles]
+) -> Verdict:
     if approval is None:
         return Verdict(state="unknown")
-    if approval.definition != definition:
+    if approval.definition not in digests:
         return Verdict(state="changed", changed=("definition",), approval=approval)
     files = covered(approval)
     changed = files.check()

@@ -17,8 +17,8 @@ from hookline.core.agents import AGENTS
 from hookline.core.code_variables import CODE_VARIABLES
 from hookline.core.hook import AgentRun, Command, Function, HookSpec, Http, Plugin, Prompt
 from hookline.core.paths import FILE, FOLDER, LOCAL
-from hookline.state.trust.covered import CODE, MODULES, Cover, Pins, files_below, is_code
-from hookline.state.trust.digest import Digests, Signature, definition_digest, file_signature
+from hookline.state.trust.covered import CODE, MODULES, Cover, Pins, files_below, is_code, is_folder
+from hookline.state.trust.digest import Digests, Signature, file_signature
 from hookline.state.trust.words import (
     IMPLIED,
     VARIABLE,
@@ -112,9 +112,7 @@ class _Search:
             variables=tuple(sorted(self._variables.items())),
             named=tuple(path for path, one in files if one.named),
         )
-        return Pins(
-            definition_digest=definition_digest(self._spec), cover=cover, unpinned=tuple(self._unpinned), notes=tuple(self._notes)
-        )  # fmt: skip
+        return Pins(cover=cover, unpinned=tuple(self._unpinned), notes=tuple(self._notes))
 
     # ── the definition ───────────────────────────────────────────────────────────────────────────────
 
@@ -286,7 +284,7 @@ class _Search:
         if (shown, CODE) in self._folders or not shown:
             return
         entries = list(files_below(folder, deep=True, folders=True))
-        files = [entry for _, entry in entries if not entry.is_dir() and file_signature(entry.path)]
+        files = [entry for _, entry in entries if not is_folder(entry) and file_signature(entry.path)]
         size = sum(entry.stat().st_size for entry in files)
         if limited and (len(files) > MOST_FILES or size > MOST_BYTES):
             much = f"{len(files)} files" if len(files) > MOST_FILES else f"{size >> 20} MB"
@@ -294,7 +292,7 @@ class _Search:
             return
         self._folders[shown, CODE] = None
         for _, entry in entries:
-            if entry.is_dir():
+            if is_folder(entry):
                 self._note_links(entry.path)
             else:
                 self._take(entry.path, named=False)

@@ -44,6 +44,7 @@ class TrustStore:
     ) -> None:
         self.path = path
         self.note = ""
+        self._given_root = os.path.abspath(root) if root else ""
         self._root = os.path.realpath(root) if root else ""
         self._look = look
         self._environ = environ
@@ -80,7 +81,7 @@ class TrustStore:
         files = {*names, *names.values()}
         roots = {self._root, shared_name(self._root)} if self._root else {file_project(file) for file in files}
         approvals = [a for a in self.list() if a.file in files or any(_below(a.file, root) for root in roots)]
-        hooks = [(spec, names[spec.origin.file], definition_digest(spec)) for spec in specs]
+        hooks = [(spec, names[spec.origin.file], self._definitions(spec)) for spec in specs]
         judged = judge(hooks, approvals, self._covered_files)
         # A file whose hooks are all gone leaves nothing to miss.
         missing = (a for a in judged.missing if a.look in {"", self._look} and a.event != FILE_EVENT)
@@ -111,6 +112,14 @@ class TrustStore:
         """Whether the project was approved by a version that approved hooks only: then its files came with them."""
         here = [a for a in approvals if a.look in {"", self._look} and _below(a.file, self._root or "/")]
         return bool(here) and all(a.event != FILE_EVENT for a in here)
+
+    def _definitions(self, spec: HookSpec) -> tuple[str, ...]:
+        given = self._given_root or file_project(spec.origin.file)
+        real = os.path.realpath(given)
+        name = shared_name(given)
+        names = {root: name for root in (given, real) if root != name}
+        digest = definition_digest(spec, names)
+        return (digest, definition_digest(spec)) if names else (digest,)
 
     def _covered_files(self, approval: Approval) -> CoveredFiles:
         root = self._root or os.path.realpath(file_project(approval.file))
@@ -198,7 +207,7 @@ class TrustStore:
             event=spec.event,
             file=shared_name(spec.origin.file),
             pointer=spec.origin.pointer,
-            definition=pins.definition_digest,
+            definition=self._definitions(spec)[0],
             cover=pins.cover,
             when=self._clock(),
             on_failure=spec.on_failure if spec.enabled else "ignore",  # what was off guarded nothing
