@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from hookline.daemon import lifecycle
 from hookline.daemon.client import twin
 from hookline.daemon.client.build import TWIN, compile_client, compiler
 from hookline.daemon.lifecycle import stop
-from hookline.daemon.protocol import ACCEPTED, pack_refusal, pack_result
+from hookline.daemon.protocol import ACCEPTED, DaemonPaths, pack_refusal, pack_result
 
 if TYPE_CHECKING:
     from .conftest import Machine
@@ -297,3 +298,21 @@ def test_the_socket_is_ours_alone(one_machine: Machine):
     assert os.stat(one_machine.place.socket).st_mode & 0o777 == 0o600
     assert stop(one_machine.place).how == "asked"
     assert not os.path.exists(one_machine.place.socket)
+
+
+@pytest.mark.parametrize("runtime", [False, True])
+def test_an_entry_names_the_daemon_whatever_the_variables_say(machine: Machine, runtime: bool):
+    machine.guarded()
+    home, state = machine.home, machine.root / "state"
+    named = ["--home", str(home), "--config-dir", str(home / ".config/hookline"), "--state-dir", str(state)]
+    named += ["--runtime-dir", str(machine.runtime)] if runtime else []
+    place = machine.place if runtime else DaemonPaths(directory=str(state / "run"))
+    around: dict[str, Any] = {"XDG_RUNTIME_DIR": "/nonexistent", "XDG_STATE_HOME": "/nonexistent", "HOME": "/var/empty"}
+    cold = machine.ask({"tool_input": {"command": "rm x"}}, *named, **around)  # and a daemon is started for the next
+    machine.wait_for(lambda: lifecycle.ask(place, "status") is not None)
+    try:
+        assert machine.ask({"tool_input": {"command": "rm x"}}, *named, **around) == cold
+        assert b"no: rm x" in cold.out
+        assert lifecycle.status(place)["engines"] == 1, "it was asked"
+    finally:
+        lifecycle.stop(place)
