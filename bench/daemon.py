@@ -27,7 +27,7 @@ from hookline.core.paths import Directories, find_paths
 from hookline.daemon import lifecycle, protocol
 from hookline.daemon.client.build import TWIN, compile_client
 from hookline.daemon.protocol import DaemonPaths, DaemonRequest, pack_request
-from hookline.deploy.registration import Caller, CommandLine
+from hookline.deploy.registration import CommandLine, EntryCaller
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -110,7 +110,7 @@ class Bench:
     def deployed(self, program: str, event: str) -> str:
         """What an agent gives to its shell."""
         own = Directories(home=self.home, paths=find_paths({}, self.home))
-        caller = Caller(program=program, directories=own, runtime_dir=self.runtime)
+        caller = EntryCaller(program=program, directories=own, runtime_dir=self.runtime)
         return CommandLine(agent=AGENTS["claude-code"], event=event, caller=caller).text()
 
     def plugin_home(self) -> str:

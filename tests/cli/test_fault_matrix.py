@@ -25,7 +25,7 @@ import pytest
 from hookline.core.agents import all_agents
 from hookline.daemon.protocol import ACCEPTED
 from hookline.deploy.plan import entry_commands, own_entries
-from hookline.deploy.registration import Caller, registrations
+from hookline.deploy.registration import EntryCaller, registrations
 from hookline.dialects.event_lookup import native_events
 
 PAYLOADS = Path(__file__).parent.parent / "payloads"
@@ -275,7 +275,7 @@ def test_prompts_and_permissions_are_refused_too(
     closed.configure(GUARD.format(policy="deny", action=HOOKS["crash"][0]).replace("PreToolUse", event))
     target = all_agents()[agent]
     program = "/nowhere/hookline" if fault == "gone" else str(Path(sys.executable).parent / "hookline")
-    (one,) = registrations(target, Caller(program=program), (event,))
+    (one,) = registrations(target, EntryCaller(program=program), (event,))
     (line,) = entry_commands(one.entry)
     payload = {**json.loads((PAYLOADS / file).read_text()), "cwd": str(closed.project)}
     payload |= {"working_directory": str(closed.project)} if agent == "letta-code" else {}

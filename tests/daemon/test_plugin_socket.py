@@ -23,7 +23,7 @@ from hookline.core.agents import all_agents
 from hookline.daemon import lifecycle
 from hookline.daemon.protocol import ACCEPTED, pack_refusal, pack_result
 from hookline.deploy.plugin import plugin_source
-from hookline.deploy.registration import Caller
+from hookline.deploy.registration import EntryCaller
 
 from .conftest import Machine
 
@@ -44,7 +44,7 @@ class Plugin(Machine):
         program = self.root / "hookline"
         program.write_text(f'#!/bin/sh\ntouch {started}\nexec {sys.executable} -m hookline "$@"\n')
         program.chmod(0o700)
-        source = plugin_source(all_agents()["opencode"], Caller(program=str(program)), ("PreToolUse",))
+        source = plugin_source(all_agents()["opencode"], EntryCaller(program=str(program)), ("PreToolUse",))
         source = re.sub(r"const LONGEST = \d+", f"const LONGEST = {seconds}", source)
         (self.root / "plugin.mjs").write_text(source if closed else source.replace('": true}', '": false}'))
         (self.root / "input.json").write_text(json.dumps({"command": text}))

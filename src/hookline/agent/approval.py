@@ -15,7 +15,7 @@ from hookline.config import ProjectGate
 from hookline.core.errors import DataError
 from hookline.core.hook import Command, HookSpec, Origin, hook_id
 from hookline.dialects.base import FOREIGN
-from hookline.dialects.lectic.programs import named_programs
+from hookline.dialects.lectic.programs import program_names
 from hookline.engine.build import trust_store
 from hookline.state.protection import require_outside_agent
 from hookline.state.trust import Approval, TrustStore
@@ -95,7 +95,7 @@ class FoundFiles:
     def _covered_by_programs(self, contents: HookSpec) -> bool:
         whole = contents.extra.get("besides", "")
         tree, file = json.loads(whole or "{}"), contents.origin.file
-        programs = [_program(file, pointer, text, whole) for pointer, text in named_programs(tree, prefixes=("exec:",))]
+        programs = [_program(file, pointer, text, whole) for pointer, text in program_names(tree, prefixes=("exec:",))]
         return bool(programs) and all(one.state == "trusted" for one in self._programs.judge(programs).verdicts)
 
 

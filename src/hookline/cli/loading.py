@@ -16,7 +16,7 @@ from hookline.core.errors import ConfigError, DataError, UsageError
 from hookline.core.event import EVENTS, Event
 from hookline.dialects import DIALECTS, dialect_named
 from hookline.engine.build import Runtime, Sources, StoreOptions, load_runtime
-from hookline.gateway.notices import problem_lines, trust_lines, unapproved_lines
+from hookline.gateway.notices import approval_lines, problem_lines, trust_lines
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -79,18 +79,18 @@ def tell_problems(runtime: Runtime) -> None:
 
 def tell_unapproved(runtime: Runtime) -> None:
     """Print on stderr what has no effect here because nobody approved it: silence would look like a working guard."""
-    for line in unapproved_lines(runtime):
+    for line in approval_lines(runtime):
         print(f"hookline: {safe(line)}", file=sys.stderr)
 
 
-def unregistered(runtime: Runtime, more: Sequence[HookSpec] = ()) -> list[Unregistered]:
+def missing_registrations(runtime: Runtime, more: Sequence[HookSpec] = ()) -> list[Unregistered]:
     """Which agents do not call hookline for an event that these hooks need; ``more`` were approved just now."""
     from hookline.core.agents import all_agents  # noqa: PLC0415  an agent's call needs none of these
-    from hookline.gateway.required_events import active_hooks, unregistered_events  # noqa: PLC0415
+    from hookline.gateway.required_events import active_hooks, missing_events  # noqa: PLC0415
 
     home = os.environ.get("HOME") or os.path.expanduser("~")
     hooks = (*active_hooks(runtime), *more)
-    return list(unregistered_events(hooks, all_agents().values(), runtime.engine.cwd, home, os.environ))
+    return list(missing_events(hooks, all_agents().values(), runtime.engine.cwd, home, os.environ))
 
 
 def tell_untrusted(decision: Decision) -> None:

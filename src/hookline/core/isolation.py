@@ -17,7 +17,7 @@ MAIN = os.path.join(_PACKAGE, "__main__.py")
 _SYSTEM = ("/usr/bin", "/bin", "/usr/local/bin", "/opt/homebrew/bin", "/run/current-system/sw/bin")
 
 
-def isolated_module(module: str) -> list[str]:
+def module_command(module: str) -> list[str]:
     """The command line that runs one of our modules."""
     # An isolated Python leaves out the person's own packages, and hookline may be one of them.
     code = (

@@ -27,7 +27,7 @@ def is_ours(command: str) -> bool:
     return _OURS.search(command) is not None
 
 
-def registered_events(text: str) -> frozenset[str]:
+def entry_events(text: str) -> frozenset[str]:
     """The agent's own names of the events for which its file calls hookline."""
     found = {event for _agent, event in _OURS.findall(text) if event}
     plugin = _PLUGIN.search(text)

@@ -13,7 +13,7 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from hookline.core.hook import Function
-from hookline.core.isolation import isolated_module
+from hookline.core.isolation import module_command
 from hookline.core.result import Context, Reply, RunResult
 from hookline.runners.base import Job
 
@@ -79,7 +79,7 @@ class ProjectWorker:
             return process
 
     def _start_worker(self) -> subprocess.Popen[bytes]:
-        line = isolated_module("hookline.daemon.worker")
+        line = module_command("hookline.daemon.worker")
         process = subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
         ready = threading.Event()
         threading.Thread(target=self._listen, args=(process, ready), name="hookline-worker", daemon=True).start()

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from hookline import __version__
 from hookline.core.agents import LONGEST, Agent
 from hookline.deploy.plugin_socket import SOURCE as SOCKET
-from hookline.deploy.registration import Caller, CommandLine
+from hookline.deploy.registration import CommandLine, EntryCaller
 from hookline.dialects.event_lookup import native_events
 
 #: The first line of a plugin of ours.
@@ -133,7 +133,7 @@ export const Hookline = async ({ client, directory }) => {
 """
 
 
-def plugin_source(target: Agent, caller: Caller, events: Iterable[str]) -> str:
+def plugin_source(target: Agent, caller: EntryCaller, events: Iterable[str]) -> str:
     """The whole file."""
     known = native_events(target)
     lines = [CommandLine(agent=target, event=event, caller=caller) for event in events if event in known]

@@ -27,7 +27,7 @@ _TOOL_EVENTS = frozenset({"PreToolUse", "PostToolUse", "PostToolUseFailure", "Pe
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Caller:
+class EntryCaller:
     """Whom the entries of one file call, and what they say about the person's files."""
 
     program: str
@@ -61,7 +61,7 @@ class CommandLine:
     agent: Agent
     #: Canonical.
     event: str
-    caller: Caller
+    caller: EntryCaller
 
     @property
     def native(self) -> str:
@@ -113,7 +113,7 @@ def command_program(command: str) -> str:
         return ""
 
 
-def registrations(agent: Agent, caller: Caller, events: Iterable[str]) -> tuple[Registration, ...]:
+def registrations(agent: Agent, caller: EntryCaller, events: Iterable[str]) -> tuple[Registration, ...]:
     """One for each of the canonical events that the agent has."""
     known = native_events(agent)
     return tuple(

@@ -19,13 +19,13 @@ from hookline.daemon.protocol import find_daemon_paths
 from hookline.deploy import apply, transport
 from hookline.deploy.installed import find_registrations
 from hookline.deploy.plugin import plugin_source
-from hookline.deploy.registration import Caller, registrations
+from hookline.deploy.registration import EntryCaller, registrations
 from hookline.dialects.base import FOREIGN
 from hookline.dialects.event_lookup import native_events, unknown_event
 from hookline.engine.build import READ_ONLY, Sources, load_runtime
 from hookline.gateway.derived import BASES
-from hookline.gateway.notices import problem_lines, unapproved_lines
-from hookline.gateway.required_events import active_hooks, required_events
+from hookline.gateway.notices import approval_lines, problem_lines
+from hookline.gateway.required_events import active_hooks, event_reasons
 
 if TYPE_CHECKING:
     from hookline.core.hook import HookSpec
@@ -123,7 +123,7 @@ class Requirements:
         runtime = load_runtime(Sources(cwd=here), READ_ONLY)
         runtime.engine.close()
         #: What could not be loaded or is not approved: a guard may be among it.
-        self.problems = (*problem_lines(runtime), *unapproved_lines(runtime))
+        self.problems = (*problem_lines(runtime), *approval_lines(runtime))
         self._is_partial = any(one.severity == "error" for one in runtime.loaded.problems)
         self._hooks = active_hooks(runtime)
         foreign = any(spec.origin.layer in FOREIGN for spec in self._hooks)
@@ -157,12 +157,12 @@ class Requirements:
             return "socket" if aim.agent.form == "plugin" else "path"
         return transport.transport_name(aim.agent, self._program(aim), os.environ)
 
-    def _caller(self, aim: AgentFile) -> Caller:
+    def _caller(self, aim: AgentFile) -> EntryCaller:
         """A project's file is committed: it names nothing of one person's machine."""
         if aim.scope == "project":
-            return Caller(program="hookline", scope=aim.scope, file=aim.agent.files[aim.scope])
+            return EntryCaller(program="hookline", scope=aim.scope, file=aim.agent.files[aim.scope])
         place = find_daemon_paths(os.environ).directory
-        return Caller(
+        return EntryCaller(
             program=self._program(aim), scope=aim.scope, directories=self._directories, file=aim.path,
             runtime_dir=os.path.dirname(place) if os.path.basename(place) == "hookline" else "",
         )  # fmt: skip
@@ -183,7 +183,7 @@ class Requirements:
         hooks = list(self._hooks)
         if aim.scope == "user":
             hooks += [hook for root in self.roots(aim) if root != self._root for hook in self._hooks_of(root)]
-        needed = required_events(hooks, aim.agent)
+        needed = event_reasons(hooks, aim.agent)
         if only := self.only(aim):
             return _narrowed(needed, only)
         native = native_events(aim.agent)

@@ -35,7 +35,7 @@ def problem_lines(runtime: Runtime) -> Iterator[str]:
     yield from runtime.held
 
 
-def unapproved_lines(runtime: Runtime) -> list[str]:
+def approval_lines(runtime: Runtime) -> list[str]:
     """One for each file."""
     return [
         *(f"{one.file}: {_what(one)}; review it with: {runtime.review}" for one in runtime.unapproved),
@@ -57,7 +57,7 @@ class SessionNotice:
     __slots__ = ("_key", "_now", "_session", "_sessions", "lines")
 
     def __init__(self, runtime: Runtime, event: Event) -> None:
-        self.lines = unapproved_lines(runtime)
+        self.lines = approval_lines(runtime)
         self._sessions: Sessions = runtime.engine.sessions
         self._session, self._now = event.session, event.time
         self._key = hook_id("hookline", "\n".join(self.lines), "notice")

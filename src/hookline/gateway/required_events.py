@@ -13,7 +13,7 @@ from hookline.core.agents import Agent, Scope
 from hookline.core.event import EVENTS, GUARDED
 from hookline.core.files import read_text
 from hookline.core.hook import Gates, HookSpec
-from hookline.core.own_registration import registered_events
+from hookline.core.own_registration import entry_events
 from hookline.core.paths import project_root
 from hookline.dialects.event_lookup import native_events
 from hookline.engine.build import Runtime
@@ -33,7 +33,7 @@ def active_hooks(runtime: Runtime) -> tuple[HookSpec, ...]:
     )
 
 
-def required_events(specs: Iterable[HookSpec], agent: Agent) -> Mapping[str, tuple[str, ...]]:
+def event_reasons(specs: Iterable[HookSpec], agent: Agent) -> Mapping[str, tuple[str, ...]]:
     """Canonical event -> why it is needed, in the order of the table of events."""
     found: dict[str, dict[str, None]] = {}
     for spec in specs:
@@ -72,18 +72,18 @@ class Unregistered:
         return f"{self.finding}; to register it: {self.fix}"
 
 
-def unregistered_events(
+def missing_events(
     specs: Iterable[HookSpec], agents: Iterable[Agent], cwd: str, home: str, environ: Mapping[str, str]
 ) -> Iterator[Unregistered]:
     """One for each agent that calls hookline, but not for all that its hooks need."""
     hooks, root = tuple(specs), project_root(cwd, home)
     for agent in agents:
         paths = [path for scope in _SCOPES if (path := agent.config_path(scope, root, home, environ)) is not None]
-        known = {path: events for path in paths if (events := registered_events(read_text(path, _LARGEST) or ""))}
+        known = {path: events for path in paths if (events := entry_events(read_text(path, _LARGEST) or ""))}
         if not known:
             continue
         there, native = frozenset[str]().union(*known.values()), native_events(agent)
-        needed = required_events(hooks, agent)
+        needed = event_reasons(hooks, agent)
         missing = {event: why for event, why in needed.items() if event in native and native[event] not in there}
         if missing:
             yield Unregistered(agent=agent, path=next(iter(known)), events=missing)

@@ -19,7 +19,7 @@ from hookline.core.hook import HookSpec, Plugin
 from hookline.core.paths import find_paths, project_root, why_unusable
 from hookline.engine.build import Runtime, Sources, load_runtime
 from hookline.engine.engine import Engine
-from hookline.gateway.notices import problem_lines, unapproved_lines
+from hookline.gateway.notices import approval_lines, problem_lines
 from hookline.runners.plugin.runner import PluginRunner
 from hookline.shell.recorders import DeferredRecorder, RedactingRecorder
 from hookline.state.record import NullRecorder
@@ -120,7 +120,7 @@ class EngineHost:
         state = assembly.paths.state
         unkept = why_unusable(state)
         unrecorded = [f"nothing is recorded: {unkept}"] if unkept else []
-        self.problems = (*problem_lines(assembly), *unapproved_lines(assembly), *problems, *unrecorded)
+        self.problems = (*problem_lines(assembly), *approval_lines(assembly), *problems, *unrecorded)
         ours = tuple(os.path.join(state, name) for name in ("hookline.db", "sessions.db"))
         watched = {path for path in opened if not path.startswith(ours) and not os.path.isdir(path)}
         watched |= {source.path for source in assembly.loaded.sources}

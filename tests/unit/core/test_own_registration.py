@@ -9,7 +9,7 @@ import pytest
 
 from hookline.core.agents import all_agents
 from hookline.core.own_registration import calls_hookline, is_ours
-from hookline.deploy.registration import Caller, registrations
+from hookline.deploy.registration import EntryCaller, registrations
 from hookline.dialects import dialect_named
 from hookline.dialects.base import Layer, Lookup
 from hookline.runners.environ import DEPTH_VARIABLE, MOST_NESTED, hook_depth, next_depth, why_too_deep
@@ -33,7 +33,7 @@ def read(agent: str, hooks: dict[str, list[Any]]) -> list[str]:
 @pytest.mark.parametrize("program", PROGRAMS)
 @pytest.mark.parametrize("agent", DIALECTS)
 def test_a_registration_is_no_hook_of_the_agent_it_was_written_for(agent: str, program: str, canonical: str) -> None:
-    wanted = registrations(all_agents()[agent], Caller(program=program), (canonical,))
+    wanted = registrations(all_agents()[agent], EntryCaller(program=program), (canonical,))
     (event, entry) = (wanted[0].event, wanted[0].entry)
     mine = json.loads(json.dumps(entry))
     inner = mine["hooks"][0] if "hooks" in mine else mine

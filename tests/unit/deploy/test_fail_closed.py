@@ -14,7 +14,7 @@ import pytest
 from hookline.core.agents import all_agents
 from hookline.core.own_registration import is_ours
 from hookline.deploy.plan import entry_commands
-from hookline.deploy.registration import Caller, command_program, registrations
+from hookline.deploy.registration import EntryCaller, command_program, registrations
 from hookline.dialects.event_lookup import native_events
 
 ENDS = {"gone": None, "broken": "exit 3", "old": "exit 64", "killed": "kill -9 $$", "cannot": "echo why >&2; exit 2"}
@@ -27,7 +27,7 @@ def answer(tmp_path: Path, agent: str, event: str, end: str | None) -> Any:
     if end is not None:
         program.write_text(f"#!/bin/sh\n{end}\n")
         program.chmod(0o755)
-    (one,) = registrations(all_agents()[agent], Caller(program=str(program)), (event,))
+    (one,) = registrations(all_agents()[agent], EntryCaller(program=str(program)), (event,))
     (line,) = entry_commands(one.entry)
     return subprocess.run(["/bin/sh", "-c", line], input="{}", capture_output=True, text=True, check=False)
 
@@ -62,7 +62,7 @@ def test_the_program_is_found_in_its_line(agent: str, event: str) -> None:
     if event not in native_events(all_agents()[agent]):
         return
     for program in ("/opt/a b/hookline", "/opt/it's/hookline", "hookline"):
-        (one,) = registrations(all_agents()[agent], Caller(program=program), (event,))
+        (one,) = registrations(all_agents()[agent], EntryCaller(program=program), (event,))
         (line,) = entry_commands(one.entry)
         assert (is_ours(line), command_program(line)) == (True, program)
 
@@ -70,7 +70,7 @@ def test_the_program_is_found_in_its_line(agent: str, event: str) -> None:
 @pytest.mark.parametrize("agent", ["codex", "letta-code"])
 def test_a_persons_own_shell_need_not_read_ours(agent: str) -> None:
     """fish knows neither braces nor ``$?``: for it there are three words, and quotes as every shell has them."""
-    (one,) = registrations(all_agents()[agent], Caller(program="/opt/hookline"), ("PreToolUse",))
+    (one,) = registrations(all_agents()[agent], EntryCaller(program="/opt/hookline"), ("PreToolUse",))
     (line,) = entry_commands(one.entry)
     assert shlex.split(line)[:2] == ["/bin/sh", "-c"]
     assert len(shlex.split(line)) == 3
@@ -104,7 +104,7 @@ def test_a_broken_hookline_never_keeps_an_agent_from_stopping(tmp_path: Path, ag
 
 def test_a_refusal_says_how_to_get_out(tmp_path: Path) -> None:
     for agent in AGENTS:
-        caller = Caller(program=str(tmp_path / "hookline"), file='/home/"me"/settings.json')
+        caller = EntryCaller(program=str(tmp_path / "hookline"), file='/home/"me"/settings.json')
         (one,) = registrations(all_agents()[agent], caller, ("PreToolUse",))
         (line,) = entry_commands(one.entry)
         done = subprocess.run(["/bin/sh", "-c", line], input="{}", capture_output=True, text=True, check=False)
@@ -132,7 +132,7 @@ def test_the_plugin_does_what_it_is_told(tmp_path: Path, end: str | None, result
         program.write_text(f"#!/bin/sh\ncat > {tmp_path}/asked\n{end}\n")
         program.chmod(0o755)
     (tmp_path / "plugin.mjs").write_text(
-        plugin_source(all_agents()["opencode"], Caller(program=str(program)), ("PreToolUse",))
+        plugin_source(all_agents()["opencode"], EntryCaller(program=str(program)), ("PreToolUse",))
     )
     (tmp_path / "drive.mjs").write_text(
         'import { Hookline } from "./plugin.mjs"\n'

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hookline.core.agents import all_agents
 from hookline.deploy.json_edit import JsonError, scan
 from hookline.deploy.plan import Registration, own_entries, plan_file, unplan_file
-from hookline.deploy.registration import Caller, registrations
+from hookline.deploy.registration import EntryCaller, registrations
 
 LINE = "/usr/bin/hookline hook --agent claude-code --event {} --deadline 60"
 
@@ -163,7 +163,7 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 
 
 def test_every_agent_gets_one_entry_per_event_in_its_own_units() -> None:
-    events, caller = ("PreToolUse", "SessionEnd", "Stop"), Caller(program="/x/hookline")
+    events, caller = ("PreToolUse", "SessionEnd", "Stop"), EntryCaller(program="/x/hookline")
     entries = {
         name: registrations(target, caller, events) for name, target in all_agents().items() if target.form != "plugin"
     }

@@ -13,7 +13,7 @@ from tests.e2e import install
 
 from hookline.core.agents import all_agents
 from hookline.deploy.plugin import plugin_source
-from hookline.deploy.registration import Caller
+from hookline.deploy.registration import EntryCaller
 
 PART = {"type": "text", "text": "mend the roof", "id": "prt_1", "messageID": "msg_1", "sessionID": "ses_1"}
 
@@ -25,7 +25,7 @@ def test_context_is_a_part_of_its_own_that_nobody_typed(tmp_path: Path) -> None:
     program = tmp_path / "hookline"
     program.write_text('#!/bin/sh\necho \'{"context": "NOTE"}\'\n')
     program.chmod(0o700)
-    source = plugin_source(all_agents()["opencode"], Caller(program=str(program)), ("UserPromptSubmit",))
+    source = plugin_source(all_agents()["opencode"], EntryCaller(program=str(program)), ("UserPromptSubmit",))
     (tmp_path / "plugin.mjs").write_text(source)
     (tmp_path / "drive.mjs").write_text(
         'import { Hookline } from "./plugin.mjs"\n'

@@ -13,7 +13,7 @@ from hookline.core.agents import all_agents
 from hookline.deploy.apply import DeployedFile, plan_deployment
 from hookline.deploy.installed import find_other_registrations, find_registrations
 from hookline.deploy.plugin import plugin_source
-from hookline.deploy.registration import Caller, registrations
+from hookline.deploy.registration import EntryCaller, registrations
 from hookline.deploy.requirements import SCOPES
 from hookline.deploy.status import RegistrationStatus, duplicate_registrations, registration_status
 
@@ -32,7 +32,7 @@ def program(tmp_path: Path) -> str:
 def put(agent: str, file: Path, program: str, needs: Any = NEEDS) -> Any:
     """What is planned for this file; written at once."""
     target = all_agents()[agent]
-    caller = Caller(program=program)
+    caller = EntryCaller(program=program)
     wanted = plugin_source(target, caller, needs) if target.form == "plugin" else registrations(target, caller, needs)
     one = plan_deployment(str(file), target.form, wanted)
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -42,7 +42,7 @@ def put(agent: str, file: Path, program: str, needs: Any = NEEDS) -> Any:
 
 def again(agent: str, file: Path, program: str, needs: Any) -> Any:
     target = all_agents()[agent]
-    caller = Caller(program=program)
+    caller = EntryCaller(program=program)
     wanted = plugin_source(target, caller, needs) if target.form == "plugin" else registrations(target, caller, needs)
     return plan_deployment(str(file), target.form, wanted)
 

@@ -13,10 +13,10 @@ from hookline.core.result import Decision, Failed, Skipped
 from hookline.engine.build import Unapproved
 from hookline.gateway.notices import (
     SessionNotice,
+    approval_lines,
     find_unloaded_guards,
     problem_lines,
     trust_lines,
-    unapproved_lines,
 )
 from hookline.state.trust import Approval
 
@@ -98,7 +98,7 @@ def test_a_hook_of_another_event_is_not_missed_as_a_guard(gate: Gate, tmp_path: 
 )
 def test_what_is_not_approved_is_named_with_the_command(gate: Gate, one: Unapproved, text: str) -> None:
     runtime = replace(gate.runtime(), unapproved=(one,), review="hookline trust --dialect lectic")
-    assert unapproved_lines(runtime) == [f"/p/a: {text}; review it with: hookline trust --dialect lectic"]
+    assert approval_lines(runtime) == [f"/p/a: {text}; review it with: hookline trust --dialect lectic"]
 
 
 def test_a_session_sees_it_once_and_again_where_something_else_is_not_approved(gate: Gate) -> None:

@@ -18,7 +18,7 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from hookline.cli.loading import build_runtime, dialect_of_file, unregistered
+from hookline.cli.loading import build_runtime, dialect_of_file, missing_registrations
 from hookline.cli.output import paint, paint_status, plural, print_json, safe
 from hookline.cli.parser import add_json, add_sources
 from hookline.core._dataclass import replace
@@ -27,7 +27,7 @@ from hookline.core.problem import Problem
 from hookline.core.serialize import problem_shape
 from hookline.engine.build import READ_ONLY, Runtime
 from hookline.engine.lint import match_problems, program_problems
-from hookline.gateway.notices import unapproved_lines
+from hookline.gateway.notices import approval_lines
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -61,7 +61,7 @@ def run(args: Namespace) -> int:
     else:
         for problem in problems:
             _print(problem)
-        for line in dict.fromkeys(line for runtime in runtimes for line in unapproved_lines(runtime)):
+        for line in dict.fromkeys(line for runtime in runtimes for line in approval_lines(runtime)):
             print(safe(line))
         warnings = len(problems) - errors
         numbers = ((len(found), "file"), (len(specs), "hook"), (errors, "error"), (warnings, "warning"))
@@ -85,7 +85,7 @@ def _load_all(args: Namespace) -> Iterator[Runtime]:
 
 def _with_missing(runtime: Runtime, *, registered: bool) -> Loaded:
     more = [*map(_missing_problem, runtime.missing)]
-    more += map(_unregistered_problem, unregistered(runtime)) if registered else []
+    more += map(_unregistered_problem, missing_registrations(runtime)) if registered else []
     return replace(runtime.loaded, problems=(*runtime.loaded.problems, *more))
 
 

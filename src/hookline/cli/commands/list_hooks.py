@@ -21,7 +21,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from hookline.cli.loading import build_runtime, require_readable, tell_problems, unregistered
+from hookline.cli.loading import build_runtime, missing_registrations, require_readable, tell_problems
 from hookline.cli.output import iso_time, paint, paint_trust, print_json, safe, table
 from hookline.cli.parser import add_json, add_sources
 from hookline.core.agents import all_agents
@@ -32,7 +32,7 @@ from hookline.dialects.event_lookup import event_meanings, event_names, expand_e
 from hookline.doctor.finding import budget_overruns
 from hookline.engine.build import READ_ONLY, Runtime, record_store
 from hookline.engine.match import in_order
-from hookline.gateway.notices import unapproved_lines
+from hookline.gateway.notices import approval_lines
 from hookline.state.record.query import HookStats, stats
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def run(args: Namespace) -> int:
     runtime.engine.close()
     require_readable(runtime, args.config)
     tell_problems(runtime)
-    for one in unregistered(runtime):
+    for one in missing_registrations(runtime):
         print(f"hookline: {safe(str(one))}", file=sys.stderr)
     if args.events:
         return _list_events(args, runtime)
@@ -132,7 +132,7 @@ def run(args: Namespace) -> int:
             print(f"No hook listens to {safe(args.event, 80)} here. All hooks: hookline list")
         else:
             print("No hooks here. To add one: hookline hooks add NAME --on EVENT --run CMD")
-        print("".join(f"{safe(line)}\n" for line in unapproved_lines(runtime)), end="")
+        print("".join(f"{safe(line)}\n" for line in approval_lines(runtime)), end="")
         return 0
     print(_hook_table(specs, runtime, known, late))
     for spec in specs:
@@ -142,7 +142,7 @@ def run(args: Namespace) -> int:
         print("\nSome hooks are switched off. Until when: hookline hooks list")
     if any(_trust(spec, runtime) == "changed" for spec in specs):
         print("\nChanged hooks count as failed. To review and approve them: hookline trust")
-    print("".join(f"\n{safe(line)}" for line in unapproved_lines(runtime)), end="\n" if runtime.unapproved else "")
+    print("".join(f"\n{safe(line)}" for line in approval_lines(runtime)), end="\n" if runtime.unapproved else "")
     return 0
 
 

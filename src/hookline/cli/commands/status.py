@@ -24,7 +24,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from hookline import __version__
-from hookline.cli.loading import build_runtime, unregistered
+from hookline.cli.loading import build_runtime, missing_registrations
 from hookline.cli.output import paint, plural, print_json, safe, table
 from hookline.cli.parser import add_json, add_sources
 from hookline.core._dataclass import fields
@@ -32,7 +32,7 @@ from hookline.core.paths import why_unusable
 from hookline.doctor.finding import budget_overruns
 from hookline.doctor.missed import MissedGate, find_missed_gates
 from hookline.engine.build import READ_ONLY, Runtime, record_store
-from hookline.gateway.notices import unapproved_lines
+from hookline.gateway.notices import approval_lines
 from hookline.memory import overview
 from hookline.memory.context import memory_context
 from hookline.memory.queue.launch import is_worker_running
@@ -227,14 +227,14 @@ def _attention(runtime: Runtime, hooks: dict[str, int], record: dict[str, Any]) 
         lines.append(
             "some hooks of this project have changed, and count as failed until you approve them: hookline trust"
         )
-    lines += unapproved_lines(runtime)
+    lines += approval_lines(runtime)
     lines += [f"the trusted hook {one.name!r} is missing from {one.file}: hookline trust" for one in runtime.missing]
     if switched := {one.name for one in runtime.loaded.specs if runtime.switches.off(one)}:
         lines.append(f"switched off by hand: {', '.join(map(repr, sorted(switched)))}; until when: hookline hooks list")
     lines += [runtime.switches.note] if runtime.switches.note else []
     if runtime.loaded.problems:
         lines.append(f"problems in the configuration: {len(runtime.loaded.problems)}; see: hookline check")
-    lines += map(str, unregistered(runtime))
+    lines += map(str, missing_registrations(runtime))
     if record["failures_today"]:
         lines.append(f"hook failures today: {record['failures_today']}; see: hookline log --status failed")
     if record["late"]:

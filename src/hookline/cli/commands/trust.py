@@ -31,7 +31,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from hookline.cli.loading import tell_problems, unregistered
+from hookline.cli.loading import missing_registrations, tell_problems
 from hookline.cli.output import paint, paint_trust, plural, print_json, safe, table
 from hookline.cli.parser import add_json
 from hookline.core._dataclass import replace
@@ -289,7 +289,7 @@ def _decide(runtime: Runtime, asking: list[HookSpec], files: list[_File], *, yes
     done += [f"Approved {plural(len(files), 'file')} besides hooks."] if files else []
     done += [f"Removed {plural(len(runtime.missing), 'stale approval')}."] if runtime.missing else []
     print(" ".join(done))
-    for one in unregistered(runtime, asking):
+    for one in missing_registrations(runtime, asking):
         print(f"hookline: {safe(str(one))}", file=sys.stderr)
     return 0
 

@@ -12,7 +12,7 @@ _PROGRAMS = frozenset({"exec", "mcp_command", "sandbox", "extensions", "sqlite"}
 def besides_hooks(tree: Any) -> tuple[Any, Sequence[str]]:
     """Every address, header and variable stands in the first; the second are the programs and files it names."""
     besides = without_hooks(tree)
-    return besides, [text for _pointer, text in named_programs(besides)]
+    return besides, [text for _pointer, text in program_names(besides)]
 
 
 def without_hooks(value: Any) -> Any:
@@ -21,15 +21,15 @@ def without_hooks(value: Any) -> Any:
     return [without_hooks(item) for item in value] if isinstance(value, list) else value
 
 
-def named_programs(
+def program_names(
     value: Any, pointer: str = "$", key: str = "", *, prefixes: tuple[str, ...] = ("exec:", "file:")
 ) -> Iterator[tuple[str, str]]:
     """Pointer and text."""
     if isinstance(value, Mapping):
         for name, item in value.items():
-            yield from named_programs(item, f"{pointer}.{name}", str(name), prefixes=prefixes)
+            yield from program_names(item, f"{pointer}.{name}", str(name), prefixes=prefixes)
     elif isinstance(value, list):
         for index, item in enumerate(value):
-            yield from named_programs(item, f"{pointer}[{index}]", key, prefixes=prefixes)
+            yield from program_names(item, f"{pointer}[{index}]", key, prefixes=prefixes)
     elif isinstance(value, str) and (key in _PROGRAMS or value.lstrip("\"'").startswith(prefixes)):
         yield pointer, value

@@ -12,7 +12,7 @@ from contextlib import suppress
 from types import TracebackType
 
 from hookline.core.files import is_locked, list_names, read_text, take_lock
-from hookline.core.isolation import isolated_module
+from hookline.core.isolation import module_command
 from hookline.core.paths import private_dir, project_root
 from hookline.memory.layout import Places
 from hookline.memory.settings import TrustedEnvironment
@@ -85,7 +85,7 @@ def start_worker(here: TrustedEnvironment, places: Places, environ: Mapping[str,
     """Start one unless one is running; whether one was started."""
     if is_worker_running(places.worker_lock):
         return False
-    pid = _spawn(isolated_module(_MODULE), worker_environment(here, environ), places.worker_log)
+    pid = _spawn(module_command(_MODULE), worker_environment(here, environ), places.worker_log)
     if pid and "hookline.daemon.service" in sys.modules:  # the daemon stays, so it must reap its children
         threading.Thread(target=_reap, args=(pid,), name="hookline-worker", daemon=True).start()
     return pid > 0

@@ -13,7 +13,7 @@ from hookline.core.hook import Gates
 from hookline.engine.decorator import hook
 from hookline.gateway.derived import BASES
 from hookline.gateway.handler import answer_seconds
-from hookline.gateway.required_events import required_events
+from hookline.gateway.required_events import event_reasons
 
 CLAUDE, CODEX, LETTA = AGENTS["claude-code"], AGENTS["codex"], AGENTS["letta-code"]
 
@@ -25,11 +25,11 @@ def listening(event: str, seconds: float | None = 60, **gates: Any) -> Any:
 
 @pytest.mark.parametrize(("derived", "bases"), BASES.items())
 def test_the_base_of_what_is_hooked_is_registered(derived: str, bases: tuple[str, ...]) -> None:
-    assert set(required_events([listening(derived)], CODEX)) == {derived, *bases}
+    assert set(event_reasons([listening(derived)], CODEX)) == {derived, *bases}
 
 
 def test_an_agent_that_fires_failures_itself_needs_no_base_for_them() -> None:
-    assert set(required_events([listening("PostToolUseFailure")], CLAUDE)) == {"PostToolUseFailure"}
+    assert set(event_reasons([listening("PostToolUseFailure")], CLAUDE)) == {"PostToolUseFailure"}
 
 
 def test_every_base_is_an_event() -> None:
@@ -38,26 +38,24 @@ def test_every_base_is_an_event() -> None:
 
 @pytest.mark.parametrize("event", ["PreToolUse", "PermissionRequest", "UserPromptSubmit"])
 def test_a_guard_is_reported_on_when_a_session_begins(event: str) -> None:
-    assert set(required_events([listening(event)], CLAUDE)) == {event, "SessionStart"}
+    assert set(event_reasons([listening(event)], CLAUDE)) == {event, "SessionStart"}
 
 
 @pytest.mark.parametrize(
     "gates", [{"every_n_turns": 2}, {"min_turn": 3}, {"needs_turn": True}, {"message_contains": ("deploy",)}]
 )
 def test_turns_are_counted_where_a_hook_asks_for_them(gates: dict[str, Any]) -> None:
-    found = required_events([listening("PostToolUse", **gates)], CLAUDE)
+    found = event_reasons([listening("PostToolUse", **gates)], CLAUDE)
     assert found == {"UserPromptSubmit": ("to count turns for hook mine",), "PostToolUse": ("hook mine",)}
 
 
 def test_an_agent_whose_stop_does_not_say_that_it_was_sent_on_is_asked_for_its_turns() -> None:
-    assert set(required_events([listening("Stop")], CLAUDE)) == {"Stop"}
-    assert set(required_events([listening("Stop")], LETTA)) == {"Stop", "UserPromptSubmit"}
+    assert set(event_reasons([listening("Stop")], CLAUDE)) == {"Stop"}
+    assert set(event_reasons([listening("Stop")], LETTA)) == {"Stop", "UserPromptSubmit"}
 
 
 def test_hooks_that_are_off_or_for_another_agent_need_nothing() -> None:
-    assert (
-        required_events([replace(listening("Stop"), enabled=False), listening("Stop", agent=("codex",))], CLAUDE) == {}
-    )
+    assert event_reasons([replace(listening("Stop"), enabled=False), listening("Stop", agent=("codex",))], CLAUDE) == {}
 
 
 def test_there_is_time_for_all_hooks_of_an_event_and_for_those_derived_from_it() -> None:
