@@ -125,6 +125,7 @@ def registrations(project: Any, folder: Any) -> Any:
 def test_deploying_in_a_repository_that_is_not_approved_changes_no_registration(project, tmp_path):
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
+    own(project, OWN)
     project.write(PROJECT, GUARD + '[[hook]]\nname = "late"\non = "Notification"\nrun = "x"\ntimeout = "3000s"\n')
     before = registrations(project, elsewhere)
     assert registrations(project, project.path) == before
