@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hookline.agent.hook_events import EventEmitter
-from hookline.agent.message import AssistantMessage, Done, Text, Thinking, Usage
+from hookline.agent.message import AssistantMessage, Text, Thinking, Usage
 from hookline.agent.model import ModelClient, ModelSettings
 from hookline.agent.permissions import Permissions
 from hookline.agent.presenter import Presenter
@@ -99,7 +99,7 @@ class AgentLoop:
                         self.presenter.thinking(delta.text)
                     elif isinstance(delta, Usage):
                         usage = delta
-                    elif isinstance(delta, Done):
+                    else:
                         reply, reason = delta.message, delta.finish_reason
         except asyncio.CancelledError:
             self.presenter.interrupted("".join(pieces))

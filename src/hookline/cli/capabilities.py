@@ -107,7 +107,8 @@ class _Fates:
         self._event = event
 
     def _decision(self, **fields: Any) -> Decision:
-        return Decision(event=self._event.kind.name, **{"data": self._event.data, **fields})
+        given: dict[str, Any] = {"data": self._event.data, **fields}
+        return Decision(event=self._event.kind.name, **given)
 
     def of(self, what: str, **fields: Any) -> Fate:
         """For effects and changes, which the table decides; an agent of another package has no row in it."""

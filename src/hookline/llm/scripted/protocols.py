@@ -12,7 +12,8 @@ from hookline.llm.scripted.script import ParsedRequest, ScriptedTurn
 class WireProtocol(Protocol):
     """A module with one provider's formats: pure functions between JSON and the values of ``script``."""
 
-    NAME: str
+    @property
+    def NAME(self) -> str: ...  # noqa: N802  a constant of the module
 
     def parse_request(self, path: str, body: Mapping[str, Any], /) -> ParsedRequest: ...
 
