@@ -139,7 +139,7 @@ class EngineCache:
         last, found = self._last
         if (
             last.environ is not request.environ or last.arguments is not request.arguments or last.paths is not request.paths
-            or last.project != request.project or bool(last.incoming.session) != bool(request.incoming.session)
+            or last.cwd != request.cwd or last.project != request.project or bool(last.incoming.session) != bool(request.incoming.session)
         ):  # fmt: skip
             return None
         with self._lock:
@@ -289,6 +289,7 @@ def _key(request: AgentRequest) -> Hashable:
     others = tuple((one.home, one.paths.config, one.paths.state, one.paths.data) for one in request.others)
     where = (paths.config, paths.state, paths.data, others)
     return (
+        request.cwd,
         request.project,
         request.home,
         arguments.agent,

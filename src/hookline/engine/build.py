@@ -68,6 +68,8 @@ class Sources:
 
     #: The directory whose hooks count; the current one by default.
     cwd: str | os.PathLike[str] | None = None
+    #: Where the agent works now: its hooks count if nothing is approved in ``cwd``.
+    working_in: str = ""
     #: Exactly these files instead. Naming a file trusts it.
     config: Sequence[str | os.PathLike[str]] | None = None
     dialect: str | None = None
@@ -401,7 +403,7 @@ def _approvals(place: _Place, sources: Sources) -> TrustStore:
     """What is approved in the project, which is the one above where only that one has something approved."""
     others = [trust_store(one.paths, place.cwd, one.home, place.environ) for one in sources.others]
     store = trust_store(place.paths, place.cwd, place.home, place.environ, sources.dialect, others=others)
-    above = store.approved_above(place.cwd)
+    above = store.approved_above(place.cwd, sources.working_in)
     if not above:
         return store
     place.cwd = above

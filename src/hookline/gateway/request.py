@@ -142,7 +142,8 @@ def parse_request(
         cwd = os.path.join(caller_cwd, cwd)
     named = arguments.directories
     project = _session_project(arguments.agent, environ) or cwd
-    own, *others = (named,) if named is not None else find_directories(project, environ)
+    around = cwd if project == environ.get("HOME") else project  # a session in the home directory is in no project
+    own, *others = (named,) if named is not None else find_directories(around, environ)
     return _make_request(
         arguments=arguments, dialect=dialect, payload=payload, event_name=event_name, incoming=incoming,
         caller_cwd=caller_cwd, cwd=cwd, project=project, environ=environ, home=own.home, paths=own.paths,

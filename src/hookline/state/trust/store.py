@@ -92,8 +92,8 @@ class TrustStore:
         approvals, names = self.list(), {file, shared_name(file)}
         return bool(self.note) or any(a.file in names for a in approvals) or self._predates_files(approvals)
 
-    def approved_above(self, cwd: str) -> str:
-        """The nearest project above ``cwd`` with approved hooks, where the one that it is in has none; else "".
+    def approved_above(self, *places: str) -> str:
+        """The nearest project above one of the places with approved hooks, where this one has none; else "".
 
         A new repository or an empty ``.hookline`` further down must not take the guards away.
         """
@@ -101,7 +101,8 @@ class TrustStore:
         if not looks or self._look in looks:
             return ""
         kind = self._look.partition(" ")[0]
-        return next((place for place in upwards(os.path.realpath(cwd)) if f"{kind} {place}" in looks), "")
+        above = (place for one in places if one for place in upwards(os.path.realpath(one)))
+        return next((place for place in above if f"{kind} {place}" in looks), "")
 
     def covers(self, contents: HookSpec) -> bool:
         """Whether what a file holds besides its hooks is as it was approved."""
