@@ -19,6 +19,7 @@ import notes
 import plugins
 from measure import Row, machine, wait_until_quiet
 
+import approval
 import daemon
 import processes
 import shell
@@ -40,6 +41,7 @@ def rows(folder: str, short: bool) -> Iterator[Row]:
     yield from plugins.round_trip(folder, short)
     yield from keeping.record(folder, short)
     yield from keeping.imports()
+    yield from approval.rows(folder, short)
     yield from daemon.rows(folder, short)
     yield from shell.command(folder, short)
     yield from shell.key(short)
