@@ -143,8 +143,8 @@ class CoveredFiles:
     """One approval, in one project."""
 
     __slots__ = (
-        "_count", "_digests", "_environ", "_events", "_known", "_looked", "_signatures", "_steps", "_verified", "_watch",
-        "_watched", "cover", "root",
+        "_approved", "_count", "_digests", "_environ", "_events", "_known", "_looked", "_new_folder", "_prefix",
+        "_signatures", "_steps", "_verified", "_watch", "_watched", "cover", "root",
     )  # fmt: skip
 
     def __init__(
@@ -152,14 +152,19 @@ class CoveredFiles:
     ) -> None:
         self.cover = cover
         self.root = root
+        self._prefix = root.rstrip("/") + "/"
         self._digests = digests
         self._environ = environ
         self._watch = watch
         #: False once it is known that they cannot be.
         self._watched = True
-        self._known = {path for path, _ in cover.files}
+        #: Path -> digest, in the order of the signatures.
+        self._known = dict(cover.files)
+        self._approved = cover.signatures or (None,) * len(self._known)
         self._steps = _folders_above((*self._known, *cover.absent, *(folder for folder, _ in cover.folders)))
         self._looked = 0.0
+        #: One that is not watched yet.
+        self._new_folder = False
         #: What the files looked like when all was as approved, and how many events had been reported by then.
         self._signatures: tuple[Signature | None, ...] = ()
         self._verified = -1
@@ -175,7 +180,7 @@ class CoveredFiles:
             return self._look()
         with watch.lock:
             watch.look()
-            if self._verified < 0 or self._reported_since(self._verified):
+            if self._verified < 0 or self._new_folder or self._reported_since(self._verified):
                 return self._verify(watch)
             self._verified = self._count
             fresh = watch.resident or time.monotonic() - self._looked < _FRESH
@@ -192,10 +197,10 @@ class CoveredFiles:
         return self.cover.links is not None
 
     def digest(self, path: str) -> str:
-        return dict(self.cover.files).get(os.path.relpath(path, self.root), "")
+        return self._known.get(os.path.relpath(path, self.root), "")
 
     def as_tree(self) -> dict[str, Any]:
-        return {"root": self.root, "files": dict(self.cover.files)}
+        return {"root": self.root, "files": self._known}
 
     @property
     def has_modules(self) -> bool:
@@ -231,31 +236,54 @@ class CoveredFiles:
     def _verify(self, watch: Watch) -> tuple[str, ...]:
         """Watch first, look afterwards: what changes in between is reported."""
         for _ in range(_TRIES):
-            self._watched = self._add_watches(watch)
-            watch.look()
             before = self._count
-            changed = self._look()
+            self._watched = True
+            self._watch_steps(watch)
+            changed = self._look(watch)
             watch.look()
             if changed or not self._reported_since(before):
                 self._verified = -1 if changed else self._count
+                self._new_folder = False
                 return changed
         self._verified = -1
         return (_BUSY,)
 
-    def _look(self) -> tuple[str, ...]:
+    def _look(self, watch: Watch | None = None) -> tuple[str, ...]:
+        """What is not as approved; the folders that are listed are watched from then on."""
         cover = self.cover
         changed = [f"${name}" for name, value in cover.variables if self._environ.get(name, "") != value]
         changed += self._moved_links()
-        signatures: list[Signature | None] = []
-        approved = cover.signatures or (None,) * len(cover.files)
-        for (path, digest), then in zip(cover.files, approved, strict=True):
-            now = file_signature(self._path(path))
-            if now is None or (now != then and not self._same_content(path, digest)):
-                changed.append(path)
-            signatures.append(file_signature(self._path(path)) if now != then else now)
-        changed += [f"appeared: {path}" for path in self._appeared()]
+        signatures = list(map(file_signature, map(self._path, self._known)))
+        for index, (path, then) in enumerate(zip(self._known, self._approved, strict=True)):
+            if signatures[index] != then or then is None:
+                if not self._same_content(path):
+                    changed.append(path)
+                signatures[index] = file_signature(self._path(path))
+        changed += [f"appeared: {path}" for path in cover.absent if os.path.lexists(self._path(path))]
+        for folder, rule in cover.folders:
+            changed += [f"appeared: {path}" for path in self._strangers(folder, rule, watch)]
         self._signatures, self._looked = tuple(signatures), time.monotonic()
         return tuple(changed)
+
+    def _strangers(self, folder: str, rule: str, watch: Watch | None) -> Iterator[str]:
+        """The files of a folder that nobody approved and that count."""
+        left, seen = [folder], set[str]()
+        while left:
+            here = left.pop()
+            if watch is not None:
+                self._add(watch, here, rule, partial(self._on_entry, rule))
+            for entry in _entries(self._path(here)):
+                path = f"{here}/{entry.name}" if here else entry.name
+                if path in self._known:
+                    continue
+                inner = is_folder(entry)
+                if inner and rule == CODE:
+                    real = os.path.realpath(entry.path) if entry.is_symlink() else entry.path
+                    if real not in seen:  # links may lead in circles
+                        seen.add(real)
+                        left.append(path)
+                elif _counts(rule, entry.path, inner):
+                    yield path
 
     def _moved_links(self) -> list[str]:
         """A link leads to the very same files, but scripts that follow it find their neighbours elsewhere."""
@@ -265,67 +293,53 @@ class CoveredFiles:
         moved = [path for path, target in links.items() if _target(self._path(path)) != target]
         return moved + [path for path in self._steps if path not in links and os.path.islink(self._path(path))]
 
-    def _same_content(self, path: str, digest: str) -> bool:
+    def _same_content(self, path: str) -> bool:
         whole, links = self._path(path), self.cover.links
         if links is not None and os.path.islink(whole) and path not in dict(links):
             return False
-        return self._digests.of(whole) == digest
-
-    def _appeared(self) -> Iterator[str]:
-        for path in self.cover.absent:
-            if os.path.lexists(self._path(path)):
-                yield path
-        for folder, rule in self.cover.folders:
-            for path, entry in files_below(self._path(folder), deep=rule == CODE):
-                shown = os.path.join(folder, path)
-                if shown not in self._known and _counts(rule, entry.path, is_folder(entry)):
-                    yield shown
+        return self._digests.of(whole) == self._known[path]
 
     def _different(self, signatures: tuple[Signature | None, ...]) -> tuple[str, ...]:
         """The files that were touched since."""
-        pairs = zip(self.cover.files, signatures, strict=True)
-        return tuple(path for (path, _), then in pairs if file_signature(self._path(path)) != then)
+        now = tuple(map(file_signature, map(self._path, self._known)))
+        if now == signatures:
+            return ()
+        return tuple(path for path, one, then in zip(self._known, now, signatures, strict=True) if one != then)
 
     def _path(self, path: str) -> str:
-        return os.path.join(self.root, path)
+        return path if path.startswith("/") else self._prefix + path
 
     # ── watching ─────────────────────────────────────────────────────────────────────────────────────
 
-    def _add_watches(self, watch: Watch) -> bool:
-        """Every folder on the way from the project to a file, and the covered folders with all they contain."""
-        done = all(
-            self._add(watch, folder, "", self._on_step)
-            for folder in ("", *self._steps)
-            if os.path.isdir(self._path(folder))
-        )
-        for folder, rule in self.cover.folders:
-            below = files_below(self._path(folder), deep=True, folders=True) if rule == CODE else ()
-            for inner in (folder, *(os.path.join(folder, path) for path, entry in below if is_folder(entry))):
-                done &= self._add(watch, inner, rule, partial(self._on_entry, rule))
+    def _watch_steps(self, watch: Watch) -> None:
+        """Every folder on the way from the project to a file, and where links lead."""
+        for folder in ("", *self._steps):
+            if os.path.isdir(self._path(folder)):
+                self._add(watch, folder, "", self._on_step)
         for path, _ in self.cover.links or ():
             folder, name = os.path.split(os.path.realpath(self._path(path)))
-            done &= watch.add(
-                folder, OF_A_FOLDER | MODIFY, (id(self), path, name), partial(self._on_target, path, name)
-            )
+            listener = partial(self._on_target, path, name)
+            self._watched &= watch.add(folder, OF_A_FOLDER | MODIFY, (id(self), path, name), listener)
         if watch.resident:
             for path in self._known:
-                done &= watch.add(self._path(path), OF_A_FILE, (id(self), path), partial(self._on_file, path))
-        return done
+                listener = partial(self._on_file, path)
+                self._watched &= watch.add(self._path(path), OF_A_FILE, (id(self), path), listener)
 
-    def _add(self, watch: Watch, folder: str, rule: str, listener: Callable[[str, str, int], None]) -> bool:
+    def _add(self, watch: Watch, folder: str, rule: str, listener: Callable[[str, str, int], None]) -> None:
         mask = OF_A_FOLDER | MODIFY | ATTRIB
-        return watch.add(self._path(folder), mask, (id(self), folder, rule), partial(listener, folder))
+        self._watched &= watch.add(self._path(folder), mask, (id(self), folder, rule), partial(listener, folder))
 
     def _on_step(self, folder: str, name: str, mask: int) -> None:
-        path = os.path.join(folder, name)
+        path = f"{folder}/{name}" if folder else name
         if mask & (OVERFLOW | DELETE_SELF | MOVE_SELF):
             self._report("", folder or ".", certain=True)
         elif path in self._known or (path in self._steps and mask & OF_A_FOLDER) or path in self.cover.absent:
             self._report("", path, certain=True)
 
     def _on_entry(self, rule: str, folder: str, name: str, mask: int) -> None:
-        path = os.path.join(folder, name)
+        path = f"{folder}/{name}" if folder else name
         if name and path not in self._known and mask & (CREATE | MOVED_TO | ATTRIB):
+            self._new_folder |= bool(mask & IS_FOLDER)
             self._report(f"{rule}/" if mask & IS_FOLDER else rule, path, certain=False)
         self._on_step(folder, name, mask)
 
@@ -361,8 +375,10 @@ class CoveredFiles:
             return _counts(rule, whole, False)
         if not os.path.isdir(whole):  # gone again: a package may have been imported from it
             return os.path.basename(path).isidentifier()
-        inner = files_below(whole, deep=True)
-        return _counts(rule[:-1], whole, True) or any(_counts(CODE, entry.path, False) for _, entry in inner)
+        name = os.path.basename(path)
+        if name in sys.stdlib_module_names or f"{path}.py" in self._known:  # it would be imported instead
+            return True
+        return rule == f"{CODE}/" and any(is_code(entry.path) for _, entry in files_below(whole))
 
 
 class RunCheck:
@@ -380,24 +396,21 @@ class RunCheck:
         return self._files.changed_since(self._number, self._signatures)
 
 
-def files_below(
-    folder: str, *, deep: bool, folders: bool = False, _above: tuple[str, ...] = ()
-) -> Iterator[tuple[str, os.DirEntry[str]]]:
-    """Every file with its path from ``folder``, and the folders too where they matter; links lead on, never in circles."""
+def files_below(folder: str, _above: tuple[str, ...] = ()) -> Iterator[tuple[str, os.DirEntry[str]]]:
+    """Every file and every folder with its path from ``folder``; links lead on, but never in circles."""
+    above = (*_above, os.path.realpath(folder))
+    for entry in _entries(folder):
+        yield entry.name, entry
+        if is_folder(entry) and not (entry.is_symlink() and os.path.realpath(entry.path) in above):
+            yield from ((f"{entry.name}/{path}", inner) for path, inner in files_below(entry.path, above))
+
+
+def _entries(folder: str) -> list[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as found:
-            entries = [entry for entry in found if entry.name not in SKIPPED]
+            return [entry for entry in found if entry.name not in SKIPPED]
     except OSError:
-        return
-    for entry in entries:
-        if not is_folder(entry):
-            yield entry.name, entry
-            continue
-        if folders or not deep:
-            yield entry.name, entry
-        if deep and not (entry.is_symlink() and os.path.realpath(entry.path) in (*_above, os.path.realpath(folder))):
-            inner = files_below(entry.path, deep=True, folders=folders, _above=(*_above, os.path.realpath(folder)))
-            yield from ((os.path.join(entry.name, path), one) for path, one in inner)
+        return []
 
 
 def is_folder(entry: os.DirEntry[str]) -> bool:
@@ -437,7 +450,7 @@ def _counts(rule: str, path: str, folder: bool) -> bool:
 def _folders_above(paths: Iterable[str]) -> frozenset[str]:
     found: set[str] = set()
     for path in paths:
-        while (path := os.path.dirname(path)) not in {"", "/"}:
+        while (path := path.rpartition("/")[0]) and path not in found:
             found.add(path)
     return frozenset(found)
 

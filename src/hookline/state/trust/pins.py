@@ -283,7 +283,7 @@ class _Search:
         shown = self._shown(folder)
         if (shown, CODE) in self._folders or not shown:
             return
-        entries = list(files_below(folder, deep=True, folders=True))
+        entries = list(files_below(folder))
         files = [entry for _, entry in entries if not is_folder(entry) and file_signature(entry.path)]
         size = sum(entry.stat().st_size for entry in files)
         if limited and (len(files) > MOST_FILES or size > MOST_BYTES):

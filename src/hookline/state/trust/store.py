@@ -304,6 +304,8 @@ def _cover(item: Any) -> Cover:
     if not item.get("covers_folders"):
         return Cover(files=files, links=None, named=tuple(path for path, _ in files))
     signatures = tuple(tuple(map(int, one)) for one in item["signatures"])
+    if len(signatures) != len(dict(files)):
+        raise ValueError("the files of an approval and their signatures are not equally many")
     return Cover(
         files=files,
         signatures=cast("tuple[Signature, ...]", signatures),
