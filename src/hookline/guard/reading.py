@@ -43,6 +43,9 @@ class Word:
 
     pieces: tuple[Piece, ...]
     source: str = ""
+    #: The programs whose output is in it, known or not: ``$(curl …)``, ``<(curl …)`` (whose text is ``/dev/fd/63``), and a
+    #: variable set from one of them. ``bash -c "$(curl …)"`` and ``curl -d "$(cat .env)"`` are judged by it.
+    sources: tuple[Invocation, ...] = ()
 
     @property
     def known(self) -> bool:
@@ -66,7 +69,10 @@ class Word:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Redirect:
-    """``operator`` is one of ``>``, ``>>``, ``>|``, ``<>``, ``&>``, ``&>>``, ``<``; copies of descriptors are left out."""
+    """``operator`` is one of ``>``, ``>>``, ``>|``, ``<>``, ``&>``, ``&>>``, ``<``; copies of descriptors are left out.
+
+    A copy of a descriptor that ``exec 3>/dev/tcp/…`` opened in the same command stands here with that target.
+    """
 
     operator: str
     target: Word
@@ -109,6 +115,8 @@ class Doubt:
 
     reason: str
     source: str
+    #: Bash itself would refuse the text (an unterminated quote): what stands before it may still run.
+    syntax: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +125,8 @@ class Reading:
 
     invocations: tuple[Invocation, ...] = ()
     doubts: tuple[Doubt, ...] = ()
+    #: Loops without end and functions that start processes of themselves (``:(){ :|:& };:``), as they stand.
+    bombs: tuple[str, ...] = ()
 
 
 def word(text: str, source: str | None = None) -> Word:
