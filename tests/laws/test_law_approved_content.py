@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import py_compile
 import shutil
+import sys
 from dataclasses import dataclass, field
+from importlib.machinery import SOURCE_SUFFIXES, FileFinder, SourceFileLoader
 from pathlib import Path
 
 import pytest
@@ -138,3 +140,15 @@ def test_a_module_that_nobody_approved_is_not_imported(tmp_path: Path) -> None:
     outcome = project.outcome()
     assert type(outcome) is Failed
     assert "more.py was not approved with the hook; name it with covers" in outcome.error
+
+
+def test_a_function_runs_where_a_library_has_wrapped_pythons_loaders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Wrapped(SourceFileLoader): ...  # as import hooks of type checkers put in place
+
+    monkeypatch.setattr(sys, "path_hooks", [FileFinder.path_hook((Wrapped, SOURCE_SUFFIXES))])
+    monkeypatch.setattr(sys, "path_importer_cache", {})
+    project = Project(tmp_path, 'python = "hooks.g:run"', {"hooks/g.py": "def run(event): return {'effect': 'deny'}\n"})
+    project.approve()
+    assert project.fire().effect == "deny"
