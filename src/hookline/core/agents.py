@@ -55,6 +55,8 @@ class Agent:
     echoes_stop_reason: bool = False
     #: Its Stop says whether a hook has sent it on before in the same turn.
     marks_continuation: bool = False
+    #: Some of its events do not name their session: it is the one that its process named last.
+    session_by_process: bool = False
     #: It puts the context from the session's start in front of the first prompt.
     prefixes_prompt: bool = False
     #: PreCompact comes before every model call, whether it compacts or not.
@@ -154,7 +156,7 @@ _ROWS = (
     ),
     Agent(
         name="letta-code", title="Letta Code", speaker="Letta", dialect="letta", program="letta", home=".letta", package="@letta-ai/letta-code", marker="LETTA_AGENT_ID",
-        reader="hookline.transcripts.letta:LettaReader", newest_is_current=True,
+        reader="hookline.transcripts.letta:LettaReader", newest_is_current=True, session_by_process=True,
         files={"user": ".letta/settings.json", "project": ".letta/settings.json", "local": ".letta/settings.local.json"},
         per_second=1000, everything="*", extra={"quiet": True}, answers={"PermissionRequest": (1, 2)}, run_with="$SHELL",
     ),

@@ -164,7 +164,7 @@ def _run_hooks(
     request: AgentRequest, runtime: Runtime, *, ending: bool, on_answer: Callable[[Answer], None]
 ) -> AgentResponse:
     writer = _AnswerWriter(request, runtime, on_answer)
-    event, decision = _fire(request, runtime, writer, ending=ending)
+    event, decision = _fire(request, runtime, writer)
     in_background = Started in map(type, decision.outcomes)
     if ending or (in_background and _may_still_abort(decision, runtime)):
         engine = runtime.engine
@@ -192,14 +192,14 @@ def _notices(runtime: Runtime, decision: Decision) -> list[str]:
     return lines + runtime.engine.notes()
 
 
-def _fire(request: AgentRequest, runtime: Runtime, writer: _AnswerWriter, *, ending: bool) -> tuple[Event, Decision]:
+def _fire(request: AgentRequest, runtime: Runtime, writer: _AnswerWriter) -> tuple[Event, Decision]:
     engine, incoming, agent = runtime.engine, request.incoming, request.dialect.name
     if incoming.event not in derived.EVENTS or not derived.derives(agent, incoming.event):
         facts = engine.count_event(incoming.event, incoming.data, _session(incoming))
         event = _event(request, runtime, facts)
         return event, engine.fire_counted(event, facts, writer.finish)
     event = _event(request, runtime)
-    caller = request.caller_pid() if request.caller_pid is not None else os.getpid() if ending else 0
+    caller = 0 if request.caller_pid is None else request.caller_pid()
     context = derived.DerivedContext(
         agent=agent, home=request.home, state=request.paths.state, environ=request.environ, caller=caller
     )

@@ -13,7 +13,7 @@ from typing import Any
 
 from hookline.config.discover import agents_directories
 from hookline.core._dataclass import dataclass, fast_constructor
-from hookline.core.agents import AGENTS, full_name
+from hookline.core.agents import AGENTS, Agent, full_name
 from hookline.core.errors import DataError, UsageError
 from hookline.core.event import Event, event_kind
 from hookline.core.paths import Directories, Paths, account_home, find_paths
@@ -68,7 +68,7 @@ class AgentRequest:
     others: tuple[Directories, ...] = ()
     #: When hooks must be done, so that there is time to answer (``time.monotonic``); 0.0: they have their own limits.
     until: float = 0.0
-    #: Gives the process id of the caller; None: it is this process, or unknown.
+    #: Gives the process id of the caller, negative where it is the agent itself; None: it is unknown.
     caller_pid: Callable[[], int] | None = None
 
     def until_then(self, until: float) -> AgentRequest:
@@ -144,24 +144,29 @@ def parse_request(
     project = _session_project(arguments.agent, environ) or cwd
     around = cwd if project == environ.get("HOME") else project  # a session in the home directory is in no project
     own, *others = (named,) if named is not None else find_directories(around, environ)
-    return _make_request(
+    request = _make_request(
         arguments=arguments, dialect=dialect, payload=payload, event_name=event_name, incoming=incoming,
         caller_cwd=caller_cwd, cwd=cwd, project=project, environ=environ, home=own.home, paths=own.paths,
         others=tuple(others), until=0.0, caller_pid=caller_pid,
     )  # fmt: skip
+    agent = _agent_row(arguments.agent)
+    if agent is None or not agent.session_by_process:
+        return request
+    from hookline.gateway.process_session import with_session  # noqa: PLC0415  most agents name their session
+
+    return with_session(request, agent)
 
 
 def _session_project(agent: str, environ: Mapping[str, str]) -> str:
     """Where the agent says that it was started; "" if it does not say. A guard must not end with a ``cd``."""
-    variable = _project_variable(agent)
-    started = environ.get(variable, "") if variable else ""
+    row = _agent_row(agent)
+    started = environ.get(row.project_variable, "") if row is not None and row.project_variable else ""
     return _possible(started) if started.startswith("/") else ""
 
 
 @cache
-def _project_variable(agent: str) -> str:
-    row = AGENTS.get(agent) or AGENTS.get(full_name(agent))
-    return "" if row is None else row.project_variable
+def _agent_row(agent: str) -> Agent | None:
+    return AGENTS.get(full_name(agent))
 
 
 def _registered_event(

@@ -181,7 +181,7 @@ def _run_cold(args: Namespace | SimpleNamespace, stdin: bytes, deadline: AnswerD
 def _request(args: Namespace | SimpleNamespace, stdin: bytes) -> AgentRequest:
     from hookline.gateway.request import arguments_from, parse_request  # a warm answer needs none of it
 
-    return parse_request(arguments_from(args), stdin, os.environ, os.getcwd())
+    return parse_request(arguments_from(args), stdin, os.environ, os.getcwd(), caller_pid=os.getpid)
 
 
 def _deduper(request: AgentRequest) -> Deduper | None:

@@ -11,6 +11,7 @@ from hookline.core.result import Decision
 from hookline.core.tool_names import canonical
 from hookline.dialects.base import Answer, Incoming
 from hookline.dialects.claude_family.capabilities import CAPABILITIES, feasible
+from hookline.dialects.claude_family.payload import as_text
 from hookline.dialects.claude_family.reply import to_json
 from hookline.dialects.letta.events import canonical_event
 
@@ -39,10 +40,23 @@ def event_in(name: str, payload: Mapping[str, Any], environ: Mapping[str, str]) 
     return Incoming(
         event=event,
         data=data,
-        session=str(payload.get("session_id") or ""),
+        session=_session(native, payload),
         cwd=str(payload.get("working_directory") or environ.get("LETTA_WORKING_DIR", "")),
         native_name=native,
     )
+
+
+def _session(native: str, payload: Mapping[str, Any]) -> str:
+    """The conversation, as its transcript names it; "" where it is not named, or is a subagent's.
+
+    Every agent has a conversation called ``default``.
+    """
+    if given := payload.get("session_id"):
+        return str(given)
+    conversation = as_text(payload.get("conversation_id")) if native != "SubagentStop" else ""
+    if conversation != "default":
+        return conversation
+    return as_text(payload.get("agent_id")).removeprefix("agent-").removeprefix("local-")
 
 
 def _after_tool(event: str, payload: Mapping[str, Any], data: dict[str, Any]) -> str:

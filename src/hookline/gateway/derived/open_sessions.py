@@ -30,6 +30,11 @@ _LAYOUT = Layout(
                  pid INTEGER NOT NULL, began INTEGER NOT NULL, started REAL NOT NULL, touched REAL NOT NULL,
                  PRIMARY KEY (agent, session)) STRICT, WITHOUT ROWID""",
         ),
+        (
+            """CREATE TABLE current_sessions (
+                 agent TEXT NOT NULL, place TEXT NOT NULL, session TEXT NOT NULL, touched REAL NOT NULL,
+                 PRIMARY KEY (agent, place)) STRICT, WITHOUT ROWID""",
+        ),
     ),
 )
 
@@ -102,6 +107,25 @@ def close_session(state: str, agent: str, session: str) -> float:
         return float(row[0]) if row else 0.0
 
     return _with(state, drop, 0.0)
+
+
+def name_current(state: str, agent: str, place: str, session: str, now: float) -> None:
+    """What happens in this place from now on belongs to this session, where an event does not name one."""
+
+    def write(at: sqlite3.Connection) -> None:
+        at.execute("DELETE FROM current_sessions WHERE touched < ?", (now - _OLD,))
+        at.execute("INSERT OR REPLACE INTO current_sessions VALUES (?, ?, ?, ?)", (agent, place, session, now))
+
+    _with(state, write, None)
+
+
+def find_current(state: str, agent: str, place: str) -> str:
+    def look(at: sqlite3.Connection) -> str:
+        query = "SELECT session FROM current_sessions WHERE agent = ? AND place = ?"
+        row = at.execute(query, (agent, place)).fetchone()
+        return str(row[0]) if row else ""
+
+    return _with(state, look, "")
 
 
 def take_abandoned(state: str, agent: str, cwd: str, now: float, besides: str) -> tuple[Open, ...]:
