@@ -154,6 +154,10 @@ class Plugin:
     interpreter: str = ""
 
 
+#: The model of the agent that fired the event.
+OWN_MODEL = "agent"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
     """A question to a model, answered with ``ok`` and ``reason``."""

@@ -13,7 +13,7 @@ from time import monotonic, perf_counter, time
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from hookline.core._dataclass import dataclass, fast_constructor, field, replace
-from hookline.core.hook import Command, Function, HookSpec, Plugin
+from hookline.core.hook import OWN_MODEL, Command, Function, HookSpec, Plugin, Prompt
 from hookline.core.result import Failed, HookError, Outcome, Replied, Reply, RunResult, Skipped, Started, TimedOut
 from hookline.dialects import dialect_named
 from hookline.dialects.base import Call, Dialect
@@ -217,6 +217,10 @@ class Executor:
             left = max(event.until - monotonic(), _MIN_TIMEOUT)
             if spec.timeout is None or spec.timeout > left:
                 spec = replace(spec, timeout=left)
+        if type(spec.action) is Prompt and spec.action.model == OWN_MODEL:
+            from hookline.engine.own_model import with_own_model  # few hooks ask a model
+
+            spec = with_own_model(spec, event, self.settings.models)
         # A function is given the event itself; writing it out as JSON would cost more than the whole firing.
         call = _NO_CALL if type(spec.action) is Function else dialect.event_out(spec, event)
         files = None if self.covered is None else self.covered(spec)

@@ -11,7 +11,7 @@ from typing import cast
 
 from hookline.core.agents import all_agents, find_agent, full_name
 from hookline.transcripts.lines import file_size, line_start, records
-from hookline.transcripts.message import About, TranscriptMessage
+from hookline.transcripts.message import About, TranscriptMessage, table, words
 from hookline.transcripts.reader import SEARCHED, TranscriptReader
 
 #: Our own: the chat's records are like Claude Code's, a conversation is a document.
@@ -54,6 +54,17 @@ def tool_result(path: str, call: str, agent: str = "", size: int = _TAIL) -> Tra
             if message.call == call:
                 # A new call without a result may reuse an earlier id.
                 found = message if message.role == "tool_result" else None
+    return found
+
+
+def last_model(path: str) -> str:
+    """The model that wrote the latest answer, with its provider if that is recorded; "" if no model is."""
+    found = ""
+    for _end, record in records(path, line_start(path, file_size(path) - _TAIL)) if path else ():
+        for part in (record, table(record.get("data")), table(record.get("message"))):
+            provider, model = words(part.get("provider")), words(part.get("model"))
+            if model and not model.startswith("<"):  # Claude Code writes messages of its own
+                found = f"{provider}/{model}" if provider else model
     return found
 
 

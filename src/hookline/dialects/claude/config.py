@@ -9,7 +9,7 @@ from typing import Any
 
 from hookline.core._dataclass import replace
 from hookline.core.event import EVENTS as ROWS
-from hookline.core.hook import Action, Command, FieldTest, HookSpec, Http, Matcher, Origin, Pattern, Prompt
+from hookline.core.hook import OWN_MODEL, Action, Command, FieldTest, HookSpec, Http, Matcher, Origin, Pattern, Prompt
 from hookline.core.tool_names import canonical
 from hookline.dialects.base import ConfigPlace, Layer, Lookup, Parsed, Rendered, agent_places
 from hookline.dialects.claude import EVENTS
@@ -330,6 +330,8 @@ def _hook(spec: HookSpec, losses: Losses) -> dict[str, Any] | None:
     if spec.timeout is not None and spec.timeout != _default_timeout(spec.action, spec.event):
         hook["timeout"] = amount(spec.timeout, 1)
     losses.policy(spec, modes=("sync", "background"))
+    if isinstance(spec.action, Prompt) and spec.action.model == OWN_MODEL:
+        losses.weaken(spec, "asking the agent's own model")
     if isinstance(spec.action, Http) and spec.action.allow_insecure:
         losses.weaken(spec, "plain http to another machine")
     if spec.after_deny == "stop" and spec.flow == "chain":
@@ -345,7 +347,7 @@ def _render_action(spec: HookSpec) -> dict[str, Any] | None:
             text = command_text(action)
             return None if text is None else {"type": "command", "command": text}
         case Prompt(text=text, model=model):
-            return {"type": "prompt", "prompt": text, **({"model": model} if model else {})}
+            return {"type": "prompt", "prompt": text, **({"model": model} if model not in {"", OWN_MODEL} else {})}
         case Http(url=url, headers=headers):
             return {"type": "http", "url": url, **({"headers": dict(headers)} if headers else {})}
         case _:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from hookline.core.hook import Action, Command, FieldTest, HookSpec, Matcher, Pattern, Prompt
+from hookline.core.hook import OWN_MODEL, Action, Command, FieldTest, HookSpec, Matcher, Pattern, Prompt
 from hookline.dialects.base import ConfigPlace, Layer, Lookup, Parsed, Rendered, agent_places
 from hookline.dialects.claude_family.matcher import NOT_A_COMMAND, NOT_REFUSED, python_regex
 from hookline.dialects.claude_family.render import Groups, Losses, amount, command_text, full_match_text, writable_hooks
@@ -139,7 +139,7 @@ def _prompt(entry: HookEntry, row: EventRules) -> Prompt | None:
         able = ", ".join(name for name, one in ROWS.items() if one.prompts)
         entry.report("type", f"prompt hooks are not supported on {row.name}", f"use a command, or one of {able}")
         return None
-    return Prompt(text=text, model=model or "") if text else None
+    return Prompt(text=text, model=model or OWN_MODEL) if text else None
 
 
 def _identifier(action: Action) -> str:
@@ -194,7 +194,9 @@ def _hook(spec: HookSpec, losses: Losses) -> dict[str, Any] | None:
     text = command_text(action) if isinstance(action, Command) else None
     if isinstance(action, Prompt) and (row is None or row.prompts):
         hook: dict[str, Any] = {"type": "prompt", "prompt": action.text}
-        hook |= {"model": action.model} if action.model else {}
+        hook |= {"model": action.model} if action.model not in {"", OWN_MODEL} else {}
+        if not action.model:
+            losses.weaken(spec, "asking the default model, not the agent's own")
     elif text is not None:
         hook = {"type": "command", "command": text}
     else:

@@ -165,7 +165,7 @@ HOOK_FIELDS = (
     Field(key="on", kind=kinds.texts('"PreToolUse"'), about="The event or events it runs on."),
     Field(key="match", kind=_match(), about="A regular expression that the event's subject (mostly the tool's name) matches in full, or a table of fields of the data to expressions and values."),
     *ACTIONS,
-    Field(key="model", kind=kinds.text('"haiku"'), about="The model that answers a prompt."),
+    Field(key="model", kind=kinds.text('"haiku"'), about="The model that answers a prompt; agent is the model of the agent that fired the event."),
     Field(key="timeout", kind=kinds.duration(), about='How long it may take: "500ms", "5s", "2m", or seconds.'),
     Field(key="budget", kind=kinds.duration('"50ms"'), about="How long 95 of 100 runs should take at most; hookline list, status and doctor report when they do not."),
     Field(key="over_budget", kind=kinds.choice("report", "background", "skip"), about="What becomes of a hook that is over its budget; one that could refuse is only reported."),
