@@ -117,6 +117,8 @@ class Doubt:
     source: str
     #: Bash itself would refuse the text (an unterminated quote): what stands before it may still run.
     syntax: bool = False
+    #: A known text with an unknown part in it is run as code: what is known of it is read, the part may hold more commands.
+    part: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,311 @@
+"""What the shell's own commands do to the shell: variables, functions, folders, and texts that become commands."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from hookline.guard.arithmetic import changes
+from hookline.guard.output import known_output
+from hookline.guard.parameters import separators
+from hookline.guard.reading import UNKNOWN, Word, word
+from hookline.guard.values import EMPTY, concatenate, literal, split, unknown
+from hookline.guard.wrappers import WRAPPERS, parse, without
+
+if TYPE_CHECKING:
+    from hookline.guard.shell import Call, Shell
+
+_FOLDERS = " folders"
+_READ_VALUES = "adinNptu"
+
+
+def _change_directory(shell: Shell, argv: list[Word], _call: Call) -> None:
+    operands = [each for each in argv[1:] if not re.fullmatch(r"-[LPe@]+|--", each.text)]
+    _enter(shell, operands[0] if operands else word(shell.home_directory()))
+
+
+def _enter(shell: Shell, target: Word) -> None:
+    state, text = shell.state, literal(target)
+    if text == "-" or (
+        state.directory and UNKNOWN in state.directory.pieces and text and not text.startswith(("/", "~"))
+    ):
+        state.directory = unknown()
+    elif text is None:
+        relative = not target.prefix.startswith(("/", "~")) and state.directory is not None
+        state.directory = concatenate(
+            [state.directory or EMPTY, word("/"), target] if relative else [target], target.source
+        )
+    else:
+        base = state.directory.text if state.directory else ""
+        state.directory = word(posixpath.normpath(posixpath.join(base, text)) if text else base or ".", target.source)
+
+
+def _push_directory(shell: Shell, argv: list[Word], _call: Call) -> None:
+    kept = shell.state.variables.get(_FOLDERS)
+    stack = dict(kept) if isinstance(kept, dict) else {}
+    stack[str(len(stack))] = shell.state.directory or word(".")
+    shell.state.variables[_FOLDERS] = stack
+    _enter(shell, argv[1] if len(argv) > 1 and not argv[1].text.startswith(("+", "-")) else word("-"))
+
+
+def _pop_directory(shell: Shell, _argv: list[Word], _call: Call) -> None:
+    kept = shell.state.variables.get(_FOLDERS)
+    stack = dict(kept) if isinstance(kept, dict) else {}
+    before = stack.pop(str(len(stack) - 1), unknown())
+    shell.state.variables[_FOLDERS] = stack
+    shell.state.directory = None if before.text == "." else before
+
+
+def _declare(shell: Shell, argv: list[Word], _call: Call) -> None:
+    flags = "".join(each.text[1:] for each in argv[1:] if each.text.startswith(("-", "+")))
+    exports = literal(argv[0]) == "export" or "x" in flags
+    for each in argv[1:]:
+        if each.text.startswith(("-", "+")):
+            continue
+        name, equals, _ = each.prefix.partition("=")
+        name = name.rstrip("+")
+        if "f" in flags:
+            name += "()"
+        if set("inul") & set(flags) and literal(argv[0]) not in {"export", "readonly"}:
+            shell.state.exported |= {f"{name} "}
+            shell.state.variables[name] = unknown()
+        elif equals and name not in shell.state.variables:
+            shell.state.variables[name] = without(each, len(name) + 1)
+        if exports:
+            shell.state.exported |= {name} if "n" not in flags else frozenset()
+
+
+def _unset(shell: Shell, argv: list[Word], _call: Call) -> None:
+    for each in argv[1:]:
+        name = literal(each)
+        if name is None:
+            continue
+        if not any(flag.text == "-f" for flag in argv[1:]):
+            shell.state.variables[name.partition("[")[0]] = None if "[" not in name else unknown()
+        shell.state.functions.pop(name, None)
+
+
+def _set(shell: Shell, argv: list[Word], _call: Call) -> None:
+    at = next(
+        (n for n, each in enumerate(argv[1:], 1) if not each.text.startswith(("-", "+")) or each.text in {"-", "--"}),
+        None,
+    )
+    if any(each.text in {"-o", "+o"} for each in argv[1:at]):
+        return
+    if at is not None:
+        shell.state.positional = argv[at + (argv[at].text in {"-", "--"}) :]
+        if any(not each.known for each in shell.state.positional):
+            shell.state.positional = None
+
+
+def _shift(shell: Shell, argv: list[Word], _call: Call) -> None:
+    count = literal(argv[1]) if len(argv) > 1 else "1"
+    if shell.state.positional is not None:
+        known = count is not None and count.isdigit()
+        shell.state.positional = shell.state.positional[int(count or 0) :] if known else None
+
+
+def _eval(shell: Shell, argv: list[Word], _call: Call) -> None:
+    words = argv[2:] if len(argv) > 1 and argv[1].text == "--" else argv[1:]
+    text = concatenate([each for value in words for each in (word(" "), value)][1:])
+    shell.code(Word(text.pieces, " ".join(each.source for each in words), text.sources), "eval")
+
+
+def _source(shell: Shell, argv: list[Word], _call: Call) -> None:
+    if len(argv) < 2:
+        return
+    content = shell.file(argv[1])
+    if content is None and argv[1].text in {"/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}:
+        content = shell.stdin.word
+    if content is not None:
+        shell.code(Word(content.pieces, argv[1].source, content.sources), "source")
+    shell.status = None
+
+
+def _trap(shell: Shell, argv: list[Word], _call: Call) -> None:
+    operands = [each for each in argv[1:] if each.text not in {"--", "-p", "-l"}]
+    if len(operands) > 1 and operands[0].text not in {"-", ""} and not operands[0].text.isdigit():
+        shell.captured(lambda: shell.apart(lambda: shell.code(operands[0], "trap")))
+
+
+def _alias(shell: Shell, argv: list[Word], _call: Call) -> None:
+    for each in argv[1:]:
+        name, equals, text = each.text.partition("=")
+        if equals:
+            shell.state.aliases[name] = text if each.known else f"{name} {shell.hole(unknown())}"
+
+
+def _unalias(shell: Shell, argv: list[Word], _call: Call) -> None:
+    for each in argv[1:]:
+        shell.state.aliases.pop(each.text, None)
+
+
+def _hash(shell: Shell, argv: list[Word], _call: Call) -> None:
+    if len(argv) == 4 and argv[1].text == "-p":
+        shell.state.aliases[argv[3].text] = argv[2].text
+
+
+def _read(shell: Shell, argv: list[Word], _call: Call) -> None:
+    flags, names, at = "", list[str](), 1
+    while at < len(argv):
+        text = argv[at].text
+        if text.startswith("-") and len(text) > 1 and not names:
+            flags += text[1:]
+            at += text[-1] in _READ_VALUES
+        else:
+            names.append(text)
+        at += 1
+    line = shell.stdin.line()
+    shell.status = None if line is None or line.pieces == (UNKNOWN,) else True
+    if line is None:
+        shell.status = False
+        line = EMPTY
+    raw = "r" in flags or "\\" not in line.text
+    known = raw and literal(line) is not None and not set(flags) & set("adiuNn")
+    if "a" in flags:
+        names = (
+            [argv[next(n for n, each in enumerate(argv) if "a" in each.text[1:] and each.text[0] == "-") + 1].text]
+            if len(argv) > 2
+            else []
+        )
+    for name, value in (
+        _fields(shell, line, names or ["REPLY"])
+        if known
+        else [(name, unknown(line.sources)) for name in names or ["REPLY"]]
+    ):
+        shell.set(name, value)
+
+
+def _fields(shell: Shell, line: Word, names: list[str]) -> list[tuple[str, Word]]:
+    signs = separators(shell)
+    if signs is None or set(signs) - set(" \t\n"):
+        return [(name, unknown(line.sources)) for name in names]
+    rest = line.text if names == ["REPLY"] else line.text.strip(signs) if signs else line.text
+    found = list[tuple[str, Word]]()
+    for name in names[:-1]:
+        parts = [part for part in split(rest, signs) if part is not None]
+        first = parts[0] if parts else ""
+        found.append((name, Word((first,) if first else (), "", line.sources)))
+        rest = rest[len(first) :].lstrip(signs)
+    return [*found, (names[-1], Word((rest,) if rest else (), "", line.sources))]
+
+
+def _map_file(shell: Shell, argv: list[Word], _call: Call) -> None:
+    name = argv[-1].text if len(argv) > 1 and not argv[-1].text.startswith("-") else "MAPFILE"
+    given = literal(shell.stdin.word) if shell.stdin.word else None
+    plain = given is not None and [each.text for each in argv[1:-1]] == ["-t"]
+    found = given.splitlines() if plain and given else None
+    shell.state.variables[name] = {str(n): word(text) for n, text in enumerate(found)} if found else unknown()
+
+
+def _printf(shell: Shell, argv: list[Word], _call: Call) -> None:
+    into = literal(argv[2]) if len(argv) > 2 and argv[1].text == "-v" else None
+    words = argv[3:] if into else argv[1:]
+    args = [literal(each) for each in words]
+    known = None if None in args else known_output("printf", [each or "" for each in args], None)
+    sources = concatenate(words).sources
+    # The printing program itself is a source, too, as it is for echo.
+    sources = (*sources, shell.invocations[-1])
+    value = _partly(words, sources) if known is None else Word((known,) if known else (), "", sources)
+    if into:
+        shell.set(into, value)
+    else:
+        shell.print(value)
+
+
+def _partly(words: list[Word], sources: tuple[object, ...]) -> Word:
+    r"""``printf '%s\n' "rm $x"``, by far the most common form, with what is known of it."""
+    form = literal(words[0]) if words else None
+    if form not in {"%s", "%s\\n", "%s ", "%s\n"} or len(words) < 2:
+        return Word((UNKNOWN,), "", sources)  # type: ignore[arg-type]
+    end = word({"%s": "", "%s ": " "}.get(form, "\n"))
+    return Word(concatenate([each for value in words[1:] for each in (value, end)]).pieces, "", sources)  # type: ignore[arg-type]
+
+
+def _let(shell: Shell, argv: list[Word], _call: Call) -> None:
+    for each in argv[1:]:
+        for name in changes(each.text):
+            shell.state.variables[name] = unknown()
+    shell.status = None
+
+
+def _end(shell: Shell, _argv: list[Word], _call: Call) -> None:
+    shell.state.dead = True
+
+
+def _exec(shell: Shell, argv: list[Word], call: Call) -> None:
+    found = parse(argv[1:], WRAPPERS["exec"])
+    if found.rest:
+        shell.invoke(found.rest, _inner(call))
+        shell.state.dead = True
+        return
+    for each in call.redirects:
+        shell.state.descriptors[
+            str(each.descriptor if each.descriptor is not None else 0 if each.operator == "<" else 1)
+        ] = each
+
+
+def _command(shell: Shell, argv: list[Word], call: Call) -> None:
+    found = parse(argv[1:], WRAPPERS["command"])
+    if {"v", "V"} & set(found.values):
+        text = literal(found.rest[0]) if len(found.rest) == 1 else None
+        shell.print(unknown() if text is None else word(f"/usr/bin/{text}\n" if "/" not in text else text + "\n"))
+        shell.status = None
+    elif found.rest:
+        shell.invoke(found.rest, _inner(call))
+
+
+def _inner(call: Call) -> Call:
+    """Behind ``command`` or ``exec``: the shell's own commands still are, functions and aliases are not."""
+    return type(call)(call.source, (), call.environment, call.wrappers, direct=True)
+
+
+def _status(value: bool | None) -> Callable[[Shell, list[Word], Call], None]:
+    def builtin(shell: Shell, _argv: list[Word], _call: Call) -> None:
+        shell.status = value
+
+    return builtin
+
+
+def _options(shell: Shell, argv: list[Word], _call: Call) -> None:
+    names = [each.text for each in argv[1:]]
+    if literal(argv[0]) == "getopts" and len(names) > 1:
+        shell.state.variables[names[1]] = shell.state.variables["OPTARG"] = unknown()
+    shell.status = None
+
+
+BUILTINS: dict[str, Callable[[Shell, list[Word], Call], None]] = {
+    "cd": _change_directory,
+    "chdir": _change_directory,
+    "pushd": _push_directory,
+    "popd": _pop_directory,
+    **dict.fromkeys(("declare", "typeset", "export", "local", "readonly"), _declare),
+    "unset": _unset,
+    "set": _set,
+    "shift": _shift,
+    "eval": _eval,
+    "source": _source,
+    ".": _source,
+    "trap": _trap,
+    "alias": _alias,
+    "unalias": _unalias,
+    "hash": _hash,
+    "read": _read,
+    "mapfile": _map_file,
+    "readarray": _map_file,
+    "printf": _printf,
+    "let": _let,
+    **dict.fromkeys(("exit", "return", "break", "continue", "logout"), _end),
+    "exec": _exec,
+    "command": _command,
+    "builtin": _command,
+    ":": _status(value=True),
+    "true": _status(value=True),
+    "false": _status(value=False),
+    "test": _status(value=None),
+    "[": _status(value=None),
+    "shopt": _status(value=True),
+    "getopts": _options,
+}

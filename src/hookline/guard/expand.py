@@ -1,0 +1,297 @@
+"""Words as bash expands them: braces, tilde, parameters, substitutions, arithmetic, splitting into fields."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from hookline.guard.arithmetic import changes, evaluate
+from hookline.guard.parameters import expand_parameter, separators, text_lookup
+from hookline.guard.reading import UNKNOWN, Glob, Piece, Word, word
+from hookline.guard.syntax import Arithmetic, Parameter, Part, Raw, Substitution, Text
+from hookline.guard.values import add, concatenate, globs, lines, merge, split, unknown
+
+if TYPE_CHECKING:
+    from hookline.guard.reading import Invocation
+    from hookline.guard.shell import Shell
+
+_SPECIAL = re.compile(r"[{~*?\[(\U0010fe00-\U0010feff]")
+_HOLE = re.compile(r"[\U0010fe00-\U0010feff]")
+_SEQUENCE = re.compile(r"(-?\d+|[A-Za-z])\.\.(-?\d+|[A-Za-z])(?:\.\.(-?\d+))?", re.ASCII)
+_MOST_WORDS = 300
+
+
+def fields(shell: Shell, raw: Raw) -> list[Word]:
+    """The arguments that a word becomes: none, one or many."""
+    plain = raw.plain
+    if plain is not None and not _SPECIAL.search(plain):
+        return [Word((plain,), plain)]
+    found = list[Word]()
+    for parts in braces(shell, raw.parts):
+        if parts is None:
+            found.append(unknown(source=raw.source))
+        else:
+            found += _Fields(shell, raw.source).expand(parts)
+    return found
+
+
+def scalar(shell: Shell, raw: Raw, *, assigned: bool = False) -> Word:
+    """One value without splitting: what is assigned, a redirection's target, a heredoc, the subject of ``case``."""
+    plain = raw.plain
+    if plain is not None and not _SPECIAL.search(plain):
+        return Word((plain,), raw.source)
+    pieces, sources = list[Piece](), tuple["Invocation", ...]()
+    for part in _tilde(shell, raw.parts, assigned=assigned):
+        value = part_value(shell, part)
+        if isinstance(value, list):
+            value = concatenate(_between(value, word(" ")))
+        if isinstance(part, Text) and not part.quoted and not assigned:
+            add(
+                pieces, (piece for text in value.pieces for piece in (globs(text) if isinstance(text, str) else [text]))
+            )
+        else:
+            add(pieces, value.pieces)
+        sources = merge(sources, value.sources)
+    return Word(tuple(pieces), raw.source, sources)
+
+
+def _between(values: list[Word], glue: Word) -> list[Word]:
+    return [each for value in values for each in (glue, value)][1:]
+
+
+def part_value(shell: Shell, part: Part) -> Word | list[Word]:
+    """A list where it is several fields even in quotes: ``"$@"``."""
+    shell.budget.spend()
+    match part:
+        case Text():
+            return shell.fill(part.text)
+        case Parameter():
+            return expand_parameter(shell, part)
+        case Substitution(direction=""):
+            return lines(shell.substitute(part.script))
+        case Substitution():
+            return shell.process_file(part)
+        case Arithmetic():
+            return number(shell, part.raw)
+
+
+def number(shell: Shell, raw: Raw) -> Word:
+    value = scalar(shell, raw)
+    text = value.text if value.known else None
+    if text is None:
+        return unknown(value.sources, raw.source)
+    for name in changes(text):
+        shell.state.variables[name] = unknown()
+    found = evaluate(text, lambda name: text_lookup(shell, name))
+    return unknown(value.sources, raw.source) if found is None else Word((str(found),), raw.source, value.sources)
+
+
+class _Fields:
+    """Puts the parts of one word together and divides them where bash does."""
+
+    def __init__(self, shell: Shell, source: str) -> None:
+        self._shell, self._source = shell, source
+        self._done = list[Word]()
+        self._pieces = list[Piece]()
+        self._sources = tuple["Invocation", ...]()
+        self._begun = False
+
+    def expand(self, parts: list[Part]) -> list[Word]:
+        for part in _tilde(self._shell, parts):
+            value = part_value(self._shell, part)
+            quoted = part.quoted
+            if isinstance(value, list):
+                self._list(value, quoted=quoted)
+            elif quoted:
+                self._quoted(value)
+            elif isinstance(part, Text):
+                self._text(value)
+            elif isinstance(part, Substitution) and part.direction:
+                self._quoted(value)
+            else:
+                self._divided(value)
+        self._cut()
+        return self._done
+
+    def _cut(self) -> None:
+        if self._begun:
+            self._done.append(Word(tuple(self._pieces), self._source, self._sources))
+        self._pieces, self._sources, self._begun = [], (), False
+
+    def _quoted(self, value: Word) -> None:
+        add(self._pieces, value.pieces)
+        self._sources = merge(self._sources, value.sources)
+        self._begun = True
+
+    def _text(self, value: Word) -> None:
+        for piece in value.pieces:
+            add(self._pieces, globs(piece) if isinstance(piece, str) else (piece,))
+        self._begun = self._begun or bool(value.pieces)
+
+    def _list(self, values: list[Word], *, quoted: bool) -> None:
+        for count, value in enumerate(values):
+            if count:
+                self._cut()
+            if quoted:
+                self._quoted(value)
+            else:
+                self._divided(value)
+
+    def _divided(self, value: Word) -> None:
+        signs = separators(self._shell)
+        if signs is None:
+            value = unknown(value.sources)
+        self._sources = merge(self._sources, value.sources)
+        for piece in value.pieces:
+            if not isinstance(piece, str):
+                add(self._pieces, (piece,))
+                self._begun = True
+                continue
+            self._shell.budget.spend(1 + len(piece) // 100)
+            for text in split(piece, signs or ""):
+                if text is None:
+                    self._cut()
+                    self._sources = value.sources
+                else:
+                    add(self._pieces, globs(text))
+                    self._begun = True
+
+
+def _tilde(shell: Shell, parts: list[Part], *, assigned: bool = False) -> list[Part]:
+    first = parts[0] if parts else None
+    if not isinstance(first, Text) or first.quoted or "~" not in first.text:
+        return parts
+    if assigned:
+        texts = first.text.split(":")
+        text = ":".join(_home(shell, each, last=len(parts) == 1 or n < len(texts) - 1) for n, each in enumerate(texts))
+    else:
+        text = _home(shell, first.text, last=len(parts) == 1)
+        # ``name=~/x`` is no assignment behind a program's name, but bash expands it there as well; dd and make rely on it.
+    head, mark, rest = text.partition("\0")
+    return (
+        [Text(head, quoted=True), Text(rest, quoted=False), *parts[1:]]
+        if mark
+        else [Text(text, first.quoted), *parts[1:]]
+    )
+
+
+def _home(shell: Shell, text: str, *, last: bool) -> str:
+    name, slash, rest = text.partition("/")
+    if not text.startswith("~") or not (last or slash):
+        return text
+    match name:
+        case "~":
+            home = shell.home_directory()
+        case "~root":
+            home = "/root"
+        case "~+" | "~-":
+            home = shell.hole(unknown())
+        case _:
+            home = shell.hole(unknown())
+    return f"{home}\0{slash}{rest}" if ":" not in text else f"{home}{slash}{rest}"
+
+
+# ── braces ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+def braces(shell: Shell, parts: list[Part]) -> list[list[Part] | None]:
+    """``a{b,c}d`` is two words. None: more words than are followed."""
+    if not any(isinstance(part, Text) and not part.quoted and "{" in part.text for part in parts):
+        return [parts]
+    atoms = list[str | Part]()
+    for part in parts:
+        if isinstance(part, Text) and not part.quoted:
+            atoms += part.text
+        else:
+            atoms.append(part)
+    shell.budget.spend(len(atoms) // 10)
+    try:
+        return [_parts(each) for each in _alternatives(shell, atoms)]
+    except OverflowError:
+        return [None]
+
+
+def _parts(atoms: list[str | Part]) -> list[Part]:
+    found = list[Part]()
+    for atom in atoms:
+        last = found[-1] if found else None
+        if not isinstance(atom, str):
+            found.append(atom)
+        elif isinstance(last, Text) and not last.quoted:
+            found[-1] = Text(last.text + atom, quoted=False)
+        else:
+            found.append(Text(atom, quoted=False))
+    return found
+
+
+def _alternatives(shell: Shell, atoms: list[str | Part]) -> list[list[str | Part]]:
+    start, inner, end = _first_brace(atoms)
+    if inner is None:
+        return [atoms]
+    shell.budget.enter()
+    rest = _alternatives(shell, atoms[end + 1 :])
+    found = [
+        [*atoms[:start], *each, *tail] for choice in inner for each in _alternatives(shell, choice) for tail in rest
+    ]
+    shell.budget.leave()
+    shell.budget.spend(len(found))
+    if len(found) > _MOST_WORDS:
+        raise OverflowError
+    return found
+
+
+def _first_brace(atoms: list[str | Part]) -> tuple[int, list[list[str | Part]] | None, int]:
+    opened = list[tuple[int, list[int]]]()
+    best: tuple[int, list[list[str | Part]] | None, int] = (0, None, 0)
+    for at, atom in enumerate(atoms):
+        if atom == "{":
+            opened.append((at, []))
+        elif atom == "," and opened:
+            opened[-1][1].append(at)
+        elif atom == "}" and opened:
+            start, commas = opened.pop()
+            choices = _choices(atoms, start, commas, at)
+            if choices is not None and (best[1] is None or start < best[0]):
+                best = (start, choices, at)
+            if best[1] is not None and not any(commas for _, commas in opened) and not opened:
+                return best
+    return best
+
+
+def _choices(atoms: list[str | Part], start: int, commas: list[int], end: int) -> list[list[str | Part]] | None:
+    if commas:
+        edges = [start, *commas, end]
+        return [atoms[left + 1 : right] for left, right in pairwise(edges)]
+    inner = atoms[start + 1 : end]
+    if not all(isinstance(atom, str) for atom in inner):
+        return None
+    found = _SEQUENCE.fullmatch("".join(map(str, inner)))
+    return [list(text) for text in _sequence(found)] if found and (found[1].isalpha() == found[2].isalpha()) else None
+
+
+def _sequence(found: re.Match[str]) -> list[str]:
+    letters = found[1].isalpha()
+    first, last = (ord(found[1]), ord(found[2])) if letters else (int(found[1]), int(found[2]))
+    step = abs(int(found[3] or 1)) or 1
+    numbers = range(first, last + 1, step) if last >= first else range(first, last - 1, -step)
+    if len(numbers) > _MOST_WORDS:
+        raise OverflowError
+    padded = not letters and any(len(text) > 1 and text.lstrip("-").startswith("0") for text in (found[1], found[2]))
+    width = max(len(found[1]), len(found[2])) if padded else 0
+    return [chr(each) if letters else str(each).zfill(width) for each in numbers]
+
+
+def pattern(shell: Shell, raw: Raw) -> Word:
+    """A pattern: quoted parts stand for themselves, unquoted ones may be globs, also those of variables."""
+    pieces, sources = list[Piece](), tuple["Invocation", ...]()
+    for part in raw.parts:
+        value = part_value(shell, part)
+        whole = concatenate(value) if isinstance(value, list) else value
+        for piece in whole.pieces:
+            add(pieces, globs(piece) if isinstance(piece, str) and not part.quoted else (piece,))
+        sources = merge(sources, whole.sources)
+    return Word(tuple(pieces), raw.source, sources)
+
+
+__all__ = ["UNKNOWN", "Glob", "fields", "number", "part_value", "pattern", "scalar"]

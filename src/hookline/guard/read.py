@@ -1,0 +1,59 @@
+"""The door: a command's text in, everything it would start out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from hookline.guard.budget import Budget, LimitReached
+from hookline.guard.parse import Parser
+from hookline.guard.reading import Doubt, Invocation, Reading, Word
+from hookline.guard.shell import Shell
+
+_ODD = re.compile("[\0\ud800-\udfff]")
+
+
+def read(
+    command: str,
+    *,
+    home: str = "~",
+    environment: Mapping[str, str] | None = None,
+    files: Mapping[str, str] | None = None,
+) -> Reading:
+    """What bash would start if it ran ``command``. Never raises and never takes long: what is beyond it is a doubt.
+
+    ``environment`` is what the shell inherits: with it, a variable that is set nowhere is empty; without it, unknown.
+    ``files`` are scripts whose content is known, by path, for when the command runs one of them.
+    """
+    shell = Shell(Budget(), home, environment)
+    text = command
+    if odd := _ODD.search(command):
+        kind = "a NUL character" if odd[0] == "\0" else "half of a character (a lone surrogate)"
+        shell.doubts.append(
+            Doubt(reason=f"the command holds {kind}, which no shell can be given", source="", syntax=True)
+        )
+        text = text.replace("\0", "")
+    for path, content in (files or {}).items():
+        shell.state.files[path] = Word((content,) if content else (), path)
+    try:
+        shell.statements(Parser(text, shell.budget, shell.doubts).statements())
+    except LimitReached as reached:
+        shell.doubt(f"{reached}; the rest is unknown", command[:60])
+    except RecursionError:
+        shell.doubt("the command is nested too deeply to be read; the rest is unknown", command[:60])
+    except Exception as fault:
+        shell.doubt(
+            f"the command cannot be read ({type(fault).__name__}: a fault of hookline); the rest is unknown",
+            command[:60],
+        )
+    return Reading(
+        invocations=tuple(shell.invocations), doubts=tuple(shell.doubts), bombs=tuple(dict.fromkeys(shell.bombs))
+    )
+
+
+def simple_commands(command: str) -> list[tuple[str, ...]]:
+    """The words of every program that the command starts, with unknown parts as ``…``."""
+    return [tuple(word.text for word in each.argv) for each in read(command).invocations if each.argv]
+
+
+__all__ = ["Invocation", "read", "simple_commands"]

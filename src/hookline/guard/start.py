@@ -1,0 +1,444 @@
+"""Programs that start others: shells, ``sudo``, ``xargs``, ``ssh`` and their kin hand on what stands in their words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from hookline.guard.reading import UNKNOWN, Word, word
+from hookline.guard.values import EMPTY, Stream, concatenate, literal, unknown
+from hookline.guard.wrappers import (
+    CODE,
+    CONTAINER,
+    CONTAINER_GLOBAL,
+    GIT_GLOBAL,
+    KUBECTL,
+    PARALLEL,
+    WRAPPERS,
+    XARGS,
+    Options,
+    Parsed,
+    option,
+    option_text,
+    parse,
+)
+
+if TYPE_CHECKING:
+    from hookline.guard.shell import Call, Shell
+
+_SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "ksh93", "mksh", "ash", "rbash", "yash", "fish"})
+_SHELL_OPTIONS = Options(letters="OoC", names=("rcfile", "init-file", "init-command", "command"))
+_SHELL_FLAGS = re.compile(r"[-+][A-Za-z]+")
+_XARGS_WORDS = re.compile(r"\"([^\"\n]*)\"|'([^'\n]*)'|\\(.)|([^\s\"'\\]+)", re.DOTALL)
+_FIND_RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
+
+
+def start(shell: Shell, name: str, argv: list[Word], call: Call) -> bool:
+    """False if the program starts no other, as far as its words say."""
+    if name in _SHELLS:
+        return _shell(shell, name, argv, call)
+    if special := _SPECIAL.get(name):
+        return special(shell, name, argv, call)
+    if (options := CODE.get(name)) is not None:
+        return _code(shell, name, argv, call, options)
+    if (options := WRAPPERS.get(name)) is not None:
+        return _wrapper(shell, name, argv, call, options)
+    content = shell.file(argv[0]) if "/" in argv[0].text else None
+    if content is not None and content.pieces:
+        shell.child_code(Word(content.pieces, argv[0].source, content.sources), argv[0].text, call, arguments=argv[1:])
+        return True
+    return False
+
+
+def inner(call: Call, name: str, *, more: bool = False) -> Call:
+    return type(call)(call.source, (), (), (*call.wrappers, name), more or call.more, direct=True, external=True)
+
+
+def _joined(words: list[Word]) -> Word:
+    text = concatenate([each for value in words for each in (word(" "), value)][1:])
+    return Word(text.pieces, " ".join(each.source for each in words), text.sources)
+
+
+def _hand_on(shell: Shell, name: str, rest: list[Word], call: Call, *, more: bool = False) -> bool:
+    if not rest:
+        return False
+    shell.invoke(rest, inner(call, name, more=more))
+    if not rest[0].known and len(rest) > 1:
+        # The unknown word may be options, or nothing at all.
+        shell.invoke(rest[1:], inner(call, name, more=more))
+    return True
+
+
+def _wrapper(shell: Shell, name: str, argv: list[Word], call: Call, options: Options) -> bool:
+    found = parse(argv[1:], options)
+    code = option(found, *options.code)
+    split = option(found, "S", "split-string") if name == "env" else None
+    rest = found.rest
+    if split is not None:
+        rest = [*_words(shell, split), *rest]
+        again = parse(rest, options)
+        found.assignments += again.assignments
+        rest = again.rest
+    handed = inner(call, name)
+    handed.environment = tuple(found.assignments)
+    outer = shell.state.directory
+    folder = option(found, *options.directory.split()) if options.directory else None
+    shell.state.directory = folder or outer
+    if code is not None:
+        shell.child_code(code, name, call)
+        done = True
+    elif rest:
+        shell.invoke(rest, handed)
+        if (not rest[0].known or found.unsure) and len(rest) > 1:
+            shell.invoke(rest[1:], inner(call, name))
+        done = True
+    else:
+        done = _interactive(shell, name, found, call)
+    if found.unsure and (values := [each for each in found.values.values() if each is not None]):
+        shell.invoke([*values[-1:], *rest], inner(call, name))
+    shell.state.directory = outer
+    return done
+
+
+def _interactive(shell: Shell, name: str, found: Parsed, call: Call) -> bool:
+    """``sudo -i`` and ``sudo -s`` without a command read it from standard input."""
+    if name in {"sudo", "doas", "chroot", "unshare"} and (
+        name in {"chroot", "unshare"} or {"i", "s", "shell", "login"} & set(found.values)
+    ):
+        return _from_input(shell, name, call)
+    return False
+
+
+def _words(shell: Shell, text: Word) -> list[Word]:
+    """A text that a program divides into words by itself, as ``env -S`` does."""
+    from hookline.guard.expand import fields
+    from hookline.guard.parse import Parser
+    from hookline.guard.syntax import Raw, Simple
+
+    letters = "".join(piece if isinstance(piece, str) else shell.hole(unknown(text.sources)) for piece in text.pieces)
+    found = [command for command, _ in Parser("x " + letters, shell.budget, shell.doubts).statements()]
+    first = found[0] if found else None
+    raws = [raw for raw in first.words[1:] if isinstance(raw, Raw)] if isinstance(first, Simple) else []
+    return [each for raw in raws for each in fields(shell, raw)]
+
+
+# ── shells ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _shell(shell: Shell, name: str, argv: list[Word], call: Call) -> bool:
+    at, code = 1, False
+    while at < len(argv):
+        text = argv[at].text
+        if text in {"--", "-"}:
+            at += 1
+            break
+        if text.startswith("--"):
+            if text == "--command" and name == "fish":
+                code = True
+            at += 1 + (text in {"--rcfile", "--init-file", "--init-command"})
+            continue
+        if not _SHELL_FLAGS.fullmatch(text):
+            break
+        code = code or ("c" in text and text[0] == "-")
+        at += 1 + (text[-1] in "oO")
+    rest = argv[at:]
+    if name == "fish":
+        shell.doubt("the text is for another shell, whose syntax is not bash's", call.source)
+    if code:
+        if rest:
+            shell.child_code(rest[0], name, call, arguments=rest[2:])
+        return True
+    reads_input = not rest or any(re.fullmatch(r"-[A-Za-z]*s[A-Za-z]*", each.text) for each in argv[1:at])
+    if reads_input or rest[0].text in {"/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}:
+        return _from_input(shell, name, call, rest if reads_input else rest[1:])
+    content = shell.file(rest[0])
+    if content is None:
+        shell.status = None
+        shell.print(unknown((shell.invocations[-1],)))
+        if not rest[0].known:
+            shell.doubt(f"{name} runs a file that is only known when it runs", rest[0].source)
+    else:
+        shell.child_code(Word(content.pieces, rest[0].source, content.sources), name, call, arguments=rest[1:])
+    return True
+
+
+def _from_input(shell: Shell, name: str, call: Call, arguments: list[Word] | None = None) -> bool:
+    given = shell.stdin.word
+    if given is None:
+        if shell.upstream:
+            shell.doubt(f"{name} runs a text that is only known when it runs", shell.upstream[-1].source)
+    elif given.pieces:
+        source = given.source or (shell.upstream[-1].source if shell.upstream else given.text)
+        outer, shell.stdin = shell.stdin, Stream(None)
+        shell.child_code(Word(given.pieces, source, given.sources), name, call, arguments=arguments)
+        shell.stdin = outer
+    shell.status = None
+    return True
+
+
+def _code(shell: Shell, name: str, argv: list[Word], call: Call, options: Options) -> bool:
+    """Those that hand a text to a shell: ``su -c``, ``watch``, ``ssh``."""
+    found = parse(argv[1:], options)
+    outer, shell.remote = shell.remote, shell.remote or options.remote
+    try:
+        code = option(found, *options.code)
+        if options.code:
+            if code is not None:
+                shell.child_code(code, name, call)
+            elif name == "su":
+                return _from_input(shell, name, call)
+            return code is not None
+        rest = found.rest
+        if name == "ssh" and rest and rest[0].text.startswith("-"):
+            rest = parse(rest, Options(letters=options.letters)).rest
+        if not rest:
+            return options.remote and _from_input(shell, name, call)
+        if name == "watch" and {"x", "exec"} & set(found.values):
+            return _hand_on(shell, name, rest, call)
+        shell.child_code(_joined(rest), name, call)
+        return True
+    finally:
+        shell.remote = outer
+
+
+# ── programs that take arguments from elsewhere ──────────────────────────────────────────────────────
+
+
+def _xargs(shell: Shell, name: str, argv: list[Word], call: Call) -> bool:
+    found = parse(argv[1:], XARGS)
+    rest = found.rest or [word("echo")]
+    mark = option_text(found, "I", "replace") or ("{}" if {"i", "replace"} & set(found.values) else None)
+    given = (
+        literal(shell.stdin.word)
+        if shell.stdin.word and "a" not in found.values and "arg-file" not in found.values
+        else None
+    )
+    sources = shell.stdin.word.sources if shell.stdin.word else ()
+    shell.stdin = Stream(EMPTY)
+    if mark:
+        values = [line.strip() for line in given.splitlines() if line.strip()][:20] if given is not None else [None]
+        for each in values:
+            filled = unknown(sources) if each is None else Word((each,) if each else (), each, sources)
+            _hand_on(shell, name, [_filled(one, mark, filled) for one in rest], call)
+        return True
+    if given is None:
+        return _hand_on(shell, name, rest, call, more=True)
+    arguments = _divided(given, found)
+    size = option_text(found, "n", "max-args", "L")
+    step = int(size) if size is not None and size.isdigit() and int(size) else len(arguments) or 1
+    for at in range(0, max(len(arguments), 1), step):
+        more = [Word((each,) if each else (), each, sources) for each in arguments[at : at + step]]
+        _hand_on(shell, name, rest + more, call)
+    return True
+
+
+def _divided(given: str, found: Parsed) -> list[str]:
+    if {"0", "null"} & set(found.values):
+        return [part for part in given.split("\0") if part]
+    delimiter = option_text(found, "d", "delimiter")
+    if delimiter is not None:
+        sign = {"\\n": "\n", "\\t": "\t", "\\0": "\0"}.get(delimiter, delimiter)
+        return given.removesuffix(sign).split(sign)
+    words, last = list[str](), -1
+    for part in _XARGS_WORDS.finditer(given):
+        text = next((group for group in part.groups() if group is not None), "")
+        if part.start() == last and words:
+            words[-1] += text
+        else:
+            words.append(text)
+        last = part.end()
+    return words
+
+
+def _filled(value: Word, mark: str, filling: Word) -> Word:
+    parts = list[Word]()
+    for piece in value.pieces:
+        if not isinstance(piece, str):
+            parts.append(Word((piece,)))
+            continue
+        for count, text in enumerate(piece.split(mark)):
+            parts += [filling, word(text)] if count else [word(text)]
+    whole = concatenate(parts, value.source)
+    return Word(whole.pieces, value.source, whole.sources or value.sources)
+
+
+def _parallel(shell: Shell, name: str, argv: list[Word], call: Call) -> bool:
+    rest = parse(argv[1:], PARALLEL).rest
+    marks = [n for n, each in enumerate(rest) if re.fullmatch(r":::\+?|::::\+?", each.text)]
+    command = rest[: marks[0]] if marks else rest
+    given = rest[marks[0] + 1 :] if marks and rest[marks[0]].text == ":::" and len(marks) == 1 else [unknown()]
+    if not command:
+        texts = given if marks else [shell.stdin.word or unknown()]
+        for each in texts[:20]:
+            shell.child_code(each, name, call)
+        return True
+    if not marks and shell.stdin.word and (lines := literal(shell.stdin.word)) is not None:
+        given = [Word((line,), line, shell.stdin.word.sources) for line in lines.splitlines()]
+    template = _joined(command)
+    for each in given[:20]:
+        filled = _filled(template, "{}", each)
+        filled = (
+            filled if filled.pieces != template.pieces else concatenate([template, word(" "), each], template.source)
+        )
+        shell.child_code(filled, name, call)
+    return True
+
+
+def _find(shell: Shell, name: str, argv: list[Word], call: Call) -> bool:
+    first = next(
+        (
+            n
+            for n, each in enumerate(argv[1:], 1)
+            if each.text.startswith(("-", "(", "!")) and each.text not in {"-H", "-L", "-P"}
+        ),
+        len(argv),
+    )
+    roots = [each for each in argv[1:first] if each.text not in {"-H", "-L", "-P"}] or [word(".")]
+    started, at = False, first
+    while at < len(argv):
+        if argv[at].text not in _FIND_RUNS:
+            at += 1
+            continue
+        end = next(
+            (
+                n
+                for n in range(at + 1, len(argv))
+                if argv[n].text == ";" or (argv[n].text == "+" and argv[n - 1].text == "{}")
+            ),
+            len(argv),
+        )
+        for root in roots:
+            path = Word((*root.pieces, UNKNOWN), "{}", root.sources)
+            command = [_filled(each, "{}", path) for each in argv[at + 1 : end]]
+            started = _hand_on(shell, name, command, call, more=True) or started
+        at = end + 1
+    if started:
+        shell.print(unknown((shell.invocations[-1],)))
+    return started
+
+
+def _container(shell: Shell, name: str, argv: list[Word], call: Call) -> bool:
+    rest = parse(argv[1:], CONTAINER_GLOBAL).rest
+    while rest and rest[0].text in {"compose", "container"}:
+        rest = parse(rest[1:], CONTAINER_GLOBAL).rest
+    options = CONTAINER.get(rest[0].text) if rest else None
+    if options is None:
+        return False
+    found = parse(rest[1:], options)
+    entry = option(found, "entrypoint")
+    outer, shell.remote = shell.remote, True
+    done = _hand_on(shell, name, ([entry] if entry and entry.pieces else []) + found.rest, call)
+    shell.remote = outer
+    return done
+
+
+def _kubectl(shell: Shell, name: str, argv: list[Word], call: Call) -> bool:
+    found = parse(argv[1:], KUBECTL)
+    words = [each.text for each in found.operands]
+    if "exec" not in words and "debug" not in words:
+        return False
+    rest = found.rest or found.operands[words.index("exec") + 2 :] if "exec" in words else found.rest
+    outer, shell.remote = shell.remote, True
+    done = _hand_on(shell, name, rest, call)
+    shell.remote = outer
+    return done
+
+
+def _git(shell: Shell, name: str, argv: list[Word], call: Call) -> bool:
+    found = parse(argv[1:], GIT_GLOBAL)
+    aliases = {key.removeprefix("git "): text for key, text in shell.state.aliases.items() if key.startswith("git ")}
+    for each, following in zip(argv[1:], [*argv[2:], word("")], strict=True):
+        setting = following.text if each.text == "-c" else each.text[2:] if each.text.startswith("-c") else ""
+        if setting.lower().startswith("alias.") and "=" in setting:
+            key, _, value = setting.partition("=")
+            aliases[key[6:]] = value
+    if not found.rest:
+        return False
+    command = found.rest[0].text
+    if command == "config":
+        _git_config(shell, found.rest)
+        return False
+    if (text := aliases.get(command)) is None:
+        return False
+    if text.startswith("!"):
+        shell.child_code(_joined([word(text[1:]), *found.rest[1:]]), name, call)
+        return True
+    if len(aliases) > 1 or text.split()[:1] != [command]:
+        before = argv[: len(argv) - len(found.rest)]
+        kept = shell.state.aliases
+        shell.state.aliases = {key: value for key, value in kept.items() if key != f"git {command}"}
+        shell.emit([*before, *_words(shell, word(text)), *found.rest[1:]], inner(call, name))
+        shell.state.aliases = kept
+    return False
+
+
+def _git_config(shell: Shell, words: list[Word]) -> None:
+    operands = [each.text for each in words[1:] if not each.text.startswith("-")]
+    if len(operands) >= 2 and operands[0].lower().startswith("alias."):
+        shell.state.aliases[f"git {operands[0][6:]}"] = operands[1]
+
+
+def _scheduled(shell: Shell, name: str, argv: list[Word], call: Call) -> bool:
+    """``at`` and ``batch`` run what stands on their input, later."""
+    if any(each.text.startswith(("-l", "-r", "-d", "-c", "-q")) for each in argv[1:]):
+        return False
+    return _from_input(shell, name, call)
+
+
+def _terminal(shell: Shell, name: str, argv: list[Word], call: Call) -> bool:
+    """``tmux new-session 'command'``, ``screen -dm command``."""
+    if name == "screen":
+        return _hand_on(shell, name, parse(argv[1:], Options(letters="SchtTpeXR")).rest, call)
+    rest = parse(argv[1:], Options(letters="cfLST")).rest
+    if not rest or rest[0].text not in {
+        "new",
+        "new-session",
+        "neww",
+        "new-window",
+        "splitw",
+        "split-window",
+        "run",
+        "run-shell",
+        "respawn-pane",
+    }:
+        return False
+    words = parse(rest[1:], Options(letters="censtxyFlpd" if rest[0].text.startswith("run") else "censtxyFlp")).rest
+    if words:
+        shell.child_code(_joined(words), name, call)
+    return bool(words)
+
+
+def _delegating(
+    *commands: str, letters: str = "", flags: tuple[str, ...] = ()
+) -> Callable[[Shell, str, list[Word], Call], bool]:
+    """``poetry run program``: a subcommand in front of the command."""
+
+    def program(shell: Shell, name: str, argv: list[Word], call: Call) -> bool:
+        rest = parse(argv[1:], Options(letters=letters, flags=flags)).rest
+        if not rest or rest[0].text not in commands:
+            return False
+        return _hand_on(shell, name, parse(rest[1:], Options(letters=letters)).rest, call)
+
+    return program
+
+
+_SPECIAL: dict[str, Callable[[Shell, str, list[Word], Call], bool]] = {
+    "xargs": _xargs,
+    "gxargs": _xargs,
+    "parallel": _parallel,
+    "find": _find,
+    "gfind": _find,
+    **dict.fromkeys(("docker", "podman", "nerdctl", "docker-compose", "podman-compose"), _container),
+    **dict.fromkeys(("kubectl", "oc", "k", "k3s"), _kubectl),
+    "git": _git,
+    "at": _scheduled,
+    "batch": _scheduled,
+    "tmux": _terminal,
+    "screen": _terminal,
+    **dict.fromkeys(
+        ("poetry", "uv", "pipenv", "pdm", "rye", "hatch", "conda", "mamba", "op", "doppler"),
+        _delegating("run", letters="np"),
+    ),
+    **dict.fromkeys(("bundle", "mise", "asdf", "pnpm", "nvm", "rbenv", "pyenv"), _delegating("exec")),
+}

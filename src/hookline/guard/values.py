@@ -1,0 +1,200 @@
+"""Values while a command is followed: words that are put together, divided and compared, and what a shell remembers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
+
+from hookline.guard.reading import UNKNOWN, Glob, Piece, Word, word
+
+if TYPE_CHECKING:
+    from hookline.guard.reading import Invocation, Redirect
+    from hookline.guard.syntax import Command
+
+_GLOB = re.compile(r"[*?]|\[(?=[^\]])(?=.+\])|\(.*\)", re.DOTALL)
+
+#: An array by the text of its indices, in order.
+Array: TypeAlias = "dict[str, Word]"
+#: None: known to be unset.
+Variable: TypeAlias = "Word | Array | None"
+
+EMPTY = word("")
+_T = TypeVar("_T")
+
+
+def unknown(sources: tuple[Invocation, ...] = (), source: str = "") -> Word:
+    return Word((UNKNOWN,), source, sources)
+
+
+def concatenate(words: Iterable[Word], source: str = "") -> Word:
+    pieces, sources = list[Piece](), tuple["Invocation", ...]()
+    for each in words:
+        add(pieces, each.pieces)
+        sources = merge(sources, each.sources)
+    return Word(tuple(pieces), source, sources)
+
+
+def add(pieces: list[Piece], more: Iterable[Piece]) -> None:
+    """Append, with neighbouring texts made one."""
+    for piece in more:
+        last = pieces[-1] if pieces else None
+        if isinstance(piece, str) and isinstance(last, str):
+            pieces[-1] = last + piece
+        elif piece != "" and not (piece is UNKNOWN and last is UNKNOWN):
+            pieces.append(piece)
+
+
+def merge(first: tuple[Invocation, ...], second: tuple[Invocation, ...]) -> tuple[Invocation, ...]:
+    if not first or first is second:
+        return second
+    return first + tuple(one for one in second if not any(one is other for other in first)) if second else first
+
+
+def literal(value: Word) -> str | None:
+    """The text of a value that is known to the letter, without globs."""
+    match value.pieces:
+        case ():
+            return ""
+        case (str(text),):
+            return text
+        case _:
+            return None
+
+
+def globs(text: str) -> Iterator[Piece]:
+    """Unquoted text, with its pattern characters told from the letters."""
+    at = 0
+    for found in _GLOB.finditer(text):
+        if found.start() > at:
+            yield text[at : found.start()]
+        yield Glob(found[0])
+        at = found.end()
+    if at < len(text):
+        yield text[at:]
+
+
+def lines(value: Word) -> Word:
+    """The value of ``$(…)``: without the newlines at its end."""
+    pieces = list(value.pieces)
+    while pieces and isinstance(last := pieces[-1], str):
+        pieces[-1] = last.rstrip("\n")
+        if pieces[-1]:
+            break
+        pieces.pop()
+    return Word(tuple(pieces), value.source, value.sources)
+
+
+def split(text: str, separators: str) -> list[str | None]:
+    """The fields of unquoted text; None stands where one field ends and the next begins."""
+    white = "".join(set(separators) & set(" \t\n"))
+    other = "".join(set(separators) - set(" \t\n"))
+    if not separators:
+        return [text] if text else []
+    delimiter = f"[{re.escape(white)}]*[{re.escape(other)}][{re.escape(white)}]*" if other else ""
+    blank = f"[{re.escape(white)}]+" if white else ""
+    if other and not white:
+        delimiter = f"[{re.escape(other)}]"
+    found = list[str | None]()
+    at = 0
+    for cut in re.finditer("|".join(filter(None, (delimiter, blank))), text):
+        hard = bool(other) and any(letter in other for letter in cut[0])
+        if cut.start() > at or (hard and at == cut.start()):
+            found.append(text[at : cut.start()])
+        found.append(None)
+        at = cut.end()
+    if at < len(text):
+        found.append(text[at:])
+    return found
+
+
+class Stream:
+    """What stands on standard input; taken by whoever reads first. ``word`` is None where nothing is known to be there."""
+
+    __slots__ = ("word",)
+
+    def __init__(self, value: Word | None) -> None:
+        self.word = value
+
+    def line(self) -> Word | None:
+        """The next line; None at the end."""
+        value = self.word
+        if value is None:
+            return unknown()
+        if not value.pieces:
+            return None
+        first = value.pieces[0]
+        if not isinstance(first, str) or ("\n" not in first and len(value.pieces) > 1):
+            return unknown(value.sources)
+        text, _, rest = first.partition("\n")
+        self.word = Word((rest, *value.pieces[1:]) if rest else value.pieces[1:], "", value.sources)
+        return Word((text,) if text else (), text, value.sources)
+
+
+class State:
+    """What one shell remembers from command to command."""
+
+    __slots__ = (
+        "aliases", "dead", "descriptors", "directory", "exported", "files", "functions", "positional", "variables",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self.variables: dict[str, Variable] = {}
+        self.exported = frozenset[str]()
+        self.functions: dict[str, Command] = {}
+        self.aliases = dict[str, str]()
+        self.directory: Word | None = None
+        #: What this command wrote into files, by path.
+        self.files = dict[str, Word]()
+        self.positional: list[Word] | None = []
+        self.descriptors: dict[str, Redirect] = {}
+        #: It has ended: exit, return, break.
+        self.dead = False
+
+    def copy(self) -> State:
+        other = State()
+        other.variables, other.functions = self.variables.copy(), self.functions.copy()
+        other.aliases, other.files = self.aliases.copy(), self.files.copy()
+        other.descriptors = self.descriptors.copy()
+        other.exported, other.directory, other.positional = self.exported, self.directory, self.positional
+        other.dead = self.dead
+        return other
+
+    def child(self) -> State:
+        """A shell started from this one: it gets what is exported."""
+        other = State()
+        other.variables = {
+            name: value for name, value in self.variables.items() if name in self.exported or value is None
+        }
+        other.functions = {name: body for name, body in self.functions.items() if f"{name}()" in self.exported}
+        other.exported, other.directory, other.files = self.exported, self.directory, self.files
+        return other
+
+    def become(self, *ends: State) -> None:
+        """The one state that stands for all ``ends`` of a branch: where they differ, nothing is known."""
+        alive = [end for end in ends if not end.dead] or list(ends)
+        first = alive[0]
+        self.exported = frozenset().union(*(end.exported for end in alive))
+        self.dead = all(end.dead for end in ends)
+        self.directory, self.positional = first.directory, first.positional
+        if any(end.directory != first.directory for end in alive):
+            self.directory = unknown()
+        if any(end.positional != first.positional for end in alive):
+            self.positional = None
+        self.variables = _common([end.variables for end in alive])
+        self.files = _common([end.files for end in alive])
+        self.functions = {name: body for end in alive for name, body in end.functions.items()}
+        self.aliases = {name: text for end in alive for name, text in end.aliases.items()}
+        self.descriptors = {name: target for end in alive for name, target in end.descriptors.items()}
+
+
+def _common(tables: list[dict[str, _T]]) -> dict[str, _T]:
+    first = tables[0]
+    if all(table is first or table == first for table in tables[1:]):
+        return first
+    names = {name for table in tables for name in table}
+    nothing = cast("_T", unknown())
+    return {
+        name: first[name] if all(name in table and table[name] == first[name] for table in tables) else nothing
+        for name in names
+    }
