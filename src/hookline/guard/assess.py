@@ -1,0 +1,63 @@
+"""From what a command would start to its effects: each program by its table, then the flow of data between them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from hookline.guard.call import Call, Scene
+from hookline.guard.effects import Effect
+from hookline.guard.flows import flow_effects
+from hookline.guard.programs import HANDLERS
+from hookline.guard.reading import Reading
+
+#: More programs than this in one command are not judged one by one.
+_MOST = 400
+
+
+def assess(reading: Reading, scene: Scene) -> tuple[Effect, ...]:
+    """All effects of a command, each once, in the order of their causes."""
+    return tuple(dict.fromkeys(_effects(reading, scene)))
+
+
+def _effects(reading: Reading, scene: Scene) -> Iterator[Effect]:
+    for source in reading.bombs:
+        yield Effect(kind="exhaust", harm="critical", what=source[:80], cause=source[:200], why="it starts processes without end")
+    for doubt in reading.doubts:
+        harm = "low" if doubt.syntax else "medium"
+        yield Effect(kind="unknown", harm=harm, what=doubt.source[:80], cause=doubt.source[:200], why=doubt.reason)
+    if len(reading.invocations) > _MOST:
+        yield Effect(kind="unknown", harm="medium", why="it starts more programs than are read")
+    known = reading.invocations[:_MOST]
+    for one in known:
+        yield from _one(Call(invocation=one, scene=scene))
+    yield from flow_effects(known, scene)
+
+
+def _one(call: Call) -> Iterator[Effect]:
+    for redirect in call.invocation.redirects:
+        if redirect.operator != "<":
+            yield from call.write(redirect.target, append=redirect.operator.endswith(">>"))
+    if not call.invocation.argv:
+        return
+    if not call.name:
+        yield from _nameless(call)
+        return
+    for handler in HANDLERS.get(call.name) or HANDLERS.get(_family(call.name), ()):
+        yield from handler(call)
+
+
+def _family(name: str) -> str:
+    """``python3.12`` is python, ``mkfs.whatever`` is mkfs."""
+    return "mkfs" if name.startswith("mkfs.") else re.sub(r"[\d.]+$", "", name)
+
+
+def _nameless(call: Call) -> Iterator[Effect]:
+    """A program whose name is not known. What it would be as ``rm`` decides how much that matters."""
+    places = [call.place(word) for word in call.words if word.known]
+    grave = any(place.whole and place.name in {"root", "home", "system"} for place in places)
+    forced = any(re.fullmatch(r"-\w*[rRf]\w*", text) for text in call.texts)
+    harm = "high" if grave and forced else "medium"
+    yield call.effect("unknown", harm, call.invocation.argv[0].text, why="which program it starts is not known")
+
+

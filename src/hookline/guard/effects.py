@@ -1,0 +1,62 @@
+"""What a command does to the world, as values that a policy can judge.
+
+An ``Effect`` says what happens, to what, where, how bad it is by itself, and which words cause it. It never says what
+to do about it: that is the policy's part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final, Literal
+
+from hookline.core._dataclass import dataclass
+
+#: How much is lost or risked if nobody looks: ``low`` is everyday work, ``critical`` ruins a machine or leaks a secret.
+Harm = Literal["low", "medium", "high", "critical"]
+HARMS: Final[tuple[Harm, ...]] = ("low", "medium", "high", "critical")
+
+#: Every kind of effect, and what it means.
+KINDS: Final[Mapping[str, str]] = MappingProxyType({
+    "delete": "files are deleted",
+    "overwrite": "a file's content is replaced",
+    "move": "files are moved away",
+    "permissions": "owner, mode or attributes of files change",
+    "git-work": "uncommitted work in a repository is lost",
+    "git-history": "commits, branches or stashes are lost",
+    "git-remote": "the history of a remote repository is rewritten",
+    "git-bypass": "checks of a repository are skipped",
+    "process": "processes are killed or the machine is stopped",
+    "device": "a disk or device is written directly",
+    "privilege": "rights of another user are gained",
+    "remote-code": "code from the network or hidden code is run",
+    "secret": "a secret is read",
+    "send": "data leave the machine",
+    "publish": "a package or release is published",
+    "install": "software is installed or removed for the whole machine",
+    "infrastructure": "cloud, cluster or container resources are destroyed",
+    "database": "data in a database are destroyed",
+    "persistence": "something is set up to run later or to open a door",
+    "guard": "hookline, another guard or an agent's settings are changed",
+    "exhaust": "processes or memory are used up",
+    "unknown": "what happens cannot be read from the command",
+})  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effect:
+    """One thing that a command does. ``cause`` are the words of the command, ``safer`` is another way to the same end."""
+
+    kind: str
+    harm: Harm
+    #: What it happens to: a path, a branch, an address.
+    what: str = ""
+    #: A place: see ``hookline.guard.paths.PLACES``; "" where it has none.
+    where: str = ""
+    why: str = ""
+    cause: str = ""
+    safer: str = ""
+
+
+def at_least(effect: Effect, harm: Harm) -> bool:
+    return HARMS.index(effect.harm) >= HARMS.index(harm)

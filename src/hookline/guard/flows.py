@@ -1,0 +1,274 @@
+"""Data on its way through a command: what is fetched and then run, what is secret and then sent.
+
+Programs are visited in the order in which bash would start them. A file remembers what was written to it; a word and a
+pipe know the programs that they come from.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from hookline.guard.call import Call, Scene
+from hookline.guard.effects import Effect
+from hookline.guard.paths import absolute
+from hookline.guard.programs.files import sources_and_target
+from hookline.guard.programs.interpreters import CodeSource, code_source
+from hookline.guard.programs.network import Traffic, traffic
+from hookline.guard.reading import Invocation, Word
+from hookline.guard.sensitive import holds_secrets, secret_harm
+
+#: What data may be: from another machine, decoded from an unreadable form, a secret, the environment, a secret by guess.
+_Labels = frozenset[str]
+_NOTHING: Final[_Labels] = frozenset()
+_NETWORK, _HIDDEN, _SECRET, _ENVIRONMENT = (frozenset({name}) for name in ("network", "hidden", "secret", "environment"))
+#: Programs that say something about their input, but do not pass it on.
+_DIGEST: Final = frozenset("wc md5sum sha1sum sha256sum sha512sum shasum cksum ls stat file test [ true false sleep wait read mkdir rm touch chmod chown kill du df diff cmp".split())
+#: Programs that name files without reading them.
+_NO_READERS: Final = frozenset(
+    "ls stat rm rmdir unlink chmod chown chgrp touch echo printf mkdir test [ [[ cd pushd popd export unset set alias type which command hash basename dirname realpath readlink find fd mv ln git tee kill source_ : true false ssh ssh-add ssh-keygen ssh-copy-id docker podman docker-compose kubectl helm terraform du df file mkfifo mktemp install_ truncate shred local declare typeset readonly return exit shift trap umask ulimit wait xattr getfacl setfacl lsattr chattr rename for case if while until sftp age-keygen rsync_ scp_ npm yarn pnpm pip cargo make".split()
+)
+_READ_OPTIONS: Final = re.compile(r"^(-i|--env-file|--identity|--key|--cert|--cacert|--netrc-file|--kubeconfig|-E|--private-key)(=|$)")
+_DECODERS: Final = (
+    ("base64 gbase64 base32 basenc", re.compile(r"-\w*[dD]\w*$|--decode$|--d\w*$")), ("xxd", re.compile(r"-\w*r\w*$|-revert$")), ("openssl", re.compile(r"-d$|-A$")),
+    ("uudecode gunzip zcat bzcat xzcat unxz bunzip2 zstdcat gpg qprint", None), ("gzip xz bzip2 zstd", re.compile(r"-\w*d\w*$|--decompress$|--uncompress$")), ("rev tac", None),
+)  # fmt: skip
+
+
+def flow_effects(invocations: Iterable[Invocation], scene: Scene) -> Iterator[Effect]:
+    yield from _Flow(scene).visit(invocations)
+
+
+class _Flow:
+    """The labels of files, as the programs of one command change them."""
+
+    def __init__(self, scene: Scene) -> None:
+        self._scene = scene
+        self._files: dict[str, _Labels] = {}
+        self._outputs: dict[int, _Labels] = {}
+
+    def visit(self, invocations: Iterable[Invocation]) -> Iterator[Effect]:
+        for one in invocations:
+            call = Call(invocation=one, scene=self._scene)
+            incoming = self._input(call)
+            sent = traffic(call)
+            yield from self._run(call, incoming)
+            yield from self._send(call, sent, incoming)
+            yield from self._read(call)
+            outgoing = self._output(call, sent, incoming)
+            self._keep(call, sent, incoming, outgoing)
+            self._outputs[id(one)] = outgoing
+
+    # ── labels ──
+
+    def _path(self, call: Call, word: Word) -> str:
+        path = absolute(word.text.removeprefix("file://"), self._scene.places, call.directory or "/")
+        return self._scene.places.resolve(path)
+
+    def _file(self, call: Call, word: Word) -> _Labels:
+        """What is in a file: what this command put there, or what its name tells."""
+        if word.prefix.startswith(("/dev/tcp/", "/dev/udp/")):
+            return _NETWORK
+        labels = self._word(word)
+        path = self._path(call, word)
+        labels |= self._files.get(path, _NOTHING)
+        inside = path.rstrip("/") + "/"
+        for other, known in self._files.items():
+            if other.startswith(inside):
+                labels |= known
+        return labels | (_SECRET if secret_harm(path) or secret_harm(word.text) else _NOTHING)
+
+    def _sent_file(self, call: Call, word: Word) -> _Labels:
+        """As ``_file``; a directory that by its name holds keys counts, because all of it goes."""
+        folder = holds_secrets(self._path(call, word)) or holds_secrets(word.text)
+        return self._file(call, word) | (_SECRET if folder else _NOTHING)
+
+    def _word(self, word: Word) -> _Labels:
+        return _NOTHING.union(*(self._of(source) for source in word.sources))
+
+    def _of(self, one: Invocation) -> _Labels:
+        known = self._outputs.get(id(one))
+        if known is None:
+            call = Call(invocation=one, scene=self._scene)
+            self._outputs[id(one)] = _NOTHING  # a loop of sources ends here
+            incoming = self._input(call)
+            known = self._outputs[id(one)] = self._output(call, traffic(call), incoming)
+        return known
+
+    def _input(self, call: Call) -> _Labels:
+        one = call.invocation
+        labels = self._of(one.upstream[-1]) if one.upstream else _NOTHING
+        if one.stdin is not None:
+            labels |= self._word(one.stdin)
+        for redirect in one.redirects:
+            if redirect.operator in {"<", "<>"}:
+                labels |= self._file(call, redirect.target)
+        return labels
+
+    def _output(self, call: Call, sent: Traffic, incoming: _Labels) -> _Labels:
+        if sent.prints and not (sent.address.startswith("listen") and sent.stdin and False):
+            return _NETWORK
+        name, texts = call.name, call.texts
+        if name in {"env", "printenv", "set", "export", "declare"}:
+            plain = not [text for text in texts if not text.startswith("-")] and not {"-i", "-", "--ignore-environment"} & set(texts)
+            return _ENVIRONMENT if plain else _NOTHING
+        labels = _NOTHING if name in _DIGEST else incoming
+        if _decodes(name, texts) and call.invocation.stdin is None:
+            labels |= _HIDDEN
+        for word in call.words:
+            labels |= self._word(word)
+            if name not in _NO_READERS | _DIGEST and not word.prefix.startswith("-"):
+                labels |= self._sent_file(call, word) if name in _PACKERS else self._file(call, word)
+        if name in _PACKERS and any(text.startswith(("--files-from", "-T")) for text in texts):
+            labels |= _SECRET
+        return labels
+
+    # ── effects ──
+
+    def _run(self, call: Call, incoming: _Labels) -> Iterator[Effect]:
+        source = code_source(call.invocation)
+        labels = self._files.get(self._path(call, call.invocation.argv[0]), _NOTHING) if call.invocation.argv and "/" in call.invocation.argv[0].text else _NOTHING
+        if source is not None:
+            labels |= self._code(call, source, incoming)
+        if labels & (_NETWORK | _HIDDEN):
+            why = "code from the network is run unread" if labels & _NETWORK else "hidden code is decoded and run unread"
+            yield call.effect("remote-code", "critical", " ".join((call.name, *call.texts[:2])), where="network", why=why, safer="save it to a file, read it, then run it")
+
+    def _code(self, call: Call, source: CodeSource, incoming: _Labels) -> _Labels:
+        labels = incoming if source.stdin else _NOTHING
+        for word in source.code:
+            labels |= self._word(word)
+        from_list = bool({"xargs", "parallel"} & set(call.invocation.wrappers)) and (call.invocation.more_arguments or not source.code or any(not word.known or word.text in {"{}", "--"} for word in source.code))
+        if from_list:
+            labels |= incoming
+        if source.script is not None:
+            labels |= self._file(call, source.script) - _SECRET
+        return labels
+
+    def _send(self, call: Call, sent: Traffic, incoming: _Labels) -> Iterator[Effect]:
+        labels = incoming if sent.stdin else _NOTHING
+        for word in sent.files:
+            labels |= self._sent_file(call, word)
+        for word in sent.words:
+            labels |= self._word(word)
+        targets = [redirect.target for redirect in call.invocation.redirects if redirect.operator.startswith((">", "&>", "<>"))]
+        network = [word for word in targets if word.prefix.startswith(("/dev/tcp/", "/dev/udp/"))]
+        if network:
+            labels |= self._output(call, sent, incoming)
+        address = sent.address or " ".join(word.text for word in network)
+        if labels & _SECRET:
+            yield call.effect("send", "critical", address, where="network", why="a secret leaves the machine")
+        elif labels & _ENVIRONMENT:
+            yield call.effect("send", "high", address, where="network", why="the environment, which may hold secrets, leaves the machine")
+        elif any(not word.known for word in sent.files):
+            yield call.effect("send", "high" if call.name in {"curl", "wget"} else "medium", address, where="network", why="which file leaves the machine is not known")
+        elif sent.files or sent.stdin and call.invocation.upstream:
+            yield call.effect("send", "low", address, where="network")
+
+    def _read(self, call: Call) -> Iterator[Effect]:
+        """Secrets that a program reads; where a file only moved, by its new name."""
+        if call.name in _NO_READERS or not call.name:
+            yield from self._redirected(call)
+            return
+        words = list(call.words)
+        if call.name in {"cp", "install", "rsync", "scp"}:
+            words = list(sources_and_target(call.options("t:,target-directory: i: F: o: P: e:"))[0])
+        before = ""
+        for word in words:
+            if not _READ_OPTIONS.match(before) and not _READ_OPTIONS.match(word.text):
+                yield from self._secret(call, _value(word))
+            before = word.text
+        yield from self._redirected(call)
+
+    def _redirected(self, call: Call) -> Iterator[Effect]:
+        for redirect in call.invocation.redirects:
+            if redirect.operator in {"<", "<>"}:
+                yield from self._secret(call, redirect.target)
+
+    def _secret(self, call: Call, word: Word) -> Iterator[Effect]:
+        found = list(call.read(word))
+        yield from found
+        if not found and word.known and self._files.get(self._path(call, word), _NOTHING) & _SECRET:
+            yield call.effect("secret", "high", word.text, why="it holds credentials that were put there before")
+
+    # ── what is kept for later programs ──
+
+    def _keep(self, call: Call, sent: Traffic, incoming: _Labels, outgoing: _Labels) -> None:
+        for redirect in call.invocation.redirects:
+            if redirect.operator.startswith((">", "&>")):
+                self._mark(call, redirect.target, outgoing)
+        for word in sent.saves:
+            self._mark(call, word, _NETWORK)
+        name = call.name
+        if name == "tee":
+            for word in call.options("a i p").operands:
+                self._mark(call, word, incoming)
+        elif name in {"cp", "mv", "ln", "install", "rsync", "scp"}:
+            self._copied(call)
+        elif name in {"rm", "unlink", "shred"}:
+            for word in call.words:
+                self._files.pop(self._path(call, word), None)
+        else:
+            self._written(call, outgoing)
+
+    def _mark(self, call: Call, word: Word, labels: _Labels) -> None:
+        if labels and word.known and not word.prefix.startswith("/dev/null"):
+            path = self._path(call, word)
+            self._files[path] = self._files.get(path, _NOTHING) | labels
+
+    def _copied(self, call: Call) -> None:
+        options = call.options("t:,target-directory: S: m: o: g: e: i: P:")
+        sources, target = sources_and_target(options)
+        if target is None:
+            return
+        labels = _NOTHING.union(*(self._file(call, word) for word in sources), _NOTHING)
+        self._mark(call, target, labels)
+        for word in sources:
+            self._mark(call, Word((f"{target.text.rstrip('/')}/{word.text.rpartition('/')[2]}",), ""), self._file(call, word))
+            if call.name == "mv":
+                self._files.pop(self._path(call, word), None)
+
+    def _written(self, call: Call, outgoing: _Labels) -> None:
+        """Files that a program writes beside its standard output: archives, ``-o``, ``of=``, packed copies."""
+        texts = call.texts
+        for index, word in enumerate(call.words):
+            text = word.text
+            if text.startswith("of="):
+                self._mark(call, Word((text[3:],), text), self._input_file(call) | outgoing)
+            elif re.fullmatch(r"-o|-out|--output|-\w*f|--file", text) and index + 1 < len(texts):
+                self._mark(call, call.words[index + 1], outgoing)
+            elif text.startswith(("--output=", "--file=")):
+                self._mark(call, Word((text.partition("=")[2],), text), outgoing)
+        if call.name in {"zip", "7z", "7za", "rar", "tar", "gtar"} and texts:
+            archive = next((word for word in call.words if not word.prefix.startswith("-") and not re.fullmatch(r"[acxuvzjJf]{1,5}", word.text)), None)
+            if archive is not None:
+                self._mark(call, archive, outgoing)
+        if call.name in {"gzip", "xz", "bzip2", "zstd", "gpg", "age", "lz4"}:
+            suffix = next((texts[index + 1] for index, text in enumerate(texts[:-1]) if text == "-S"), None)
+            ending = suffix or {"gzip": ".gz", "xz": ".xz", "bzip2": ".bz2", "zstd": ".zst", "gpg": ".gpg", "age": ".age", "lz4": ".lz4"}[call.name]
+            for word in call.words:
+                self._mark(call, Word((word.text + ending,), ""), self._file(call, word) if not word.prefix.startswith("-") else _NOTHING)
+
+    def _input_file(self, call: Call) -> _Labels:
+        return _NOTHING.union(*(self._file(call, Word((text[3:],), text)) for text in call.texts if text.startswith("if=")), _NOTHING)
+
+
+_PACKERS: Final = frozenset("tar gtar bsdtar zip 7z 7za rar cpio rsync scp find".split())
+
+
+def _value(word: Word) -> Word:
+    """The path in ``--file=path``, ``@path`` and ``if=path``."""
+    text = word.text
+    if not word.known:
+        return word
+    if text.startswith("-") and "=" in text:
+        text = text.partition("=")[2]
+    return Word((text.removeprefix("@").removeprefix("if="),), word.source)
+
+
+def _decodes(name: str, texts: tuple[str, ...]) -> bool:
+    for names, pattern in _DECODERS:
+        if name in names.split():
+            return pattern is None or any(pattern.match(text) for text in texts)
+    return False

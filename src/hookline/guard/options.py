@@ -1,0 +1,155 @@
+"""The options of a program as its own parser takes them: clusters, abbreviations, ``--name=value``, ``--``.
+
+A specification is one line: ``"rR,recursive f,force t:,target-directory: i?"``. The letters before a comma are short
+options, the names after it long ones, the first name is the key; ``:`` takes a value, ``?`` takes one only if attached.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import NamedTuple
+
+from hookline.core._dataclass import dataclass
+from hookline.guard.reading import Word
+
+_EVERYWHERE = "help version"
+
+
+class _Option(NamedTuple):
+    key: str
+    #: "" for none, ":" for a value, "?" for a value that must be attached.
+    takes: str
+
+
+class _Specification(NamedTuple):
+    short: Mapping[str, _Option]
+    long: Mapping[str, _Option]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What was given: key to values (None for a flag), operands, and options that the specification does not know."""
+
+    given: Mapping[str, tuple[Word | None, ...]]
+    operands: tuple[Word, ...]
+    unknown: tuple[str, ...] = ()
+    #: Operands after ``--``.
+    after: tuple[Word, ...] = ()
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.given
+
+    def any(self, *keys: str) -> bool:
+        return any(key in self.given for key in keys)
+
+    def values(self, *keys: str) -> tuple[Word, ...]:
+        return tuple(word for key in keys for word in self.given.get(key, ()) if word is not None)
+
+    def last(self, *keys: str) -> Word | None:
+        found = self.values(*keys)
+        return found[-1] if found else None
+
+    @property
+    def informs(self) -> bool:
+        """It only prints its help or version."""
+        return "help" in self.given or "version" in self.given
+
+
+def parse_options(
+    words: Iterable[Word], specification: str = "", *, until_operand: bool = False, dashes: int = 2
+) -> Options:
+    """Read ``words`` (without the program's name). ``dashes=1``: long options begin with one dash, as in terraform."""
+    short, long = _specification(specification)
+    rest = iter(words)
+    given: dict[str, list[Word | None]] = {}
+    operands: list[Word] = []
+    unknown: list[str] = []
+    after: list[Word] = []
+    for word in rest:
+        text = word.prefix
+        if text == "--" and word.text == "--":
+            after = list(rest)
+        elif text.startswith("--") or (dashes == 1 and len(text) > 1 and text[0] == "-"):
+            _long(word, text, long, rest, given, unknown)
+        elif len(text) > 1 and text[0] == "-":
+            _cluster(word, text, short, rest, given, unknown)
+        else:
+            operands.append(word)
+            if until_operand:
+                operands.extend(rest)
+    frozen = {key: tuple(values) for key, values in given.items()}
+    return Options(given=frozen, operands=(*operands, *after), unknown=tuple(unknown), after=tuple(after))
+
+
+def cut(word: Word, count: int) -> Word:
+    """The word without its first ``count`` known characters."""
+    pieces = list(word.pieces)
+    while count and pieces and isinstance(pieces[0], str):
+        head = pieces[0]
+        pieces[0:1] = [head[count:]] if len(head) > count else []
+        count -= min(count, len(head))
+    return Word(tuple(pieces), word.source, word.sources)
+
+
+def _long(
+    word: Word,
+    text: str,
+    long: Mapping[str, _Option],
+    rest: Iterator[Word],
+    given: dict[str, list[Word | None]],
+    unknown: list[str],
+) -> None:
+    name, equals, _ = text.lstrip("-").partition("=")
+    option = _find(name, long)
+    if option is None:
+        unknown.append(text)
+        return
+    value = cut(word, text.index("=") + 1) if equals else next(rest, None) if option.takes == ":" else None
+    given.setdefault(option.key, []).append(value)
+
+
+def _find(name: str, long: Mapping[str, _Option]) -> _Option | None:
+    """Exactly this name, or the only one (or several of one meaning) that it abbreviates."""
+    if name in long:
+        return long[name]
+    found = {long[one] for one in long if name and one.startswith(name)}
+    return found.pop() if len(found) == 1 else None
+
+
+def _cluster(
+    word: Word,
+    text: str,
+    short: Mapping[str, _Option],
+    rest: Iterator[Word],
+    given: dict[str, list[Word | None]],
+    unknown: list[str],
+) -> None:
+    for position, letter in enumerate(text[1:], 2):
+        option = short.get(letter)
+        if option is None:
+            unknown.append("-" + letter)
+            continue
+        attached = cut(word, position)
+        if not option.takes:
+            given.setdefault(option.key, []).append(None)
+            continue
+        value = attached if attached.pieces else next(rest, None) if option.takes == ":" else None
+        given.setdefault(option.key, []).append(value)
+        return
+
+
+@lru_cache(maxsize=512)
+def _specification(text: str) -> _Specification:
+    short: dict[str, _Option] = {}
+    long: dict[str, _Option] = {}
+    for item in f"{_EVERYWHERE} {text}".split():
+        takes = item[-1] if item[-1] in ":?" else ""
+        letters, _, names = item.replace(":", "").replace("?", "").partition(",")
+        listed = names.split(",") if names else []
+        if not listed and (len(letters) > 1):
+            letters, listed = "", [letters]
+        option = _Option(listed[0] if listed else letters[0], takes)
+        short.update(dict.fromkeys(letters, option))
+        long.update(dict.fromkeys(listed, option))
+    return _Specification(short, long)

@@ -1,0 +1,137 @@
+"""Programs that run code: where it comes from (an option, a file, standard input), and what it does."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from hookline.core._dataclass import dataclass
+from hookline.guard.call import Call, Handler
+from hookline.guard.effects import Effect
+from hookline.guard.languages import language_effects
+from hookline.guard.options import parse_options
+from hookline.guard.reading import Invocation, Word
+
+_SH = "c i l,login r s v x e u n f h p t a b k m B C D E H P T o: O: ,rcfile: ,init-file: ,norc ,noprofile ,posix ,restricted"
+
+
+class _Interpreter(NamedTuple):
+    options: str
+    #: Options whose value is code; the language of it.
+    code: tuple[str, ...] = ("c",)
+    language: str = "sh"
+    dashes: int = 2
+
+
+_PYTHON = _Interpreter("c: m: W: X: b B d E h i I O P q s S t u v V x ,check-hash-based-pycs: ,help-all", language="python")
+_NODE = _Interpreter("e:,eval: p:,print: r:,require: i c,check C: ,input-type: ,import: ,loader: ,inspect? ,experimental-loader: ,env-file: v h", ("eval", "print"), "js")
+_PERL = _Interpreter("e: E: n p i? l? a F: I: M: m: w W t T u U v V? x? c d? D: 0? C? s S X", ("e", "E"), "perl")
+_RUBY = _Interpreter("e: n p i? l a F: I: r: w W? v x? c C: d 0? E: K: s S T? U X: h ,disable: ,enable:", ("e",), "ruby")
+_PHP = _Interpreter("r: B: R: E: f: F: d: c: n i l m s v w z: S: t: a e q H", ("r", "B", "R", "E"), "php")
+_SHELLS = ("bash", "sh", "zsh", "dash", "ksh", "ash", "mksh", "rbash", "yash", "posh", "osh", "busybox-sh", "rc", "lksh", "pdksh", "tcsh", "csh")
+_TABLE: Final[Mapping[str, _Interpreter]] = MappingProxyType({
+    **dict.fromkeys(_SHELLS, _Interpreter(_SH, ())),
+    **dict.fromkeys(("python", "python2", "python3", "pypy", "pypy3", "ipython", "jython", "micropython"), _PYTHON),
+    **dict.fromkeys(("node", "nodejs", "bun", "tsx", "ts-node"), _NODE),
+    "perl": _PERL, "ruby": _RUBY, "jruby": _RUBY, "php": _PHP,
+    "deno": _Interpreter("A,allow-all q r c: ,config:", (), "js"),
+    "lua": _Interpreter("e: i l: v E W", ("e",), "lua"), "luajit": _Interpreter("e: i l: v j: O: b:", ("e",), "lua"),
+    "rscript": _Interpreter("e: ,vanilla", ("e",), "r"), "r": _Interpreter("e: f:,file: ,vanilla ,slave ,no-save s q", ("e",), "r"),
+    "fish": _Interpreter("c:,command: C:,init-command: d: o: i l n p: P", ("command", "init-command"), "sh"),
+    "osascript": _Interpreter("e: l: i s:", ("e",), "applescript"),
+    "pwsh": _Interpreter("", (), "powershell", 1), "powershell": _Interpreter("", (), "powershell", 1),
+    "tclsh": _Interpreter("", (), "tcl"), "expect": _Interpreter("c: f: d b i", ("c",), "tcl"), "elixir": _Interpreter("e:,eval: r: S:", ("eval",), "elixir"),
+    "julia": _Interpreter("e:,eval: E:,print: L: q i", ("eval", "print"), "julia"), "ghc": _Interpreter("e:", ("e",), "haskell"), "groovy": _Interpreter("e:", ("e",), "groovy"), "scala": _Interpreter("e:", ("e",), "scala"),
+})  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeSource:
+    """Where an interpreter takes its code from."""
+
+    language: str
+    code: tuple[Word, ...] = ()
+    script: Word | None = None
+    stdin: bool = False
+    modules: tuple[Word, ...] = ()
+
+
+def code_source(invocation: Invocation) -> CodeSource | None:
+    """None if this program is no interpreter, or only shows its version."""
+    name = re.sub(r"[\d.]+$", "", invocation.name.lower().removesuffix(".exe")) or invocation.name
+    kind = _TABLE.get(invocation.name.lower()) or _TABLE.get(name)
+    if name in {"source", "."} and len(invocation.argv) > 1:
+        return CodeSource(language="sh", script=invocation.argv[1], stdin=invocation.argv[1].text in {"/dev/stdin", "-"})
+    if name == "eval":
+        return CodeSource(language="sh", code=invocation.argv[1:])
+    if kind is None:
+        return None
+    if kind.language == "powershell":
+        return _powershell(invocation)
+    options = parse_options(invocation.argv[1:], kind.options, until_operand=True, dashes=kind.dashes)
+    if options.informs or kind.language == "sh" and "n" in options and kind.options == _SH:
+        return None
+    if kind.options == _SH and "c" in options:
+        return CodeSource(language="sh", code=options.operands[:1])
+    code = options.values(*kind.code)
+    if code or any(key in options for key in kind.code):
+        return CodeSource(language=kind.language, code=code)
+    if "m" in options and kind is _PYTHON:
+        return CodeSource(language="python", modules=options.values("m"))
+    script = options.operands[0] if options.operands and "s" not in (options.given if kind.options == _SH else ()) else None
+    if script is not None and script.text in {"-", "/dev/stdin"}:
+        script = None
+    return CodeSource(language=kind.language, script=script, stdin=script is None)
+
+
+def _powershell(invocation: Invocation) -> CodeSource:
+    texts = [word.text.lower() for word in invocation.argv[1:]]
+    for index, text in enumerate(texts):
+        if re.match(r"-(c|command|e|ec|encodedcommand|enc)$", text):
+            return CodeSource(language="powershell", code=invocation.argv[index + 2 :])
+        if re.match(r"-(f|file)$", text) and index + 2 < len(invocation.argv):
+            return CodeSource(language="powershell", script=invocation.argv[index + 2])
+    rest = [word for word in invocation.argv[1:] if not word.prefix.startswith("-")]
+    return CodeSource(language="powershell", script=rest[0] if rest else None, stdin=not rest)
+
+
+_ENCODED = re.compile(r"(?i)-e(nc(odedcommand)?|c)?$")
+
+
+def _interpret(call: Call) -> Iterator[Effect]:
+    source = code_source(call.invocation)
+    if source is None:
+        return
+    if source.language == "powershell" and any(_ENCODED.match(text) for text in call.texts[:-1]) and not call.texts[-1].startswith("-"):
+        yield call.effect("remote-code", "high", why="the code is encoded, so that nobody can read it")
+    code = list(source.code)
+    if source.stdin and call.invocation.stdin is not None:
+        code.append(call.invocation.stdin)
+    for word in code:
+        if source.language == "sh" and call.name != "fish":
+            continue  # the reader has read it
+        if source.language == "sh":
+            yield from call.shell(word)
+        elif word.known:
+            yield from language_effects(call, source.language, word.text)
+        else:
+            yield call.effect("unknown", "medium", word.text, why="the code is not known")
+    for word in source.modules:
+        yield from _module(call, word.text)
+
+
+def _module(call: Call, name: str) -> Iterator[Effect]:
+    at = next((index for index, text in enumerate(call.texts) if text == name), 0)
+    if name in {"pip", "twine", "poetry", "flit", "hatch", "build", "uv"}:
+        yield from call.argv((Word((name,), name), *call.words[at + 1 :]))
+    elif name in {"http.server", "SimpleHTTPServer"}:
+        yield call.effect("send", "medium", name, why="the directory can be read over the network")
+
+
+PROGRAMS: Final[Mapping[str, Handler]] = MappingProxyType(dict.fromkeys((*_TABLE,), _interpret))
+
+
+def is_interpreter(name: str) -> bool:
+    return name.lower() in _TABLE or re.sub(r"[\d.]+$", "", name.lower()) in _TABLE

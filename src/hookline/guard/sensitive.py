@@ -1,0 +1,115 @@
+"""Files that matter by their name: secrets, what runs by itself later, the guards themselves, a repository's inside."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Final
+
+from hookline.guard.effects import Harm
+
+# Each pattern is searched in a normalised path; a slash is put in front, so that "/\.env" matches ".env" too.
+_KEYS: Final = re.compile(
+    r"/\.ssh(/(id_[\w-]+|identity|[\w.-]+\.pem|[\w.-]*_?key))?$|/id_(rsa|dsa|ecdsa|ed25519)(_sk)?$|/\.gnupg(/.*)?$"
+    r"|/\.(aws|oci)/(credentials|[\w.-]*credential[\w.-]*|.*\.pem)$|/\.aws/(sso|cli)/cache|/etc/(g?shadow-?|sudoers|security/opasswd|ssl/private.*|ssh/ssh_host_\w+_key|kubernetes/.*\.conf)$"
+    r"|/\.kube/config$|/\.docker/config\.json$|/\.(netrc|pgpass|my\.cnf|pypirc|npmrc|yarnrc\.yml|git-credentials|boto|s3cfg|dockercfg|htpasswd|vault-token|terraformrc|databrickscfg|envrc)$"
+    r"|/_netrc$|/\.terraform\.d/credentials\.tfrc\.json$|/\.(cargo/credentials(\.toml)?|gem/credentials|m2/settings(-security)?\.xml|gradle/gradle\.properties|composer/auth\.json|nuget/.*config)$"
+    r"|/\.config/(gh/hosts\.yml|glab-cli/config\.yml|hub|gcloud(/.*)?|op(/.*)?|rclone/rclone\.conf|sops/age/keys\.txt|doctl/config\.yaml|stripe/config\.toml|heroku/.*|netlify/config\.json)$"
+    r"|/\.azure/(accessTokens|msal_token_cache|azureProfile|service_principal_entries)[\w.]*$|/application_default_credentials\.json$"
+    r"|/Library/(Keychains|Cookies|Application Support/(Google/Chrome|Firefox|com\.apple\.TCC)).*|/\.local/share/keyrings|/\.password-store|/\.mozilla/firefox|/\.config/(google-chrome|chromium)/.*(Login Data|Cookies)"
+    r"|/proc/(self|\d+|\*)/environ$|/\.(bitcoin|ethereum|solana)/|/wallet\.dat$|/\.claude/\.credentials\.json$|/\.codex/auth\.json$|/\.gemini/oauth_creds\.json$|/\.(bash|zsh|psql|mysql|python)_history$"
+)
+_PROJECT: Final = re.compile(
+    r"/\.env(\.(?!example|sample|template|dist|test|schema|defaults|local$)[\w.-]+)?$|/\.env\.local$|/(secrets?|credentials?)(\.(json|ya?ml|toml|ini|env|enc|txt|xml|properties|gpg))?$"
+    r"|/[\w.-]*(service[-_]?account|client[-_]secret)[\w.-]*\.json$|[\w-]\.(key|p12|pfx|jks|keystore|kdbx|ppk|asc)$|/[\w.-]*(private|priv|secret|server|tls|ssl|client|root)[\w.-]*\.pem$|/key\.pem$|/master\.key$|/[\w-]*-key$"
+    r"|/\.(secrets?|vault_pass(word)?)(/.*|\.txt)?$|/vault[-_]pass(word)?(\.txt)?$|/wp-config\.php$|\.tfstate(\.backup)?$|\.auto\.tfvars$|/database\.yml$|/\.htpasswd$"
+)
+_FOLDERS: Final = re.compile(r"/(certs?|certificates|keys|secrets?|credentials?|private|\.ssh|\.aws|\.gnupg|\.kube|\.azure|\.docker)(/\*?)?$")
+_SAMPLES: Final = re.compile(r"/(tests?|fixtures?|testdata|examples?|__tests__|spec|mocks?)/")
+_SHELLS: Final = re.compile(
+    r"/\.(bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|zlogout|kshrc|cshrc|tcshrc|inputrc|xprofile|xinitrc|xsession)$"
+    r"|/\.config/(fish/(config\.fish|conf\.d/.*)|autostart/.*|systemd/.*|environment\.d/.*)$|/etc/(profile(\.d/.*)?|bash\.bashrc|bashrc|zsh/?.*|zshrc|environment|rc\.local|ld\.so\.(preload|conf.*)|init\.d/.*|systemd/.*|cron.*|anacrontab|pam\.d/.*|ssh/sshd?_config.*|update-motd\.d/.*|xdg/autostart/.*)$"
+    r"|/var/spool/(cron|at)(/.*)?$|/(usr/)?lib/systemd/.*|/\.ssh/(authorized_keys2?|config|rc|environment)$|/Library/(LaunchAgents|LaunchDaemons|StartupItems)(/.*)?$|/\.git/hooks/(?!.*\.sample$).+|/\.gitconfig$|/\.config/git/config$"
+    r"|/(usercustomize|sitecustomize)\.py$|\.pth$|/\.pythonrc(\.py)?$|/\.vimrc$|/\.tmux\.conf$|/\.pam_environment$|/\.local/bin$"
+)
+_ACCOUNTS: Final = re.compile(r"/etc/(passwd-?|shadow-?|gshadow-?|group-?|sudoers(\.d(/.*)?)?|hosts|fstab|crypttab|resolv\.conf|nsswitch\.conf|doas\.conf|login\.defs)$|/proc/(sysrq-trigger|sys/.*)$|/boot(/.*)?$")
+_OWN: Final = re.compile(
+    r"/\.hookline(/.*)?$|/(\.config|\.local/(state|share)|\.cache)/hookline(/.*)?$|/etc/hookline(/.*)?$|/hookline\.(toml|sock)$|/(s?bin|Scripts)/hookline[\w-]*$|/site-packages/hookline(/.*)?$"
+)
+_GUARDS: Final = re.compile(
+    r"/(\.config|\.local/share|etc)/(nah|dcg|shguard|safety-net|cc-safety-net|dippy|tirith|destructive_command_guard)(/.*)?$|/\.(nah|dcg|dippy|shguard)(/.*|\.(ya?ml|toml|json))?$|/\.?(safety-net|shguard|dcg|dippy)\.(json|toml|ya?ml)$"
+    r"|/etc/(claude-code|codex|gemini-cli|apparmor(\.d)?|selinux)(/.*)?$|/managed-settings\.json$"
+)
+_AGENTS: Final = re.compile(
+    r"/\.(claude|gemini|qwen|letta|copilot|cursor|factory|cline|windsurf|amp)/(settings(\.local)?\.json|hooks(\.json|/.*)|mcp\.json|config/hooks\.json|.*/hooks\.json|plugins/.*)$|/\.codex/(hooks\.json|config\.toml|rules/.*)$"
+    r"|/\.(github/(hooks/.*|copilot/.*|extensions/.*)|clinerules/hooks/.*|agents/plugins/.*)$|/(\.opencode|\.config/opencode)/(plugins?/.*|opencode\.jsonc?)$|/opencode\.jsonc?$|/\.mcp\.json$|/\.claude\.json$"
+)
+_REPOSITORY: Final = re.compile(r"(/\.git|\.git)(/(objects|refs|logs|HEAD|packed-refs|index|config|modules|worktrees|\*)(/.*)?)?$")
+_LOCKS: Final = re.compile(
+    r"/(package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lockb?|poetry\.lock|uv\.lock|Pipfile\.lock|pdm\.lock|Cargo\.lock|Gemfile\.lock|composer\.lock|go\.sum|flake\.lock|mix\.lock|packages\.lock\.json)$"
+)
+_PIPELINES: Final = re.compile(
+    r"/(\.github/(workflows|actions)/.*|\.gitlab-ci\.ya?ml|\.circleci/.*|Jenkinsfile|azure-pipelines\.ya?ml|\.travis\.yml|bitbucket-pipelines\.yml|\.buildkite/.*|\.drone\.yml|CODEOWNERS|\.pre-commit-config\.yaml)$"
+)
+
+
+@lru_cache(maxsize=2048)
+def secret_harm(path: str) -> Harm | None:
+    """How bad reading this file is: keys and credentials of a person or machine, then those that a project keeps."""
+    path = "/" + path.lstrip("/")
+    if path.endswith(".pub"):
+        return None
+    if _KEYS.search(path):
+        return "high"
+    return "medium" if _PROJECT.search(path) and not _SAMPLES.search(path) else None
+
+
+@lru_cache(maxsize=2048)
+def holds_secrets(path: str) -> bool:
+    """A directory that by its name holds keys: sending all of it sends them."""
+    return bool(_FOLDERS.search("/" + path.strip("/"))) and not _SAMPLES.search(path)
+
+
+@lru_cache(maxsize=2048)
+def write_kind(path: str) -> tuple[str, Harm, str] | None:
+    """(kind, harm, why) of writing this file, if it is one that matters by its name."""
+    path = "/" + path.lstrip("/")
+    for pattern, kind, harm, why in _WRITES:
+        if pattern.search(path):
+            return kind, harm, why
+    harm = secret_harm(path)
+    return ("secret", harm, "it holds credentials") if harm == "high" else None
+
+
+_WRITES: Final[tuple[tuple[re.Pattern[str], str, Harm, str], ...]] = (
+    (_OWN, "guard", "critical", "it belongs to hookline, which guards this agent"),
+    (_GUARDS, "guard", "critical", "it belongs to a guard of this machine"),
+    (_ACCOUNTS, "overwrite", "critical", "the system depends on it"),
+    (_AGENTS, "guard", "medium", "it says what an agent may do and which hooks it runs"),
+    (_SHELLS, "persistence", "high", "what is written there runs later by itself or opens a door"),
+    (_REPOSITORY, "git-history", "high", "git keeps its history there"),
+)
+
+
+def repository_part(path: str) -> bool:
+    """A directory in which git keeps history; hooks and the description are not."""
+    return bool(_REPOSITORY.search("/" + path.strip("/")))
+
+
+def own_path(path: str) -> bool:
+    return bool(_OWN.search("/" + path.lstrip("/")) or _GUARDS.search("/" + path.lstrip("/")))
+
+
+def edit_kind(path: str) -> tuple[str, Harm, str] | None:
+    """What matters more when an agent edits a file with its own tool: lock files and pipelines, beside ``write_kind``."""
+    slashed = "/" + path.lstrip("/")
+    if _LOCKS.search(slashed):
+        return "overwrite", "medium", "a lock file is written by its program, not by hand"
+    if _PIPELINES.search(slashed):
+        return "persistence", "medium", "it decides what the project's pipeline runs"
+    return write_kind(path)
+
+
+def secrets_among(paths: Iterable[str]) -> list[str]:
+    return [path for path in paths if secret_harm(path) or holds_secrets(path)]
