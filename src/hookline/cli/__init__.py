@@ -35,6 +35,7 @@ _GROUPS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "hooks": "browse, add, delete and try hooks; switch them on and off",
             "trust": "approve this project's hooks, by their exact content",
             "check": "report every problem in every configuration file",
+            "guard": "show what a command would do, and what the guard says to it",
             "status": "show what hookline sees on this machine and in this project",
         },
         "look": {

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from hookline.guard.call import Call, Scene
-from hookline.guard.effects import Effect
+from hookline.guard.effects import Effect, Harm
 from hookline.guard.flows import flow_effects
 from hookline.guard.programs import HANDLERS
 from hookline.guard.reading import Reading
@@ -22,9 +22,11 @@ def assess(reading: Reading, scene: Scene) -> tuple[Effect, ...]:
 
 def _effects(reading: Reading, scene: Scene) -> Iterator[Effect]:
     for source in reading.bombs:
-        yield Effect(kind="exhaust", harm="critical", what=source[:80], cause=source[:200], why="it starts processes without end")
+        yield Effect(
+            kind="exhaust", harm="critical", what=source[:80], cause=source[:200], why="it starts processes without end"
+        )
     for doubt in reading.doubts:
-        harm = "low" if doubt.syntax else "medium"
+        harm: Harm = "low" if doubt.syntax else "medium"
         yield Effect(kind="unknown", harm=harm, what=doubt.source[:80], cause=doubt.source[:200], why=doubt.reason)
     if len(reading.invocations) > _MOST:
         yield Effect(kind="unknown", harm="medium", why="it starts more programs than are read")
@@ -57,7 +59,5 @@ def _nameless(call: Call) -> Iterator[Effect]:
     places = [call.place(word) for word in call.words if word.known]
     grave = any(place.whole and place.name in {"root", "home", "system"} for place in places)
     forced = any(re.fullmatch(r"-\w*[rRf]\w*", text) for text in call.texts)
-    harm = "high" if grave and forced else "medium"
+    harm: Harm = "high" if grave and forced else "medium"
     yield call.effect("unknown", harm, call.invocation.argv[0].text, why="which program it starts is not known")
-
-

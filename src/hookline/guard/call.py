@@ -78,13 +78,13 @@ class Call:
         scene = replace(self.scene, depth=self.scene.depth + 1)
         yield from scene.assess(scene.read(code.text), scene)
 
-    def argv(self, words: Iterable[Word], **changes: object) -> Iterator[Effect]:
+    def argv(self, words: Iterable[Word]) -> Iterator[Effect]:
         """The effects of a program that this one starts with these words."""
         words = tuple(words)
         if not words or self.scene.depth >= _DEEPEST:
             return
         scene = replace(self.scene, depth=self.scene.depth + 1)
-        inner = replace(self.invocation, argv=words, redirects=(), wrappers=(*self.invocation.wrappers, self.name), **changes)
+        inner = replace(self.invocation, argv=words, redirects=(), wrappers=(*self.invocation.wrappers, self.name))
         yield from scene.assess(Reading(invocations=(inner,)), scene)
 
     def write(self, word: Word, *, append: bool = False) -> Iterator[Effect]:

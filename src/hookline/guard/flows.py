@@ -22,14 +22,140 @@ from hookline.guard.sensitive import holds_secrets, secret_harm
 #: What data may be: from another machine, decoded from an unreadable form, a secret, the environment, a secret by guess.
 _Labels = frozenset[str]
 _NOTHING: Final[_Labels] = frozenset()
-_NETWORK, _HIDDEN, _SECRET, _ENVIRONMENT = (frozenset({name}) for name in ("network", "hidden", "secret", "environment"))
+_NETWORK, _HIDDEN, _SECRET, _ENVIRONMENT = (
+    frozenset({name}) for name in ("network", "hidden", "secret", "environment")
+)
 #: Programs that say something about their input, but do not pass it on.
-_DIGEST: Final = frozenset("wc md5sum sha1sum sha256sum sha512sum shasum cksum ls stat file test [ true false sleep wait read mkdir rm touch chmod chown kill du df diff cmp".split())
+_DIGEST: Final = frozenset(
+    [
+        "wc",
+        "md5sum",
+        "sha1sum",
+        "sha256sum",
+        "sha512sum",
+        "shasum",
+        "cksum",
+        "ls",
+        "stat",
+        "file",
+        "test",
+        "[",
+        "true",
+        "false",
+        "sleep",
+        "wait",
+        "read",
+        "mkdir",
+        "rm",
+        "touch",
+        "chmod",
+        "chown",
+        "kill",
+        "du",
+        "df",
+        "diff",
+        "cmp",
+    ]
+)
 #: Programs that name files without reading them.
 _NO_READERS: Final = frozenset(
-    "ls stat rm rmdir unlink chmod chown chgrp touch echo printf mkdir test [ [[ cd pushd popd export unset set alias type which command hash basename dirname realpath readlink find fd mv ln git tee kill source_ : true false ssh ssh-add ssh-keygen ssh-copy-id docker podman docker-compose kubectl helm terraform du df file mkfifo mktemp install_ truncate shred local declare typeset readonly return exit shift trap umask ulimit wait xattr getfacl setfacl lsattr chattr rename for case if while until sftp age-keygen rsync_ scp_ npm yarn pnpm pip cargo make".split()
+    [
+        "ls",
+        "stat",
+        "rm",
+        "rmdir",
+        "unlink",
+        "chmod",
+        "chown",
+        "chgrp",
+        "touch",
+        "echo",
+        "printf",
+        "mkdir",
+        "test",
+        "[",
+        "[[",
+        "cd",
+        "pushd",
+        "popd",
+        "export",
+        "unset",
+        "set",
+        "alias",
+        "type",
+        "which",
+        "command",
+        "hash",
+        "basename",
+        "dirname",
+        "realpath",
+        "readlink",
+        "find",
+        "fd",
+        "mv",
+        "ln",
+        "git",
+        "tee",
+        "kill",
+        "source_",
+        ":",
+        "true",
+        "false",
+        "ssh",
+        "ssh-add",
+        "ssh-keygen",
+        "ssh-copy-id",
+        "docker",
+        "podman",
+        "docker-compose",
+        "kubectl",
+        "helm",
+        "terraform",
+        "du",
+        "df",
+        "file",
+        "mkfifo",
+        "mktemp",
+        "install_",
+        "truncate",
+        "shred",
+        "local",
+        "declare",
+        "typeset",
+        "readonly",
+        "return",
+        "exit",
+        "shift",
+        "trap",
+        "umask",
+        "ulimit",
+        "wait",
+        "xattr",
+        "getfacl",
+        "setfacl",
+        "lsattr",
+        "chattr",
+        "rename",
+        "for",
+        "case",
+        "if",
+        "while",
+        "until",
+        "sftp",
+        "age-keygen",
+        "rsync_",
+        "scp_",
+        "npm",
+        "yarn",
+        "pnpm",
+        "pip",
+        "cargo",
+        "make",
+    ]
 )
-_READ_OPTIONS: Final = re.compile(r"^(-i|--env-file|--identity|--key|--cert|--cacert|--netrc-file|--kubeconfig|-E|--private-key)(=|$)")
+_READ_OPTIONS: Final = re.compile(
+    r"^(-i|--env-file|--identity|--key|--cert|--cacert|--netrc-file|--kubeconfig|-E|--private-key)(=|$)"
+)
 _DECODERS: Final = (
     ("base64 gbase64 base32 basenc", re.compile(r"-\w*[dD]\w*$|--decode$|--d\w*$")), ("xxd", re.compile(r"-\w*r\w*$|-revert$")), ("openssl", re.compile(r"-d$|-A$")),
     ("uudecode gunzip zcat bzcat xzcat unxz bunzip2 zstdcat gpg qprint", None), ("gzip xz bzip2 zstd", re.compile(r"-\w*d\w*$|--decompress$|--uncompress$")), ("rev tac", None),
@@ -98,20 +224,35 @@ class _Flow:
 
     def _input(self, call: Call) -> _Labels:
         one = call.invocation
-        labels = self._of(one.upstream[-1]) if one.upstream else _NOTHING
+        labels = _NOTHING
+        for before in one.upstream:
+            inner = Call(invocation=before, scene=self._scene)
+            labels = self._output(
+                inner,
+                traffic(inner),
+                labels | self._word(before.stdin) if before.stdin else labels | self._redirects(inner),
+            )
         if one.stdin is not None:
             labels |= self._word(one.stdin)
-        for redirect in one.redirects:
+        return labels | self._redirects(call)
+
+    def _redirects(self, call: Call) -> _Labels:
+        labels = _NOTHING
+        for redirect in call.invocation.redirects:
             if redirect.operator in {"<", "<>"}:
                 labels |= self._file(call, redirect.target)
         return labels
 
     def _output(self, call: Call, sent: Traffic, incoming: _Labels) -> _Labels:
-        if sent.prints and not (sent.address.startswith("listen") and sent.stdin and False):
+        if sent.prints:
             return _NETWORK
         name, texts = call.name, call.texts
         if name in {"env", "printenv", "set", "export", "declare"}:
-            plain = not [text for text in texts if not text.startswith("-")] and not {"-i", "-", "--ignore-environment"} & set(texts)
+            plain = not [text for text in texts if not text.startswith("-")] and not {
+                "-i",
+                "-",
+                "--ignore-environment",
+            } & set(texts)
             return _ENVIRONMENT if plain else _NOTHING
         labels = _NOTHING if name in _DIGEST else incoming
         if _decodes(name, texts) and call.invocation.stdin is None:
@@ -128,18 +269,35 @@ class _Flow:
 
     def _run(self, call: Call, incoming: _Labels) -> Iterator[Effect]:
         source = code_source(call.invocation)
-        labels = self._files.get(self._path(call, call.invocation.argv[0]), _NOTHING) if call.invocation.argv and "/" in call.invocation.argv[0].text else _NOTHING
+        labels = (
+            self._files.get(self._path(call, call.invocation.argv[0]), _NOTHING)
+            if call.invocation.argv and "/" in call.invocation.argv[0].text
+            else _NOTHING
+        )
         if source is not None:
             labels |= self._code(call, source, incoming)
         if labels & (_NETWORK | _HIDDEN):
-            why = "code from the network is run unread" if labels & _NETWORK else "hidden code is decoded and run unread"
-            yield call.effect("remote-code", "critical", " ".join((call.name, *call.texts[:2])), where="network", why=why, safer="save it to a file, read it, then run it")
+            why = (
+                "code from the network is run unread" if labels & _NETWORK else "hidden code is decoded and run unread"
+            )
+            yield call.effect(
+                "remote-code",
+                "critical",
+                " ".join((call.name, *call.texts[:2])),
+                where="network",
+                why=why,
+                safer="save it to a file, read it, then run it",
+            )
 
     def _code(self, call: Call, source: CodeSource, incoming: _Labels) -> _Labels:
         labels = incoming if source.stdin else _NOTHING
         for word in source.code:
             labels |= self._word(word)
-        from_list = bool({"xargs", "parallel"} & set(call.invocation.wrappers)) and (call.invocation.more_arguments or not source.code or any(not word.known or word.text in {"{}", "--"} for word in source.code))
+        from_list = bool({"xargs", "parallel"} & set(call.invocation.wrappers)) and (
+            call.invocation.more_arguments
+            or not source.code
+            or any(not word.known or word.text in {"{}", "--"} for word in source.code)
+        )
         if from_list:
             labels |= incoming
         if source.script is not None:
@@ -152,7 +310,9 @@ class _Flow:
             labels |= self._sent_file(call, word)
         for word in sent.words:
             labels |= self._word(word)
-        targets = [redirect.target for redirect in call.invocation.redirects if redirect.operator.startswith((">", "&>", "<>"))]
+        targets = [
+            redirect.target for redirect in call.invocation.redirects if redirect.operator.startswith((">", "&>", "<>"))
+        ]
         network = [word for word in targets if word.prefix.startswith(("/dev/tcp/", "/dev/udp/"))]
         if network:
             labels |= self._output(call, sent, incoming)
@@ -160,10 +320,22 @@ class _Flow:
         if labels & _SECRET:
             yield call.effect("send", "critical", address, where="network", why="a secret leaves the machine")
         elif labels & _ENVIRONMENT:
-            yield call.effect("send", "high", address, where="network", why="the environment, which may hold secrets, leaves the machine")
+            yield call.effect(
+                "send",
+                "high",
+                address,
+                where="network",
+                why="the environment, which may hold secrets, leaves the machine",
+            )
         elif any(not word.known for word in sent.files):
-            yield call.effect("send", "high" if call.name in {"curl", "wget"} else "medium", address, where="network", why="which file leaves the machine is not known")
-        elif sent.files or sent.stdin and call.invocation.upstream:
+            yield call.effect(
+                "send",
+                "high" if call.name in {"curl", "wget"} else "medium",
+                address,
+                where="network",
+                why="which file leaves the machine is not known",
+            )
+        elif sent.files or (sent.stdin and call.invocation.upstream):
             yield call.effect("send", "low", address, where="network")
 
     def _read(self, call: Call) -> Iterator[Effect]:
@@ -225,7 +397,9 @@ class _Flow:
         labels = _NOTHING.union(*(self._file(call, word) for word in sources), _NOTHING)
         self._mark(call, target, labels)
         for word in sources:
-            self._mark(call, Word((f"{target.text.rstrip('/')}/{word.text.rpartition('/')[2]}",), ""), self._file(call, word))
+            self._mark(
+                call, Word((f"{target.text.rstrip('/')}/{word.text.rpartition('/')[2]}",), ""), self._file(call, word)
+            )
             if call.name == "mv":
                 self._files.pop(self._path(call, word), None)
 
@@ -241,20 +415,44 @@ class _Flow:
             elif text.startswith(("--output=", "--file=")):
                 self._mark(call, Word((text.partition("=")[2],), text), outgoing)
         if call.name in {"zip", "7z", "7za", "rar", "tar", "gtar"} and texts:
-            archive = next((word for word in call.words if not word.prefix.startswith("-") and not re.fullmatch(r"[acxuvzjJf]{1,5}", word.text)), None)
+            archive = next(
+                (
+                    word
+                    for word in call.words
+                    if not word.prefix.startswith("-") and not re.fullmatch(r"[acxuvzjJf]{1,5}", word.text)
+                ),
+                None,
+            )
             if archive is not None:
                 self._mark(call, archive, outgoing)
         if call.name in {"gzip", "xz", "bzip2", "zstd", "gpg", "age", "lz4"}:
             suffix = next((texts[index + 1] for index, text in enumerate(texts[:-1]) if text == "-S"), None)
-            ending = suffix or {"gzip": ".gz", "xz": ".xz", "bzip2": ".bz2", "zstd": ".zst", "gpg": ".gpg", "age": ".age", "lz4": ".lz4"}[call.name]
+            ending = (
+                suffix
+                or {
+                    "gzip": ".gz",
+                    "xz": ".xz",
+                    "bzip2": ".bz2",
+                    "zstd": ".zst",
+                    "gpg": ".gpg",
+                    "age": ".age",
+                    "lz4": ".lz4",
+                }[call.name]
+            )
             for word in call.words:
-                self._mark(call, Word((word.text + ending,), ""), self._file(call, word) if not word.prefix.startswith("-") else _NOTHING)
+                self._mark(
+                    call,
+                    Word((word.text + ending,), ""),
+                    self._file(call, word) if not word.prefix.startswith("-") else _NOTHING,
+                )
 
     def _input_file(self, call: Call) -> _Labels:
-        return _NOTHING.union(*(self._file(call, Word((text[3:],), text)) for text in call.texts if text.startswith("if=")), _NOTHING)
+        return _NOTHING.union(
+            *(self._file(call, Word((text[3:],), text)) for text in call.texts if text.startswith("if=")), _NOTHING
+        )
 
 
-_PACKERS: Final = frozenset("tar gtar bsdtar zip 7z 7za rar cpio rsync scp find".split())
+_PACKERS: Final = frozenset(["tar", "gtar", "bsdtar", "zip", "7z", "7za", "rar", "cpio", "rsync", "scp", "find"])
 
 
 def _value(word: Word) -> Word:

@@ -80,7 +80,12 @@ class _Python:
 
     def _learn(self, node: ast.AST) -> None:
         if isinstance(node, ast.Import):
-            self._names.update({(one.asname or one.name.partition(".")[0]): (one.name if one.asname else one.name.partition(".")[0]) for one in node.names})
+            self._names.update(
+                {
+                    (one.asname or one.name.partition(".")[0]): (one.name if one.asname else one.name.partition(".")[0])
+                    for one in node.names
+                }
+            )
         elif isinstance(node, ast.ImportFrom) and node.module:
             self._names.update({(one.asname or one.name): f"{node.module}.{one.name}" for one in node.names})
         elif isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
@@ -106,7 +111,7 @@ class _Python:
 
     def _path(self, node: ast.expr, depth: int = 0) -> Word | None:
         """The path in ``Path("…")``, in a variable that holds one, and in ``.parent``, ``/`` and ``with_name`` of one."""
-        if depth > 8:  # noqa: PLR2004
+        if depth > 8:
             return None
         match node:
             case ast.Name(id=name) if name in self._values:
@@ -125,7 +130,7 @@ class _Python:
         return None
 
     def _text(self, node: ast.expr, depth: int = 0) -> Word:
-        if depth > 8:  # noqa: PLR2004
+        if depth > 8:
             return _UNKNOWN
         match node:
             case ast.Constant(value=str() as text):
@@ -207,7 +212,7 @@ class _Python:
             nodes = nodes[0].elts
         words = [self._text(one) for one in nodes]
         if words and all(word.known for word in words):
-            from shlex import quote  # noqa: PLC0415
+            from shlex import quote
 
             yield from self._call.shell(Word((" ".join(quote(word.text) for word in words),), words[0].source))
         elif words:
@@ -226,13 +231,20 @@ class _Python:
     def _code(self, node: ast.Call) -> Iterator[Effect]:
         if _decodes(node):
             yield self._call.effect("remote-code", "high", why="it runs hidden or fetched code")
-        elif node.args and self._text(node.args[0]).known and isinstance(node.func, ast.Name) and node.func.id in {"exec", "eval"}:
+        elif (
+            node.args
+            and self._text(node.args[0]).known
+            and isinstance(node.func, ast.Name)
+            and node.func.id in {"exec", "eval"}
+        ):
             yield from _python(self._call, self._text(node.args[0]).text)
         elif isinstance(node.func, ast.Name) and node.func.id in {"exec", "eval"}:
             yield self._call.effect("unknown", "medium", why="the code that it runs is not known")
 
 
-_DECODERS = re.compile(r"b(64|32|16|85)decode|a85decode|fromhex|unhexlify|decompress|urlopen|requests|urlretrieve|httpx|marshal|codecs|rot_?13|\.recv\(")
+_DECODERS = re.compile(
+    r"b(64|32|16|85)decode|a85decode|fromhex|unhexlify|decompress|urlopen|requests|urlretrieve|httpx|marshal|codecs|rot_?13|\.recv\("
+)
 
 
 def _decodes(node: ast.Call) -> bool:
@@ -243,19 +255,43 @@ _QUOTED = r"""\(?\s*(["'`])((?:\\.|(?!\1).)*)\1"""
 _SCANS: Final = tuple(
     (re.compile(pattern, re.DOTALL), action)
     for pattern, action in (
-        (r"\b(?:rmSync|rmdirSync|rm|rmdir|rimraf|rm_rf|rm_r|remove_tree|rmtree|remove_dir_all|removeSync|remove_entry|FileUtils\.rm\w*|deltree)" + _QUOTED, "tree"),
+        (
+            r"\b(?:rmSync|rmdirSync|rm|rmdir|rimraf|rm_rf|rm_r|remove_tree|rmtree|remove_dir_all|removeSync|remove_entry|FileUtils\.rm\w*|deltree)"
+            + _QUOTED,
+            "tree",
+        ),
         (r"\b(?:unlinkSync|unlink|File\.delete|os\.remove|remove|File\.unlink|deleteFile)" + _QUOTED, "delete"),
-        (r"\b(?:execSync|execFileSync|spawnSync|exec|spawn|execFile|system|popen|passthru|shell_exec|proc_open|Open3\.\w+|os\.execute|io\.popen|do shell script|qx|IO\.popen|Deno\.run|\$|run)\s*" + _QUOTED, "shell"),
+        (
+            r"\b(?:execSync|execFileSync|spawnSync|exec|spawn|execFile|system|popen|passthru|shell_exec|proc_open|Open3\.\w+|os\.execute|io\.popen|do shell script|qx|IO\.popen|Deno\.run|\$|run)\s*"
+            + _QUOTED,
+            "shell",
+        ),
         (r"%x[({\[]()([^)}\]]*)[)}\]]|\bqx[({\[/]()([^)}\]/]*)", "shell"),
-        (r"\b(?:writeFileSync|writeFile|appendFileSync|appendFile|file_put_contents|File\.write|createWriteStream|IO\.write|truncateSync)" + _QUOTED, "write"),
-        (r"\b(?:readFileSync|readFile|file_get_contents|File\.read|createReadStream|IO\.read|readfile|File\.open|open)" + _QUOTED, "read"),
+        (
+            r"\b(?:writeFileSync|writeFile|appendFileSync|appendFile|file_put_contents|File\.write|createWriteStream|IO\.write|truncateSync)"
+            + _QUOTED,
+            "write",
+        ),
+        (
+            r"\b(?:readFileSync|readFile|file_get_contents|File\.read|createReadStream|IO\.read|readfile|File\.open|open)"
+            + _QUOTED,
+            "read",
+        ),
         (r"\b(?:renameSync|rename|File\.rename|FileUtils\.mv)" + _QUOTED, "move"),
-        (r"\b(?:chmodSync|chmod|FileUtils\.chmod\w*)\s*\(?\s*(?:\S+?\s*,\s*)?" + r"""(["'])((?:\\.|(?!\1).)*)\1""", "mode"),
+        (
+            r"\b(?:chmodSync|chmod|FileUtils\.chmod\w*)\s*\(?\s*(?:\S+?\s*,\s*)?" + r"""(["'])((?:\\.|(?!\1).)*)\1""",
+            "mode",
+        ),
     )
 )
 _BACKTICKS = re.compile(r"`([^`]+)`")
-_FETCHES = re.compile(r"(?i)\b(eval|exec|iex|invoke-expression|new Function|loadstring|load)\b.*(fetch|https?://|atob|base64|downloadstring|invoke-webrequest|iwr|curl|unpack)|(downloadstring|iwr|irm|invoke-webrequest).*\|\s*(iex|invoke-expression)", re.DOTALL)
-_POWERSHELL = re.compile(r"(?i)\b(remove-item|ri|del|rd|rmdir|erase)\b(?=.*-(r|recurse)\b|.*-fo)|\b(format-volume|clear-disk|clear-recyclebin|stop-computer|restart-computer|initialize-disk)\b|\bset-executionpolicy\b")
+_FETCHES = re.compile(
+    r"(?i)\b(eval|exec|iex|invoke-expression|new Function|loadstring|load)\b.*(fetch|https?://|atob|base64|downloadstring|invoke-webrequest|iwr|curl|unpack)|(downloadstring|iwr|irm|invoke-webrequest).*\|\s*(iex|invoke-expression)",
+    re.DOTALL,
+)
+_POWERSHELL = re.compile(
+    r"(?i)\b(remove-item|ri|del|rd|rmdir|erase)\b(?=.*-(r|recurse)\b|.*-fo)|\b(format-volume|clear-disk|clear-recyclebin|stop-computer|restart-computer|initialize-disk)\b|\bset-executionpolicy\b"
+)
 _SHELLISH = re.compile(r"\s*(sudo\s+)?(rm|git|dd|mkfs\S*|shred|chmod|chown|find|mv|curl|wget)\s+\S")
 
 
@@ -265,7 +301,9 @@ def _scan(call: Call, code: str) -> Iterator[Effect]:
         for found in pattern.finditer(code):
             text = next((group for group in reversed(found.groups()) if group), "")
             if text:
-                yield from _scanned(call, action, text.replace("\\\\", "\\").replace('\\"', '"').replace("\\'", "'"), found[0])
+                yield from _scanned(
+                    call, action, text.replace("\\\\", "\\").replace('\\"', '"').replace("\\'", "'"), found[0]
+                )
     if "perl" in call.name or "ruby" in call.name or "php" in call.name:
         for found in _BACKTICKS.finditer(code):
             yield from call.shell(Word((found[1],), found[0]))

@@ -6,7 +6,7 @@ options, the names after it long ones, the first name is the key; ``:`` takes a 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -60,26 +60,59 @@ def parse_options(
     words: Iterable[Word], specification: str = "", *, until_operand: bool = False, dashes: int = 2
 ) -> Options:
     """Read ``words`` (without the program's name). ``dashes=1``: long options begin with one dash, as in terraform."""
-    short, long = _specification(specification)
-    rest = iter(words)
-    given: dict[str, list[Word | None]] = {}
-    operands: list[Word] = []
-    unknown: list[str] = []
-    after: list[Word] = []
-    for word in rest:
-        text = word.prefix
-        if text == "--" and word.text == "--":
-            after = list(rest)
-        elif text.startswith("--") or (dashes == 1 and len(text) > 1 and text[0] == "-"):
-            _long(word, text, long, rest, given, unknown)
-        elif len(text) > 1 and text[0] == "-":
-            _cluster(word, text, short, rest, given, unknown)
-        else:
-            operands.append(word)
-            if until_operand:
-                operands.extend(rest)
-    frozen = {key: tuple(values) for key, values in given.items()}
-    return Options(given=frozen, operands=(*operands, *after), unknown=tuple(unknown), after=tuple(after))
+    parser = _Parser(words, _specification(specification))
+    after = parser.run(until_operand=until_operand, dashes=dashes)
+    given = {key: tuple(values) for key, values in parser.given.items()}
+    return Options(given=given, operands=(*parser.operands, *after), unknown=tuple(parser.unknown), after=after)
+
+
+class _Parser:
+    def __init__(self, words: Iterable[Word], known: _Specification) -> None:
+        self._rest, self._known = iter(words), known
+        self.given: dict[str, list[Word | None]] = {}
+        self.operands: list[Word] = []
+        self.unknown: list[str] = []
+
+    def run(self, *, until_operand: bool, dashes: int) -> tuple[Word, ...]:
+        """What follows ``--``."""
+        for word in self._rest:
+            text = word.prefix
+            if text == "--" and word.text == "--":
+                return tuple(self._rest)
+            if text.startswith("--") or (dashes == 1 and len(text) > 1 and text[0] == "-"):
+                self._long(word, text)
+            elif len(text) > 1 and text[0] == "-":
+                self._cluster(word, text)
+            else:
+                self.operands.append(word)
+                if until_operand:
+                    self.operands.extend(self._rest)
+        return ()
+
+    def _long(self, word: Word, text: str) -> None:
+        name, equals, _ = text.lstrip("-").partition("=")
+        option = _find(name, self._known.long)
+        if option is None:
+            self.unknown.append(text)
+            return
+        value = cut(word, text.index("=") + 1) if equals else self._next(option)
+        self.given.setdefault(option.key, []).append(value)
+
+    def _next(self, option: _Option) -> Word | None:
+        return next(self._rest, None) if option.takes == ":" else None
+
+    def _cluster(self, word: Word, text: str) -> None:
+        for position, letter in enumerate(text[1:], 2):
+            option = self._known.short.get(letter)
+            if option is None:
+                self.unknown.append("-" + letter)
+                continue
+            attached = cut(word, position)
+            values = self.given.setdefault(option.key, [])
+            if option.takes:
+                values.append(attached if attached.pieces else self._next(option))
+                return
+            values.append(None)
 
 
 def cut(word: Word, count: int) -> Word:
@@ -92,51 +125,12 @@ def cut(word: Word, count: int) -> Word:
     return Word(tuple(pieces), word.source, word.sources)
 
 
-def _long(
-    word: Word,
-    text: str,
-    long: Mapping[str, _Option],
-    rest: Iterator[Word],
-    given: dict[str, list[Word | None]],
-    unknown: list[str],
-) -> None:
-    name, equals, _ = text.lstrip("-").partition("=")
-    option = _find(name, long)
-    if option is None:
-        unknown.append(text)
-        return
-    value = cut(word, text.index("=") + 1) if equals else next(rest, None) if option.takes == ":" else None
-    given.setdefault(option.key, []).append(value)
-
-
 def _find(name: str, long: Mapping[str, _Option]) -> _Option | None:
     """Exactly this name, or the only one (or several of one meaning) that it abbreviates."""
     if name in long:
         return long[name]
     found = {long[one] for one in long if name and one.startswith(name)}
     return found.pop() if len(found) == 1 else None
-
-
-def _cluster(
-    word: Word,
-    text: str,
-    short: Mapping[str, _Option],
-    rest: Iterator[Word],
-    given: dict[str, list[Word | None]],
-    unknown: list[str],
-) -> None:
-    for position, letter in enumerate(text[1:], 2):
-        option = short.get(letter)
-        if option is None:
-            unknown.append("-" + letter)
-            continue
-        attached = cut(word, position)
-        if not option.takes:
-            given.setdefault(option.key, []).append(None)
-            continue
-        value = attached if attached.pieces else next(rest, None) if option.takes == ":" else None
-        given.setdefault(option.key, []).append(value)
-        return
 
 
 @lru_cache(maxsize=512)

@@ -53,7 +53,7 @@ def lookup(shell: Shell, name: str) -> Variable:
         return word(shell.environment[name])
     if name in _ALWAYS_SET:
         return Word(("/", UNKNOWN)) if name in _PATHS else unknown()
-    return unknown() if shell.environment is None else None
+    return unknown() if shell.environment is None or not shell.complete else None
 
 
 def text_lookup(shell: Shell, name: str) -> str | None:

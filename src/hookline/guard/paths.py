@@ -25,15 +25,55 @@ PLACES: Final[tuple[PlaceName, ...]] = (
 )  # fmt: skip
 
 _TEMP = ("/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/dev/shm", "/var/folders")  # noqa: S108 (names only)
-_HARMLESS = re.compile(r"/dev/(null|zero|full|u?random|tty\d*|stdin|stdout|stderr|ptmx|fd(/.*)?|pts(/.*)?)$|/proc/self/fd/")
-_SYSTEM = frozenset(
-    "bin boot dev etc lib lib32 lib64 libx32 proc root run sbin sys usr var opt System Library Applications private cores".split()
+_HARMLESS = re.compile(
+    r"/dev/(null|zero|full|u?random|tty\d*|stdin|stdout|stderr|ptmx|fd(/.*)?|pts(/.*)?)$|/proc/self/fd/"
 )
-_MOUNTS = frozenset("mnt media Volumes srv net".split())
+_SYSTEM = frozenset(
+    [
+        "bin",
+        "boot",
+        "dev",
+        "etc",
+        "lib",
+        "lib32",
+        "lib64",
+        "libx32",
+        "proc",
+        "root",
+        "run",
+        "sbin",
+        "sys",
+        "usr",
+        "var",
+        "opt",
+        "System",
+        "Library",
+        "Applications",
+        "private",
+        "cores",
+    ]
+)
+_MOUNTS = frozenset(["mnt", "media", "Volumes", "srv", "net"])
 _HOMES = re.compile(r"/(home|Users|export/home)(/[^/]+)?$|/(root|var/root)$")
 _BELOW_HOMES = re.compile(r"/(home|Users|export/home)/[^/]+/|/(root|var/root)/")
 #: What a pattern such as ``/et?`` may mean.
-_LANDMARKS = ("/etc", "/usr", "/bin", "/sbin", "/lib", "/var", "/boot", "/home", "/root", "/opt", "/dev", "/sys", "/proc", "/Users", "/System")
+_LANDMARKS = (
+    "/etc",
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/var",
+    "/boot",
+    "/home",
+    "/root",
+    "/opt",
+    "/dev",
+    "/sys",
+    "/proc",
+    "/Users",
+    "/System",
+)
 #: How deep below the root a directory still counts as a whole part of the system.
 _WHOLE_DEPTH = 2
 
@@ -100,7 +140,9 @@ def _of_pattern(word: Word, places: Places, directory: str, *, remote: bool) -> 
     for landmark in (*_LANDMARKS, places.home):
         if pattern.match(landmark):
             return locate_path(landmark, places, directory, remote=remote)
-    found = locate_path(word.prefix.rpartition("/")[0] or ("/" if text.startswith("/") else "."), places, directory, remote=remote)
+    found = locate_path(
+        word.prefix.rpartition("/")[0] or ("/" if text.startswith("/") else "."), places, directory, remote=remote
+    )
     return Place(name=found.name, path=absolute(text, places, directory), whole=False)
 
 
@@ -139,7 +181,7 @@ def locate_path(path: str, places: Places, directory: str, *, remote: bool = Fal
     if real == full:
         return named
     linked = _name(real, places)
-    return linked if linked.outside and not named.outside or linked.whole else named
+    return linked if (linked.outside and not named.outside) or linked.whole else named
 
 
 def _remote(path: str, full: str, places: Places) -> Place:

@@ -19,13 +19,16 @@ def read(
     home: str = "~",
     environment: Mapping[str, str] | None = None,
     files: Mapping[str, str] | None = None,
+    complete: bool = True,
 ) -> Reading:
     """What bash would start if it ran ``command``. Never raises and never takes long: what is beyond it is a doubt.
 
-    ``environment`` is what the shell inherits: with it, a variable that is set nowhere is empty; without it, unknown.
+    ``environment`` is what the shell inherits: with it, a variable that is set nowhere is empty; without it, or
+    if it is not ``complete`` (a shell reads its own start files), unknown.
     ``files`` are scripts whose content is known, by path, for when the command runs one of them.
     """
     shell = Shell(Budget(), home, environment)
+    shell.complete = complete
     text = command
     if odd := _ODD.search(command):
         kind = "a NUL character" if odd[0] == "\0" else "half of a character (a lone surrogate)"

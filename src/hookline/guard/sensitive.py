@@ -25,7 +25,9 @@ _PROJECT: Final = re.compile(
     r"|/[\w.-]*(service[-_]?account|client[-_]secret)[\w.-]*\.json$|[\w-]\.(key|p12|pfx|jks|keystore|kdbx|ppk|asc)$|/[\w.-]*(private|priv|secret|server|tls|ssl|client|root)[\w.-]*\.pem$|/key\.pem$|/master\.key$|/[\w-]*-key$"
     r"|/\.(secrets?|vault_pass(word)?)(/.*|\.txt)?$|/vault[-_]pass(word)?(\.txt)?$|/wp-config\.php$|\.tfstate(\.backup)?$|\.auto\.tfvars$|/database\.yml$|/\.htpasswd$"
 )
-_FOLDERS: Final = re.compile(r"/(certs?|certificates|keys|secrets?|credentials?|private|\.ssh|\.aws|\.gnupg|\.kube|\.azure|\.docker)(/\*?)?$")
+_FOLDERS: Final = re.compile(
+    r"/(certs?|certificates|keys|secrets?|credentials?|private|\.ssh|\.aws|\.gnupg|\.kube|\.azure|\.docker)(/\*?)?$"
+)
 _SAMPLES: Final = re.compile(r"/(tests?|fixtures?|testdata|examples?|__tests__|spec|mocks?)/")
 _SHELLS: Final = re.compile(
     r"/\.(bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|zlogout|kshrc|cshrc|tcshrc|inputrc|xprofile|xinitrc|xsession)$"
@@ -33,7 +35,9 @@ _SHELLS: Final = re.compile(
     r"|/var/spool/(cron|at)(/.*)?$|/(usr/)?lib/systemd/.*|/\.ssh/(authorized_keys2?|config|rc|environment)$|/Library/(LaunchAgents|LaunchDaemons|StartupItems)(/.*)?$|/\.git/hooks/(?!.*\.sample$).+|/\.gitconfig$|/\.config/git/config$"
     r"|/(usercustomize|sitecustomize)\.py$|\.pth$|/\.pythonrc(\.py)?$|/\.vimrc$|/\.tmux\.conf$|/\.pam_environment$|/\.local/bin$"
 )
-_ACCOUNTS: Final = re.compile(r"/etc/(passwd-?|shadow-?|gshadow-?|group-?|sudoers(\.d(/.*)?)?|hosts|fstab|crypttab|resolv\.conf|nsswitch\.conf|doas\.conf|login\.defs)$|/proc/(sysrq-trigger|sys/.*)$|/boot(/.*)?$")
+_ACCOUNTS: Final = re.compile(
+    r"/etc/(passwd-?|shadow-?|gshadow-?|group-?|sudoers(\.d(/.*)?)?|hosts|fstab|crypttab|resolv\.conf|nsswitch\.conf|doas\.conf|login\.defs)$|/proc/(sysrq-trigger|sys/.*)$|/boot(/.*)?$"
+)
 _OWN: Final = re.compile(
     r"/\.hookline(/.*)?$|/(\.config|\.local/(state|share)|\.cache)/hookline(/.*)?$|/etc/hookline(/.*)?$|/hookline\.(toml|sock)$|/(s?bin|Scripts)/hookline[\w-]*$|/site-packages/hookline(/.*)?$"
 )
@@ -45,7 +49,9 @@ _AGENTS: Final = re.compile(
     r"/\.(claude|gemini|qwen|letta|copilot|cursor|factory|cline|windsurf|amp)/(settings(\.local)?\.json|hooks(\.json|/.*)|mcp\.json|config/hooks\.json|.*/hooks\.json|plugins/.*)$|/\.codex/(hooks\.json|config\.toml|rules/.*)$"
     r"|/\.(github/(hooks/.*|copilot/.*|extensions/.*)|clinerules/hooks/.*|agents/plugins/.*)$|/(\.opencode|\.config/opencode)/(plugins?/.*|opencode\.jsonc?)$|/opencode\.jsonc?$|/\.mcp\.json$|/\.claude\.json$"
 )
-_REPOSITORY: Final = re.compile(r"(/\.git|\.git)(/(objects|refs|logs|HEAD|packed-refs|index|config|modules|worktrees|\*)(/.*)?)?$")
+_REPOSITORY: Final = re.compile(
+    r"(/\.git|\.git)(/(objects|refs|logs|HEAD|packed-refs|index|config|modules|worktrees|\*)(/.*)?)?$"
+)
 _LOCKS: Final = re.compile(
     r"/(package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lockb?|poetry\.lock|uv\.lock|Pipfile\.lock|pdm\.lock|Cargo\.lock|Gemfile\.lock|composer\.lock|go\.sum|flake\.lock|mix\.lock|packages\.lock\.json)$"
 )
@@ -78,8 +84,7 @@ def write_kind(path: str) -> tuple[str, Harm, str] | None:
     for pattern, kind, harm, why in _WRITES:
         if pattern.search(path):
             return kind, harm, why
-    harm = secret_harm(path)
-    return ("secret", harm, "it holds credentials") if harm == "high" else None
+    return ("secret", "high", "it holds credentials") if secret_harm(path) == "high" else None
 
 
 _WRITES: Final[tuple[tuple[re.Pattern[str], str, Harm, str], ...]] = (

@@ -61,6 +61,8 @@ class Call:
 class Shell:
     def __init__(self, budget: Budget, home: str, environment: Mapping[str, str] | None) -> None:
         self.budget, self.environment = budget, environment
+        #: A variable that the environment lacks is empty; otherwise it is unknown.
+        self.complete = True
         self._home = home
         self.state = State()
         self.invocations = list[Invocation]()

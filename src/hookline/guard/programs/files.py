@@ -42,9 +42,13 @@ def _upstream(call: Call) -> frozenset[str]:
 
 def _listed(call: Call, *, tree: bool, force: bool) -> Iterator[Effect]:
     """Files whose names another program finds: with ``-f`` nobody is asked before they are gone."""
-    harm: Harm = "high" if tree and force or force and _upstream(call) & _FINDERS else "medium"
+    harm: Harm = "high" if (tree and force) or (force and _upstream(call) & _FINDERS) else "medium"
     yield call.effect(
-        "delete", harm, where="unknown", why="another program says which files", safer="print the list first, then delete"
+        "delete",
+        harm,
+        where="unknown",
+        why="another program says which files",
+        safer="print the list first, then delete",
     )
 
 
@@ -56,7 +60,7 @@ def deletion(call: Call, word: Word, *, tree: bool, force: bool = True) -> Itera
     harm, why = _loss(place, word, tree=tree, force=force)
     kind = "delete"
     path = place.path or word.text
-    if own_path(path) or own_path(path + "/x") and tree:
+    if own_path(path) or (own_path(path + "/x") and tree):
         kind, harm, why = "guard", "critical", "it belongs to a guard of this machine"
     elif repository_part(path) and (tree or word.globs or "/objects" in path or "/refs" in path):
         kind, harm, why = "git-history", "critical" if path.endswith(".git") else "high", "git keeps its history there"
@@ -64,11 +68,11 @@ def deletion(call: Call, word: Word, *, tree: bool, force: bool = True) -> Itera
 
 
 def _loss(place: Place, word: Word, *, tree: bool, force: bool) -> tuple[Harm, str]:
-    if place.name in {"unknown"}:
+    if place.name == "unknown":
         return ("high" if tree and force else "medium" if tree else "low"), "what it deletes is not known"
     if place.whole and (tree or word.globs):
         return _whole(place)
-    if place.name == "temp" or _CACHES.search(place.path) and place.name != "system":
+    if place.name == "temp" or (_CACHES.search(place.path) and place.name != "system"):
         return "low", ""
     if place.name in {"system", "root"}:
         return ("critical" if tree else "high"), "the system depends on it"
@@ -95,7 +99,9 @@ def _unlink(call: Call) -> Iterator[Effect]:
 
 
 def _shred(call: Call) -> Iterator[Effect]:
-    options = call.options("f,force n:,iterations: s:,size: u,remove? v,verbose x,exact z,zero ,random-source: r R d l m")
+    options = call.options(
+        "f,force n:,iterations: s:,size: u,remove? v,verbose x,exact z,zero ,random-source: r R d l m"
+    )
     for word in options.operands if not options.informs else ():
         place = call.place(word)
         if place.name == "device":
@@ -139,7 +145,10 @@ def _cp(call: Call) -> Iterator[Effect]:
 def _into(call: Call, sources: Iterable[Word], target: Word) -> Iterator[Effect]:
     """Writing to a file, or to the files of the same names in a directory."""
     found = [effect for effect in call.write(target) if effect.kind != "overwrite" or effect.harm != "low"]
-    names = [Word((f"{target.text.rstrip('/')}/{word.text.rstrip('/').rpartition('/')[2]}",), word.source) for word in sources]
+    names = [
+        Word((f"{target.text.rstrip('/')}/{word.text.rstrip('/').rpartition('/')[2]}",), word.source)
+        for word in sources
+    ]
     inside = [effect for name in names if write_kind(call.place(name).path or name.text) for effect in call.write(name)]
     yield from found or inside
 
@@ -160,14 +169,16 @@ def moving(call: Call, word: Word, target: Place | None) -> Iterator[Effect]:
     special = write_kind(place.path or word.text)
     if target is not None and target.path == place.path:
         return
-    if special is not None and special[0] in {"guard", "git-history"} or own_path((place.path or word.text) + "/x"):
+    if (special is not None and special[0] in {"guard", "git-history"}) or own_path((place.path or word.text) + "/x"):
         kind, harm, why = special or ("guard", "critical", "it belongs to a guard of this machine")
         yield call.effect(kind, harm, word.text, where=place.name, why=why)
     elif place.path.endswith("/.local/bin"):
         yield call.effect("move", "high", word.text, where=place.name, why="programs are started from there")
     elif place.whole and word.globs and place.name != "project":
-        harm: Harm = "critical" if place.name in {"root", "system"} else "medium"
-        yield call.effect("move", harm, word.text, where=place.name, why="it is all of a directory that much depends on")
+        harm = "critical" if place.name in {"root", "system"} else "medium"
+        yield call.effect(
+            "move", harm, word.text, where=place.name, why="it is all of a directory that much depends on"
+        )
     elif place.name in {"system", "root"}:
         yield call.effect("move", "medium", word.text, where=place.name, why="the system depends on it")
     else:
@@ -200,11 +211,13 @@ _MODE = "R,recursive f,silent,quiet v,verbose c,changes h,no-dereference H L P ,
 
 def _permissions(call: Call) -> Iterator[Effect]:
     """chmod, chown, chgrp, chattr, setfacl: wide changes of what is not the project's."""
-    options = call.options(_MODE if call.name not in {"setfacl", "chattr", "icacls"} else "R,recursive m:,modify: x:,remove: b k V f v:")
+    options = call.options(
+        _MODE if call.name not in {"setfacl", "chattr", "icacls"} else "R,recursive m:,modify: x:,remove: b k V f v:"
+    )
     if options.informs:
         return
     operands = options.operands
-    if "reference" not in options and call.name not in {"setfacl"}:
+    if "reference" not in options and call.name != "setfacl":
         operands = operands[1:]
     tree = "recursive" in options or call.invocation.more_arguments
     mode = options.operands[0].text if options.operands else ""
@@ -231,7 +244,7 @@ def permission_change(call: Call, word: Word, mode: str, *, tree: bool) -> Itera
         return
     if place.whole and place.outside and tree:
         harm, why = "critical", "the system or a whole home directory depends on it"
-    elif special and special[0] in {"guard"}:
+    elif special and special[0] == "guard":
         harm, why = "high", special[2]
     elif set_id:
         harm, why = "high", "it lets everybody run the program with the rights of its owner"
@@ -240,15 +253,24 @@ def permission_change(call: Call, word: Word, mode: str, *, tree: bool) -> Itera
     elif special and call.name != "chmod":
         harm, why = "medium", special[2]
     elif open_to_all:
-        harm, why = ("high", "everybody may then change it") if tree and place.whole else ("medium", "everybody may then change it")
-    elif place.whole and tree or place.name == "home" and tree and place.outside:
-        harm, why = "medium", "it changes many files outside the project" if place.outside else "it is the whole project"
+        harm, why = (
+            ("high", "everybody may then change it")
+            if tree and place.whole
+            else ("medium", "everybody may then change it")
+        )
+    elif (place.whole and tree) or (place.name == "home" and tree and place.outside):
+        harm, why = (
+            "medium",
+            "it changes many files outside the project" if place.outside else "it is the whole project",
+        )
     kind = "privilege" if set_id else "guard" if special and special[0] == "guard" else "permissions"
     yield call.effect(kind, harm, word.text, where=place.name, why=why, safer="name the files" if harm != "low" else "")
 
 
-_FIND_ONE = frozenset("-H -L -P -O0 -O1 -O2 -O3 -D -E -X -d -s -x".split())
-_FILTERS = re.compile(r"-(i?name|i?path|i?wholename|i?regex|[ciam]?l?name|[acm](min|time)|newer\w*|[ac]newer|size|empty|user|group|uid|gid|perm|inum|links|nouser|nogroup)$")
+_FIND_ONE = frozenset(["-H", "-L", "-P", "-O0", "-O1", "-O2", "-O3", "-D", "-E", "-X", "-d", "-s", "-x"])
+_FILTERS = re.compile(
+    r"-(i?name|i?path|i?wholename|i?regex|[ciam]?l?name|[acm](min|time)|newer\w*|[ac]newer|size|empty|user|group|uid|gid|perm|inum|links|nouser|nogroup)$"
+)
 _FIND_WRITES = frozenset({"-fprint", "-fprint0", "-fls", "-fprintf"})
 
 
@@ -298,10 +320,26 @@ def _without_commands(words: Iterable[Word]) -> Iterator[Word]:
 def _find_deletes(call: Call, root: Word, *, filtered: bool) -> Iterator[Effect]:
     place = call.place(root)
     if filtered and place.name in {"project", "temp"}:
-        yield call.effect("delete", "medium", root.text, where=place.name, why="it deletes whatever matches", safer="run it with -print first")
+        yield call.effect(
+            "delete",
+            "medium",
+            root.text,
+            where=place.name,
+            why="it deletes whatever matches",
+            safer="run it with -print first",
+        )
         return
-    harm: Harm = "critical" if place.whole and place.outside and not filtered else "medium" if place.name == "temp" else "high"
-    yield call.effect("delete", harm, root.text, where=place.name, why="it deletes all that it finds", safer="run it with -print first")
+    harm: Harm = (
+        "critical" if place.whole and place.outside and not filtered else "medium" if place.name == "temp" else "high"
+    )
+    yield call.effect(
+        "delete",
+        harm,
+        root.text,
+        where=place.name,
+        why="it deletes all that it finds",
+        safer="run it with -print first",
+    )
 
 
 def _fd(call: Call) -> Iterator[Effect]:
@@ -327,17 +365,26 @@ def _sed_script(call: Call, word: Word) -> Iterator[Effect]:
     text = word.text
     for found in re.finditer(r"(?:^|[;{}\n]|[\d$/]\s*)\s*e\s+([^\n;}]+)", text):
         yield from call.shell(Word((found[1],), found[0]))
-    if re.search(r"(?:^|[;{}\n])\s*(?:\d+|\$|/[^/]*/)?\s*e\s*(?:$|[;}\n])|s(.)(?:\\.|(?!\1).)*\1(?:\\.|(?!\1).)*\1[gpiIm\d]*e", text):
+    if re.search(
+        r"(?:^|[;{}\n])\s*(?:\d+|\$|/[^/]*/)?\s*e\s*(?:$|[;}\n])|s(.)(?:\\.|(?!\1).)*\1(?:\\.|(?!\1).)*\1[gpiIm\d]*e",
+        text,
+    ):
         yield call.effect("unknown", "medium", text, why="sed runs what it reads as commands")
     for found in re.finditer(r"(?:^|[;{}\n/gpIi\d])\s*[wW]\s+(/?[\w./~-]+)", text):
         yield from call.write(Word((found[1],), found[0]))
 
 
 def _awk(call: Call) -> Iterator[Effect]:
-    options = call.options("F:,field-separator: v:,assign: f:,file: i:,include: l: W: e:,source: b c C d? D? E:,exec: g h L? n N M o? O p? P r s S t V", until_operand=True)
+    options = call.options(
+        "F:,field-separator: v:,assign: f:,file: i:,include: l: W: e:,source: b c C d? D? E:,exec: g h L? n N M o? O p? P r s S t V",
+        until_operand=True,
+    )
     program = [*options.values("source"), *(options.operands[:1] if not options.any("file", "source") else ())]
     for word in program:
-        for found in re.finditer(r'system\s*\(\s*"((?:\\.|[^"\\])*)"\s*\)|\|&?\s*"((?:\\.|[^"\\])*)"|"((?:\\.|[^"\\])*)"\s*\|&?\s*getline', word.text):
+        for found in re.finditer(
+            r'system\s*\(\s*"((?:\\.|[^"\\])*)"\s*\)|\|&?\s*"((?:\\.|[^"\\])*)"|"((?:\\.|[^"\\])*)"\s*\|&?\s*getline',
+            word.text,
+        ):
             yield from call.shell(Word(((found[1] or found[2] or found[3] or "").replace('\\"', '"'),), found[0]))
         for found in re.finditer(r'>>?\s*"([^"]+)"', word.text):
             yield from call.write(Word((found[1],), found[0]))
@@ -367,7 +414,14 @@ def _rsync(call: Call) -> Iterator[Effect]:
             harm = "critical" if place.whole or place.name in {"system", "root"} else "high"
         elif local and place.whole:
             harm = "high"
-        yield call.effect("delete", harm, target.text, where=place.name if local else "remote", why="what the source lacks is deleted there", safer="run it with --dry-run first")
+        yield call.effect(
+            "delete",
+            harm,
+            target.text,
+            where=place.name if local else "remote",
+            why="what the source lacks is deleted there",
+            safer="run it with --dry-run first",
+        )
     elif local:
         yield from call.write(target)
 
@@ -384,7 +438,7 @@ def tar_options(call: Call) -> Options:
             words[0] = Word((words[0].text.replace("f", "") + "f",), words[0].source)
     extra = [value for name, value in call.invocation.environment if name == "TAR_OPTIONS"]
     more = [Word((part,), part) for value in extra for part in value.text.split()]
-    from hookline.guard.options import parse_options  # noqa: PLC0415
+    from hookline.guard.options import parse_options
 
     return parse_options((*more, *words), _TAR)
 
@@ -413,8 +467,15 @@ def _tar(call: Call) -> Iterator[Effect]:
 
 def unpacking(call: Call, word: Word) -> Iterator[Effect]:
     place = call.place(word)
-    if place.whole and place.outside or place.name in {"root", "system"}:
-        yield call.effect("overwrite", "high", word.text, where=place.name, why="files there may be replaced by the archive's", safer="unpack into a new directory and look at it")
+    if (place.whole and place.outside) or place.name in {"root", "system"}:
+        yield call.effect(
+            "overwrite",
+            "high",
+            word.text,
+            where=place.name,
+            why="files there may be replaced by the archive's",
+            safer="unpack into a new directory and look at it",
+        )
 
 
 def _unzip(call: Call) -> Iterator[Effect]:
@@ -426,7 +487,7 @@ def _unzip(call: Call) -> Iterator[Effect]:
 def _touch(call: Call) -> Iterator[Effect]:
     for word in call.options("a c d: m r: t: ,date: ,reference: f h").operands:
         place = call.place(word)
-        if write_kind(place.path or word.text) and place.name not in {"project"}:
+        if write_kind(place.path or word.text) and place.name != "project":
             yield from call.write(word, append=True)
 
 

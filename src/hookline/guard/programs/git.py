@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Final
 
 from hookline.guard.call import Call, Handler
-from hookline.guard.effects import Effect
+from hookline.guard.effects import Effect, Harm
 from hookline.guard.options import Options, cut, parse_options
 from hookline.guard.programs.files import deletion
 from hookline.guard.reading import Word
@@ -16,9 +16,72 @@ from hookline.guard.sensitive import secret_harm
 
 _GLOBAL = "C: c: ,git-dir: ,work-tree: ,namespace: ,super-prefix: ,config-env: ,exec-path? p,paginate P,no-pager ,bare ,no-replace-objects ,literal-pathspecs ,no-optional-locks ,attr-source: v,version h,help ,html-path ,man-path ,info-path ,list-cmds:"
 #: Settings whose value git runs.
-_RUNS = re.compile(r"(?i)(core\.(sshcommand|pager|editor|fsmonitor|askpass|gitproxy)|pager\.\w+|sequence\.editor|diff\.(.*\.)?(external|command|textconv)|credential\.(.*\.)?helper|(merge|diff)tool\..*\.cmd|filter\..*\.(clean|smudge|process)|gpg\.(.*\.)?program|uploadpack\..*hook|browser\..*\.cmd|interactive\.difffilter)=")
+_RUNS = re.compile(
+    r"(?i)(core\.(sshcommand|pager|editor|fsmonitor|askpass|gitproxy)|pager\.\w+|sequence\.editor|diff\.(.*\.)?(external|command|textconv)|credential\.(.*\.)?helper|(merge|diff)tool\..*\.cmd|filter\..*\.(clean|smudge|process)|gpg\.(.*\.)?program|uploadpack\..*hook|browser\..*\.cmd|interactive\.difffilter)="
+)
 _BUILT_IN = frozenset(
-    "add am apply archive bisect blame branch bundle cat-file checkout cherry cherry-pick clean clone commit config describe diff difftool fetch filter-branch format-patch fsck gc grep init log ls-files ls-remote ls-tree merge mv notes pull push rebase reflog remote repack replace reset restore rev-list rev-parse revert rm shortlog show show-ref sparse-checkout stash status submodule switch symbolic-ref tag update-index update-ref worktree prune".split()
+    [
+        "add",
+        "am",
+        "apply",
+        "archive",
+        "bisect",
+        "blame",
+        "branch",
+        "bundle",
+        "cat-file",
+        "checkout",
+        "cherry",
+        "cherry-pick",
+        "clean",
+        "clone",
+        "commit",
+        "config",
+        "describe",
+        "diff",
+        "difftool",
+        "fetch",
+        "filter-branch",
+        "format-patch",
+        "fsck",
+        "gc",
+        "grep",
+        "init",
+        "log",
+        "ls-files",
+        "ls-remote",
+        "ls-tree",
+        "merge",
+        "mv",
+        "notes",
+        "pull",
+        "push",
+        "rebase",
+        "reflog",
+        "remote",
+        "repack",
+        "replace",
+        "reset",
+        "restore",
+        "rev-list",
+        "rev-parse",
+        "revert",
+        "rm",
+        "shortlog",
+        "show",
+        "show-ref",
+        "sparse-checkout",
+        "stash",
+        "status",
+        "submodule",
+        "switch",
+        "symbolic-ref",
+        "tag",
+        "update-index",
+        "update-ref",
+        "worktree",
+        "prune",
+    ]
 )
 _STASH = "git stash, then do it"
 
@@ -90,20 +153,31 @@ def _shown(call: Call, words: tuple[Word, ...]) -> Iterator[Effect]:
 
 def _reset(call: Call, options: Options, _settings: Mapping[str, Word]) -> Iterator[Effect]:
     if options.any("hard", "merge"):
-        yield call.effect("git-work", "high", why="changes that are not committed are lost", safer=f"{_STASH}; or git reset --keep")
+        yield call.effect(
+            "git-work", "high", why="changes that are not committed are lost", safer=f"{_STASH}; or git reset --keep"
+        )
 
 
 def _clean(call: Call, options: Options, settings: Mapping[str, Word]) -> Iterator[Effect]:
     free = settings.get("clean.requireforce")
-    forced = "force" in options and "no-force" not in options or (free is not None and free.text.lower() in {"false", "no", "off", "0"})
+    forced = ("force" in options and "no-force" not in options) or (
+        free is not None and free.text.lower() in {"false", "no", "off", "0"}
+    )
     if not forced or "dry-run" in options or "interactive" in options:
         return
     if [word.text.strip("/") for word in options.operands] == [".git"]:
         return
-    yield call.effect("git-work", "high", why="files that git does not know are deleted for good", safer="git clean -n shows them first; git stash -u keeps them")
+    yield call.effect(
+        "git-work",
+        "high",
+        why="files that git does not know are deleted for good",
+        safer="git clean -n shows them first; git stash -u keeps them",
+    )
 
 
-_PATHLIKE = re.compile(r"^\.{1,2}(/|$)|^:[/!^(]|[*?]|/$|^[\w./-]+\.(py|js|ts|tsx|jsx|rs|go|c|h|cpp|java|rb|php|md|txt|json|ya?ml|toml|sh|css|html|lock|cfg|ini|xml|sql|swift|kt|cs)$")
+_PATHLIKE = re.compile(
+    r"^\.{1,2}(/|$)|^:[/!^(]|[*?]|/$|^[\w./-]+\.(py|js|ts|tsx|jsx|rs|go|c|h|cpp|java|rb|php|md|txt|json|ya?ml|toml|sh|css|html|lock|cfg|ini|xml|sql|swift|kt|cs)$"
+)
 
 
 def _checkout(call: Call, options: Options, _settings: Mapping[str, Word]) -> Iterator[Effect]:
@@ -116,7 +190,13 @@ def _checkout(call: Call, options: Options, _settings: Mapping[str, Word]) -> It
     before = options.operands[: len(options.operands) - len(options.after)]
     paths = options.after or before[1:] or tuple(word for word in before if _PATHLIKE.search(word.text))
     if paths or "pathspec-from-file" in options:
-        yield call.effect("git-work", "high", " ".join(word.text for word in paths), why="changes of these files are overwritten", safer=_STASH)
+        yield call.effect(
+            "git-work",
+            "high",
+            " ".join(word.text for word in paths),
+            why="changes of these files are overwritten",
+            safer=_STASH,
+        )
 
 
 def _switch(call: Call, options: Options, _settings: Mapping[str, Word]) -> Iterator[Effect]:
@@ -125,29 +205,45 @@ def _switch(call: Call, options: Options, _settings: Mapping[str, Word]) -> Iter
 
 
 def _restore(call: Call, options: Options, _settings: Mapping[str, Word]) -> Iterator[Effect]:
-    if "staged" in options and "worktree" not in options or "patch" in options:
+    if ("staged" in options and "worktree" not in options) or "patch" in options:
         return
     if options.operands or "pathspec-from-file" in options:
-        yield call.effect("git-work", "high", " ".join(word.text for word in options.operands), why="changes of these files are overwritten", safer=_STASH)
+        yield call.effect(
+            "git-work",
+            "high",
+            " ".join(word.text for word in options.operands),
+            why="changes of these files are overwritten",
+            safer=_STASH,
+        )
 
 
 def _stash(call: Call, options: Options, _settings: Mapping[str, Word]) -> Iterator[Effect]:
     action = options.operands[0].text if options.operands else "push"
     if action in {"drop", "clear"}:
-        yield call.effect("git-history", "high", action, why="stashed work is lost", safer="git stash branch NAME keeps it")
+        yield call.effect(
+            "git-history", "high", action, why="stashed work is lost", safer="git stash branch NAME keeps it"
+        )
 
 
 def _branch(call: Call, options: Options, _settings: Mapping[str, Word]) -> Iterator[Effect]:
     names = " ".join(word.text for word in options.operands)
-    if "D" in options or "delete" in options and "force" in options:
-        yield call.effect("git-history", "high", names, why="commits that no other branch has are lost", safer="git branch -d refuses if they are not merged")
+    if "D" in options or ("delete" in options and "force" in options):
+        yield call.effect(
+            "git-history",
+            "high",
+            names,
+            why="commits that no other branch has are lost",
+            safer="git branch -d refuses if they are not merged",
+        )
     elif options.any("force", "M", "C"):
         yield call.effect("git-history", "medium", names, why="the branch no longer points to its commits")
 
 
 def _tag(call: Call, options: Options, _settings: Mapping[str, Word]) -> Iterator[Effect]:
     if options.any("delete", "force"):
-        yield call.effect("git-history", "medium", " ".join(word.text for word in options.operands), why="the tag is lost")
+        yield call.effect(
+            "git-history", "medium", " ".join(word.text for word in options.operands), why="the tag is lost"
+        )
 
 
 def _push(call: Call, options: Options, _settings: Mapping[str, Word]) -> Iterator[Effect]:
@@ -159,9 +255,13 @@ def _push(call: Call, options: Options, _settings: Mapping[str, Word]) -> Iterat
     plus = [ref for ref in refs if ref.startswith("+") and not _leased(ref, options)]
     lease = "force-with-lease" in options
     safer = "git push --force-with-lease"
-    if "force" in options and "no-force" not in options or plus:
-        harm = "medium" if lease and "force" in options and not plus else "high"
-        why = "--force overrides --force-with-lease: commits of others are overwritten" if lease else "commits of others may be overwritten"
+    if ("force" in options and "no-force" not in options) or plus:
+        harm: Harm = "medium" if lease and "force" in options and not plus else "high"
+        why = (
+            "--force overrides --force-with-lease: commits of others are overwritten"
+            if lease
+            else "commits of others may be overwritten"
+        )
         yield call.effect("git-remote", harm, " ".join(plus), why=why, safer=safer)
     if "mirror" in options:
         yield call.effect("git-remote", "high", why="branches that are not here are deleted there")
@@ -198,45 +298,66 @@ def _fetching(call: Call, options: Options, _settings: Mapping[str, Word]) -> It
 def _commit(call: Call, options: Options, settings: Mapping[str, Word]) -> Iterator[Effect]:
     hooks = settings.get("core.hookspath")
     if "no-verify" in options or hooks is not None:
-        yield call.effect("git-bypass", "medium", why="the project's checks before a commit are skipped", safer="mend what the check reports")
+        yield call.effect(
+            "git-bypass",
+            "medium",
+            why="the project's checks before a commit are skipped",
+            safer="mend what the check reports",
+        )
 
 
 def _gc(call: Call, options: Options, settings: Mapping[str, Word]) -> Iterator[Effect]:
     when = options.last("prune") or settings.get("gc.pruneexpire")
     if when is not None and "no-prune" not in options and when.text in {"now", "all"}:
-        yield call.effect("git-history", "high", why="lost commits can no longer be found in the reflog", safer="git gc")
+        yield call.effect(
+            "git-history", "high", why="lost commits can no longer be found in the reflog", safer="git gc"
+        )
 
 
 def _prune(call: Call, options: Options, _settings: Mapping[str, Word]) -> Iterator[Effect]:
     if not options.any("dry-run"):
-        yield call.effect("git-history", "high", why="unreachable commits are deleted", safer="git gc keeps them for two weeks")
+        yield call.effect(
+            "git-history", "high", why="unreachable commits are deleted", safer="git gc keeps them for two weeks"
+        )
 
 
 def _reflog(call: Call, options: Options, settings: Mapping[str, Word]) -> Iterator[Effect]:
     action = options.operands[0].text if options.operands else ""
     if action not in {"expire", "delete"} or "dry-run" in options:
         return
-    now = any(word.text in {"now", "all"} or word.text.startswith("0") for word in options.values("expire", "expire-unreachable"))
-    harm = "high" if action == "expire" and now else "medium"
+    now = any(
+        word.text in {"now", "all"} or word.text.startswith("0")
+        for word in options.values("expire", "expire-unreachable")
+    )
+    harm: Harm = "high" if action == "expire" and now else "medium"
     yield call.effect("git-history", harm, action, why="the way back to lost commits is deleted")
 
 
 def _filter(call: Call, options: Options, _settings: Mapping[str, Word]) -> Iterator[Effect]:
-    for word in options.values("tree-filter", "index-filter", "msg-filter", "env-filter", "commit-filter", "parent-filter"):
+    for word in options.values(
+        "tree-filter", "index-filter", "msg-filter", "env-filter", "commit-filter", "parent-filter"
+    ):
         yield from call.shell(word)
     if not options.any("dry-run", "analyze"):
-        harm = "high" if "force" in options else "medium"
+        harm: Harm = "high" if "force" in options else "medium"
         yield call.effect("git-history", harm, why="the whole history is rewritten", safer="work on a fresh clone")
 
 
 def _worktree(call: Call, options: Options, _settings: Mapping[str, Word]) -> Iterator[Effect]:
     if options.operands[:1] and options.operands[0].text == "remove" and "force" in options:
-        yield call.effect("git-work", "high", why="changes in that worktree are lost", safer="git worktree remove refuses if there are any")
+        yield call.effect(
+            "git-work",
+            "high",
+            why="changes in that worktree are lost",
+            safer="git worktree remove refuses if there are any",
+        )
 
 
 def _update_ref(call: Call, options: Options, _settings: Mapping[str, Word]) -> Iterator[Effect]:
     if options.any("d", "delete", "stdin"):
-        yield call.effect("git-history", "high", " ".join(word.text for word in options.operands), why="a reference is deleted")
+        yield call.effect(
+            "git-history", "high", " ".join(word.text for word in options.operands), why="a reference is deleted"
+        )
 
 
 def _rm(call: Call, options: Options, _settings: Mapping[str, Word]) -> Iterator[Effect]:
@@ -244,7 +365,12 @@ def _rm(call: Call, options: Options, _settings: Mapping[str, Word]) -> Iterator
         return
     tree, force = "r" in options, "force" in options
     if force:
-        yield call.effect("git-work", "medium", " ".join(word.text for word in options.operands), why="changes of these files are lost")
+        yield call.effect(
+            "git-work",
+            "medium",
+            " ".join(word.text for word in options.operands),
+            why="changes of these files are lost",
+        )
     for word in options.operands if tree else ():
         yield from deletion(call, word, tree=True, force=force)
 
@@ -271,12 +397,16 @@ def _rebase(call: Call, options: Options, _settings: Mapping[str, Word]) -> Iter
 
 def _config(call: Call, options: Options, _settings: Mapping[str, Word]) -> Iterator[Effect]:
     words = [word for word in options.operands if word.text not in {"set", "--"}]
-    if len(words) < 2 or options.any("get", "get-all", "list", "get-regexp", "unset", "unset-all") or words[0].text in {"get", "list", "unset"}:
+    if (
+        len(words) < 2
+        or options.any("get", "get-all", "list", "get-regexp", "unset", "unset-all")
+        or words[0].text in {"get", "list", "unset"}
+    ):
         return
     key, value = words[0].text.lower(), words[1]
     if key == "core.hookspath":
         yield call.effect("git-bypass", "high", value.text, why="the project's hooks are replaced")
-    elif _RUNS.match(key + "=") or key.startswith("alias.") and value.prefix.startswith("!"):
+    elif _RUNS.match(key + "=") or (key.startswith("alias.") and value.prefix.startswith("!")):
         yield call.effect("persistence", "medium", f"{key} = {value.text}", why="git runs it later by itself")
         if value.prefix.startswith("!"):
             yield from call.shell(cut(value, 1))
@@ -305,7 +435,7 @@ _SUB: Final = MappingProxyType({
     "push": ("f,force? ,force-with-lease? ,force-if-includes ,no-force-with-lease ,no-force d,delete ,mirror ,prune ,all ,branches ,tags ,follow-tags n,dry-run u,set-upstream q,quiet v,verbose ,no-verify ,verify ,atomic ,porcelain o:,push-option: ,receive-pack:,exec: ,repo: ,thin ,signed? ,recurse-submodules? ,progress 4 6", _push),
     **dict.fromkeys(("clone", "fetch", "pull", "ls-remote", "fetch-pack"), ("u:,upload-pack: c:,config: f,force o:,origin: b:,branch: j:,jobs: ,depth: ,mirror ,template: ,reference: q v n l s", _fetching)),
     "commit": ("a,all m:,message: F:,file: C:,reuse-message: c:,reedit-message: n,no-verify ,amend ,no-edit e,edit s,signoff S?,gpg-sign? v,verbose q,quiet ,fixup: ,squash: ,author: ,date: p,patch o,only i,include t:,template: u?,untracked-files? ,allow-empty ,allow-empty-message ,trailer: ,cleanup: ,dry-run ,short ,no-gpg-sign ,reset-author", _commit),
-    **dict.fromkeys(("merge", "am", "cherry-pick"), (",no-verify m:,message: n s:,strategy: X: F: e q v S? ,abort ,continue", lambda call, options, settings: _commit(call, options, settings))),
+    **dict.fromkeys(("merge", "am", "cherry-pick"), (",no-verify m:,message: n s:,strategy: X: F: e q v S? ,abort ,continue", _commit)),
     "gc": (",prune? ,no-prune ,aggressive ,auto q,quiet ,force ,keep-largest-pack", _gc),
     "prune": ("n,dry-run v,verbose ,progress ,expire:", _prune),
     "reflog": (",expire: ,expire-unreachable: ,all ,dry-run n ,rewrite ,updateref ,verbose ,stale-fix", _reflog),

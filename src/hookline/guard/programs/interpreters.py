@@ -25,12 +25,38 @@ class _Interpreter(NamedTuple):
     dashes: int = 2
 
 
-_PYTHON = _Interpreter("c: m: W: X: b B d E h i I O P q s S t u v V x ,check-hash-based-pycs: ,help-all", language="python")
-_NODE = _Interpreter("e:,eval: p:,print: r:,require: i c,check C: ,input-type: ,import: ,loader: ,inspect? ,experimental-loader: ,env-file: v h", ("eval", "print"), "js")
+_PYTHON = _Interpreter(
+    "c: m: W: X: b B d E h i I O P q s S t u v V x ,check-hash-based-pycs: ,help-all", language="python"
+)
+_NODE = _Interpreter(
+    "e:,eval: p:,print: r:,require: i c,check C: ,input-type: ,import: ,loader: ,inspect? ,experimental-loader: ,env-file: v h",
+    ("eval", "print"),
+    "js",
+)
 _PERL = _Interpreter("e: E: n p i? l? a F: I: M: m: w W t T u U v V? x? c d? D: 0? C? s S X", ("e", "E"), "perl")
-_RUBY = _Interpreter("e: n p i? l a F: I: r: w W? v x? c C: d 0? E: K: s S T? U X: h ,disable: ,enable:", ("e",), "ruby")
+_RUBY = _Interpreter(
+    "e: n p i? l a F: I: r: w W? v x? c C: d 0? E: K: s S T? U X: h ,disable: ,enable:", ("e",), "ruby"
+)
 _PHP = _Interpreter("r: B: R: E: f: F: d: c: n i l m s v w z: S: t: a e q H", ("r", "B", "R", "E"), "php")
-_SHELLS = ("bash", "sh", "zsh", "dash", "ksh", "ash", "mksh", "rbash", "yash", "posh", "osh", "busybox-sh", "rc", "lksh", "pdksh", "tcsh", "csh")
+_SHELLS = (
+    "bash",
+    "sh",
+    "zsh",
+    "dash",
+    "ksh",
+    "ash",
+    "mksh",
+    "rbash",
+    "yash",
+    "posh",
+    "osh",
+    "busybox-sh",
+    "rc",
+    "lksh",
+    "pdksh",
+    "tcsh",
+    "csh",
+)
 _TABLE: Final[Mapping[str, _Interpreter]] = MappingProxyType({
     **dict.fromkeys(_SHELLS, _Interpreter(_SH, ())),
     **dict.fromkeys(("python", "python2", "python3", "pypy", "pypy3", "ipython", "jython", "micropython"), _PYTHON),
@@ -63,7 +89,9 @@ def code_source(invocation: Invocation) -> CodeSource | None:
     name = re.sub(r"[\d.]+$", "", invocation.name.lower().removesuffix(".exe")) or invocation.name
     kind = _TABLE.get(invocation.name.lower()) or _TABLE.get(name)
     if name in {"source", "."} and len(invocation.argv) > 1:
-        return CodeSource(language="sh", script=invocation.argv[1], stdin=invocation.argv[1].text in {"/dev/stdin", "-"})
+        return CodeSource(
+            language="sh", script=invocation.argv[1], stdin=invocation.argv[1].text in {"/dev/stdin", "-"}
+        )
     if name == "eval":
         return CodeSource(language="sh", code=invocation.argv[1:])
     if kind is None:
@@ -71,7 +99,7 @@ def code_source(invocation: Invocation) -> CodeSource | None:
     if kind.language == "powershell":
         return _powershell(invocation)
     options = parse_options(invocation.argv[1:], kind.options, until_operand=True, dashes=kind.dashes)
-    if options.informs or kind.language == "sh" and "n" in options and kind.options == _SH:
+    if options.informs or (kind.language == "sh" and "n" in options and kind.options == _SH):
         return None
     if kind.options == _SH and "c" in options:
         return CodeSource(language="sh", code=options.operands[:1])
@@ -80,7 +108,9 @@ def code_source(invocation: Invocation) -> CodeSource | None:
         return CodeSource(language=kind.language, code=code)
     if "m" in options and kind is _PYTHON:
         return CodeSource(language="python", modules=options.values("m"))
-    script = options.operands[0] if options.operands and "s" not in (options.given if kind.options == _SH else ()) else None
+    script = (
+        options.operands[0] if options.operands and "s" not in (options.given if kind.options == _SH else ()) else None
+    )
     if script is not None and script.text in {"-", "/dev/stdin"}:
         script = None
     return CodeSource(language=kind.language, script=script, stdin=script is None)
@@ -104,7 +134,11 @@ def _interpret(call: Call) -> Iterator[Effect]:
     source = code_source(call.invocation)
     if source is None:
         return
-    if source.language == "powershell" and any(_ENCODED.match(text) for text in call.texts[:-1]) and not call.texts[-1].startswith("-"):
+    if (
+        source.language == "powershell"
+        and any(_ENCODED.match(text) for text in call.texts[:-1])
+        and not call.texts[-1].startswith("-")
+    ):
         yield call.effect("remote-code", "high", why="the code is encoded, so that nobody can read it")
     code = list(source.code)
     if source.stdin and call.invocation.stdin is not None:

@@ -55,7 +55,8 @@ def _curl(call: Call) -> Traffic:
     if options.any("remote-name", "remote-name-all") and "no-clobber" not in options:
         saves += [Word((_last(word.text),), word.source) for word in urls if _last(word.text)]
     return Traffic(
-        prints=not options.any("output", "remote-name", "remote-name-all", "head") or any(word.text == "-" for word in saves),
+        prints=not options.any("output", "remote-name", "remote-name-all", "head")
+        or any(word.text == "-" for word in saves),
         saves=tuple(saves),
         files=(*(word for word in (*files, *uploads) if word.text != "-"), *options.values("config")),
         words=(*data, *options.values("data-raw", "form-string", "header", "url-query", "form", "user"), *urls),
@@ -84,10 +85,14 @@ def wget_options(call: Call) -> Options:
 
 def _wget(call: Call) -> Traffic:
     options = wget_options(call)
-    if options.informs or not options.operands and "input-file" not in options:
+    if options.informs or (not options.operands and "input-file" not in options):
         return _NONE
     target = options.last("output-document")
-    saves = (target,) if target is not None else tuple(Word((_last(word.text) or "index.html",), word.source) for word in options.operands)
+    saves = (
+        (target,)
+        if target is not None
+        else tuple(Word((_last(word.text) or "index.html",), word.source) for word in options.operands)
+    )
     stdout = target is not None and target.text in {"-", "/dev/stdout"}
     return Traffic(
         prints=stdout,
@@ -100,11 +105,24 @@ def _wget(call: Call) -> Traffic:
 
 def _http(call: Call) -> Traffic:
     """httpie and xh: ``http POST host name=value file@path``."""
-    options = call.options("o:,output: d,download a:,auth: j f h v b ,offline s:,style: p: ,session: ,timeout: ,verify: ,body ,headers ,raw:")
+    options = call.options(
+        "o:,output: d,download a:,auth: j f h v b ,offline s:,style: p: ,session: ,timeout: ,verify: ,body ,headers ,raw:"
+    )
     if options.informs or "offline" in options or not options.operands:
         return _NONE
-    files = [cut(word, word.prefix.index("@") + 1) for word in options.operands if "@" in word.prefix and "://" not in word.prefix]
-    return Traffic(prints="output" not in options and "download" not in options, saves=options.values("output"), files=tuple(files), words=options.operands, stdin=bool(call.invocation.upstream), address=options.operands[-1].text)
+    files = [
+        cut(word, word.prefix.index("@") + 1)
+        for word in options.operands
+        if "@" in word.prefix and "://" not in word.prefix
+    ]
+    return Traffic(
+        prints="output" not in options and "download" not in options,
+        saves=options.values("output"),
+        files=tuple(files),
+        words=options.operands,
+        stdin=bool(call.invocation.upstream),
+        address=options.operands[-1].text,
+    )
 
 
 _NC = "l,listen k p:,source-port: e:,exec: c:,sh-exec: z u,udp v n w:,wait: i: q: s: x: X: N C d D U 4 6 r t b: I: O: T: P: V: g: G: m: o: ,ssl ,proxy: ,lua-exec: ,keep-open ,allow: ,send-only ,recv-only"
@@ -114,7 +132,12 @@ def _nc(call: Call) -> Traffic:
     options = call.options(_NC)
     if options.informs or not (options.operands or "listen" in options) or "z" in options:
         return _NONE
-    return Traffic(prints=True, stdin=True, words=options.operands, address=options.operands[0].text if options.operands else "listen")
+    return Traffic(
+        prints=True,
+        stdin=True,
+        words=options.operands,
+        address=options.operands[0].text if options.operands else "listen",
+    )
 
 
 _SHELLS = re.compile(r"(^|[\s/,:])(ba|da|z|k|a|mk|fi|c|tc)?sh\b|powershell|cmd(\.exe)?\b|python|perl")
@@ -131,16 +154,27 @@ def _nc_effects(call: Call) -> Iterator[Effect]:
         yield from call.shell(program)
 
 
-_SOCAT_REMOTE = re.compile(r"(?i)(tcp\w*|udp\w*|openssl\w*|ssl\w*|sctp\w*|socks\w*|proxy\w*|vsock\w*|unix-?connect|ip4?6?\w*)(-connect|-listen|-sendto|-recv\w*)?:")
+_SOCAT_REMOTE = re.compile(
+    r"(?i)(tcp\w*|udp\w*|openssl\w*|ssl\w*|sctp\w*|socks\w*|proxy\w*|vsock\w*|unix-?connect|ip4?6?\w*)(-connect|-listen|-sendto|-recv\w*)?:"
+)
 
 
 def _socat(call: Call) -> Traffic:
     ends = [word for word in call.words if not word.prefix.startswith("-") or word.text == "-"]
     if not any(_SOCAT_REMOTE.match(word.prefix) for word in ends):
         return _NONE
-    files = [Word((word.text.partition(":")[2].partition(",")[0].strip('"'),), word.source) for word in ends if re.match(r"(?i)(open|file|gopen|rdonly|create|pipe):", word.prefix)]
+    files = [
+        Word((word.text.partition(":")[2].partition(",")[0].strip('"'),), word.source)
+        for word in ends
+        if re.match(r"(?i)(open|file|gopen|rdonly|create|pipe):", word.prefix)
+    ]
     bare = [word for word in ends if ":" not in word.text and word.text not in {"-", "STDIN", "STDIO"}]
-    return Traffic(prints=True, stdin=any(word.text.upper() in {"-", "STDIN", "STDIO"} for word in ends), files=(*files, *bare), address=next(word.text for word in ends if _SOCAT_REMOTE.match(word.prefix)))
+    return Traffic(
+        prints=True,
+        stdin=any(word.text.upper() in {"-", "STDIN", "STDIO"} for word in ends),
+        files=(*files, *bare),
+        address=next(word.text for word in ends if _SOCAT_REMOTE.match(word.prefix)),
+    )
 
 
 def _socat_effects(call: Call) -> Iterator[Effect]:
@@ -160,7 +194,9 @@ def _socat_effects(call: Call) -> Iterator[Effect]:
 
 _SSH = "1 2 4 6 A a C f G g K k M N n q s T t V v X x Y y B: b: c: D: E: e: F: I: i: J: L: l: m: O: o: P: p: Q: R: S: W: w:"
 _SCP = "1 2 3 4 6 A B C O p q R r s T v c: D: F: i: J: l: o: P: S: X:"
-_RUNS = re.compile(r"(?i)\s*(proxycommand|localcommand|knownhostscommand|match\s+exec|pkcs11provider|securitykeyprovider)\s*[= ]\s*")
+_RUNS = re.compile(
+    r"(?i)\s*(proxycommand|localcommand|knownhostscommand|match\s+exec|pkcs11provider|securitykeyprovider)\s*[= ]\s*"
+)
 
 
 def _ssh_effects(call: Call) -> Iterator[Effect]:
@@ -185,17 +221,21 @@ def _ssh(call: Call) -> Traffic:
 
 def _elsewhere(word: Word) -> bool:
     head = word.prefix.partition("/")[0]
-    return (":" in head and len(head.partition(":")[0]) > 1) or word.prefix.startswith(("scp://", "sftp://", "rsync://"))
+    return (":" in head and len(head.partition(":")[0]) > 1) or word.prefix.startswith(
+        ("scp://", "sftp://", "rsync://")
+    )
 
 
 def _copying(call: Call) -> Traffic:
     options = rsync_options(call) if call.name == "rsync" else call.options(_SCP)
-    if options.informs or len(options.operands) < 2 or options.any("dry-run"):  # noqa: PLR2004
+    if options.informs or len(options.operands) < 2 or options.any("dry-run"):
         return _NONE
     sources, target = sources_and_target(options)
     if target is not None and _elsewhere(target):
         flat = call.name == "rsync" and "no-recursive" in options
-        return Traffic(files=tuple(word for word in sources if not (flat and word.text.endswith("/"))), address=target.text)
+        return Traffic(
+            files=tuple(word for word in sources if not (flat and word.text.endswith("/"))), address=target.text
+        )
     remote = [word for word in sources if _elsewhere(word)]
     saves = () if target is None or not remote else (target,)
     return Traffic(saves=saves, address=remote[0].text if remote else "")
@@ -203,7 +243,9 @@ def _copying(call: Call) -> Traffic:
 
 def _tar(call: Call) -> Traffic:
     options = tar_options(call)
-    target = options.last("file") or next((value for name, value in call.invocation.environment if name == "TAPE"), None)
+    target = options.last("file") or next(
+        (value for name, value in call.invocation.environment if name == "TAPE"), None
+    )
     if target is None or not _elsewhere(target) or not options.any("create", "append", "update"):
         return _NONE
     return Traffic(files=options.operands, address=target.text)
@@ -211,7 +253,12 @@ def _tar(call: Call) -> Traffic:
 
 def _mail(call: Call) -> Traffic:
     options = call.options("s:,subject: a:,attach: A: c: b: r: S: q: E n v i t f:")
-    return Traffic(stdin=True, files=options.values("attach", "A"), words=options.operands, address=" ".join(word.text for word in options.operands))
+    return Traffic(
+        stdin=True,
+        files=options.values("attach", "A"),
+        words=options.operands,
+        address=" ".join(word.text for word in options.operands),
+    )
 
 
 def _ftp(call: Call) -> Traffic:
@@ -230,9 +277,17 @@ def _openssl(call: Call) -> Traffic:
 def _cloud_copy(call: Call) -> Traffic:
     texts = [word for word in call.words if not word.prefix.startswith("-")]
     remote = re.compile(r"(s3|gs|https?|r2|b2)://|[\w-]+:")
-    if not texts or not remote.match(texts[-1].prefix) or not {"cp", "sync", "mv", "copy", "rsync"} & {word.text for word in texts[:3]}:
+    if (
+        not texts
+        or not remote.match(texts[-1].prefix)
+        or not {"cp", "sync", "mv", "copy", "rsync"} & {word.text for word in texts[:3]}
+    ):
         return _NONE
-    return Traffic(files=tuple(word for word in texts[:-1] if not remote.match(word.prefix)), stdin=any(word.text == "-" for word in call.words), address=texts[-1].text)
+    return Traffic(
+        files=tuple(word for word in texts[:-1] if not remote.match(word.prefix)),
+        stdin=any(word.text == "-" for word in call.words),
+        address=texts[-1].text,
+    )
 
 
 def _gist(call: Call) -> Traffic:

@@ -131,14 +131,16 @@ _SAME: Final[Mapping[str, str]] = MappingProxyType({
 _SKIP: Final = re.compile(
     r"^(-n|--namespace|--context|--kubeconfig|--cluster|--user|-s|--server|--profile|--region|--output|--endpoint-url|--project|--subscription|--account|--format|--configuration|-H|--host|-c|--log-level|--config|-f|--file|-p|--project-name|--env-file|--chdir|-R|--repo|--prefix|-C|--cwd|--registry|-h|-a|-u|--tenant|-t|--kube-context|--query|-o|-g|--resource-group|-w|--workspace)$"
 )
-_DRY: Final = frozenset({"--help", "--dry-run", "--dryrun", "--dry-run=client", "--dry-run=server", "--what-if", "help"})
+_DRY: Final = frozenset(
+    {"--help", "--dry-run", "--dryrun", "--dry-run=client", "--dry-run=server", "--what-if", "help"}
+)
 _VALUE_H = frozenset({"docker", "redis-cli"})
 
 
 def _service(call: Call) -> Iterator[Effect]:
     name = _SAME.get(call.name, call.name)
     texts = list(call.texts)
-    if set(texts) & _DRY or "-h" in texts and name not in _VALUE_H:
+    if set(texts) & _DRY or ("-h" in texts and name not in _VALUE_H):
         return
     line = ("compose " if call.name.endswith("-compose") else "") + " ".join(_action(texts, name))
     for pattern, kind, harm, why in _ROWS[name]:
@@ -157,7 +159,9 @@ def _action(texts: list[str], name: str) -> list[str]:
     return rest
 
 
-_DROPS: Final = re.compile(r"(?is)\b(drop\s+(database|schema|table|keyspace|index|view|user|role|owned|collection|tablespace)|truncate\s+(table\s+)?\w|delete\s+from\s+[\w.\"`\[\]]+\s*(;|$|'|\")|alter\s+table\s+.*\bdrop\b|update\s+[\w.\"`]+\s+set\s+(?!.*\bwhere\b))")
+_DROPS: Final = re.compile(
+    r"(?is)\b(drop\s+(database|schema|table|keyspace|index|view|user|role|owned|collection|tablespace)|truncate\s+(table\s+)?\w|delete\s+from\s+[\w.\"`\[\]]+\s*(;|$|'|\")|alter\s+table\s+.*\bdrop\b|update\s+[\w.\"`]+\s+set\s+(?!.*\bwhere\b))"
+)
 _SQL_OPTIONS = "c:,command: e:,execute: f:,file: q:,query: Q: s: ,cmd: ,eval: d:,dbname:,database: h:,host: U:,username: u:,user: p?,password? P:,port: t A B N i: S: o:,output: v: w W X"
 
 
@@ -169,8 +173,13 @@ def _sql(call: Call) -> Iterator[Effect]:
         found = _DROPS.search(word.text)
         if found:
             harm: Harm = "high" if not re.match(r"(?i)update|alter", found[0]) else "medium"
-            yield call.effect("database", harm, found[0].strip(), why="data are deleted for good", safer="make a dump first")
-        shell = re.search(r"\\!\s*(.+)|\\copy .* program '([^']+)'|(?i:copy .* (?:from|to) program '([^']+)')|^\.(?:shell|system)\s+(.+)", word.text)
+            yield call.effect(
+                "database", harm, found[0].strip(), why="data are deleted for good", safer="make a dump first"
+            )
+        shell = re.search(
+            r"\\!\s*(.+)|\\copy .* program '([^']+)'|(?i:copy .* (?:from|to) program '([^']+)')|^\.(?:shell|system)\s+(.+)",
+            word.text,
+        )
         if shell:
             yield from call.shell(Word((next(group for group in shell.groups() if group),), shell[0]))
 

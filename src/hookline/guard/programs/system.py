@@ -17,10 +17,10 @@ _NO_VALUE = "n t,test d"
 
 #: program -> (kind, harm, why): dangerous whatever its arguments, if it has any operand.
 _ALWAYS: Final[Mapping[str, tuple[str, Harm, str]]] = MappingProxyType({
-    **dict.fromkeys("mkfs mke2fs mkswap mkntfs mkdosfs mkudffs newfs newfs_apfs newfs_hfs wipefs blkdiscard hdparm nvme badblocks sgdisk parted fdisk cfdisk sfdisk gdisk zpool zfs btrfs mdadm dmsetup pvremove pvcreate vgremove vgreduce lvremove lvreduce lvresize sg_format flashrom fwupdmgr nwipe partx e2fsck tune2fs xfs_repair resize2fs bcache".split(), ("device", "critical", "data on a disk are destroyed or cannot be reached")),
-    **dict.fromkeys("shutdown reboot halt poweroff init telinit kexec".split(), ("process", "high", "the machine stops")),
-    **dict.fromkeys("insmod rmmod modprobe kmod swapoff sysctl setenforce ufw iptables ip6tables nft firewall-cmd pfctl setcap visudo update-rc.d chkconfig mount umount losetup grub-install grub-mkconfig efibootmgr bootctl bless nvram csrutil spctl systemsetup pwpolicy kextload update-grub".split(), ("privilege", "medium", "it changes the system itself")),
-    **dict.fromkeys("useradd adduser userdel deluser usermod groupadd groupdel groupmod gpasswd passwd chpasswd chsh chfn vipw newusers sysadminctl dseditgroup".split(), ("privilege", "high", "it changes who may use the machine")),
+    **dict.fromkeys(["mkfs", "mke2fs", "mkswap", "mkntfs", "mkdosfs", "mkudffs", "newfs", "newfs_apfs", "newfs_hfs", "wipefs", "blkdiscard", "hdparm", "nvme", "badblocks", "sgdisk", "parted", "fdisk", "cfdisk", "sfdisk", "gdisk", "zpool", "zfs", "btrfs", "mdadm", "dmsetup", "pvremove", "pvcreate", "vgremove", "vgreduce", "lvremove", "lvreduce", "lvresize", "sg_format", "flashrom", "fwupdmgr", "nwipe", "partx", "e2fsck", "tune2fs", "xfs_repair", "resize2fs", "bcache"], ("device", "critical", "data on a disk are destroyed or cannot be reached")),
+    **dict.fromkeys(["shutdown", "reboot", "halt", "poweroff", "init", "telinit", "kexec"], ("process", "high", "the machine stops")),
+    **dict.fromkeys(["insmod", "rmmod", "modprobe", "kmod", "swapoff", "sysctl", "setenforce", "ufw", "iptables", "ip6tables", "nft", "firewall-cmd", "pfctl", "setcap", "visudo", "update-rc.d", "chkconfig", "mount", "umount", "losetup", "grub-install", "grub-mkconfig", "efibootmgr", "bootctl", "bless", "nvram", "csrutil", "spctl", "systemsetup", "pwpolicy", "kextload", "update-grub"], ("privilege", "medium", "it changes the system itself")),
+    **dict.fromkeys(["useradd", "adduser", "userdel", "deluser", "usermod", "groupadd", "groupdel", "groupmod", "gpasswd", "passwd", "chpasswd", "chsh", "chfn", "vipw", "newusers", "sysadminctl", "dseditgroup"], ("privilege", "high", "it changes who may use the machine")),
 })  # fmt: skip
 _READS: Final = re.compile(
     r"^(list|show|status|info|get|print|check|-l|-L|--list|-a|--all|--query|--verbose|-v|-n|-S|--list-rules|-p|/proc.*|help|version|scan|--detail|--examine|--scan|smart-log|id-ctrl|iostat|history|subvolume|filesystem|device|-sr|-s)$"
@@ -46,9 +46,13 @@ def _always(call: Call) -> Iterator[Effect]:
     if name == "lvm":
         name = next((text for text in call.texts if text in _ALWAYS), "")
     texts = [word.text for word in words]
-    if name not in _ALWAYS or set(texts) & _HELP or not texts and name not in {"reboot", "halt", "poweroff", "shutdown"}:
+    if (
+        name not in _ALWAYS
+        or set(texts) & _HELP
+        or (not texts and name not in {"reboot", "halt", "poweroff", "shutdown"})
+    ):
         return
-    if _dry(name, call.texts) or name == "shutdown" and "-c" in texts:
+    if _dry(name, call.texts) or (name == "shutdown" and "-c" in texts):
         return
     pattern = _DESTROYS.get(name)
     if pattern is not None and not any(pattern.fullmatch(text) for text in texts):
@@ -69,28 +73,39 @@ def _dry(name: str, texts: tuple[str, ...]) -> bool:
 
 def _diskutil(call: Call) -> Iterator[Effect]:
     verb = call.texts[0].lower() if call.texts else ""
-    if re.match(r"erase|zero|random|secureerase|partitiondisk|reformat|splitpartition|mergepartitions|resizevolume", verb):
-        yield call.effect("device", "critical", " ".join(call.texts), where="device", why="data on a disk are destroyed")
-    elif verb == "apfs" and len(call.texts) > 1 and re.match(r"delete|erase", call.texts[1].lower()):
-        yield call.effect("device", "critical", " ".join(call.texts), where="device", why="data on a disk are destroyed")
+    if re.match(
+        r"erase|zero|random|secureerase|partitiondisk|reformat|splitpartition|mergepartitions|resizevolume", verb
+    ) or (verb == "apfs" and len(call.texts) > 1 and re.match(r"delete|erase", call.texts[1].lower())):
+        yield call.effect(
+            "device", "critical", " ".join(call.texts), where="device", why="data on a disk are destroyed"
+        )
 
 
 def _cryptsetup(call: Call) -> Iterator[Effect]:
     if set(call.texts) & {"luksFormat", "reencrypt", "luksRemoveKey", "luksKillSlot"}:
-        yield call.effect("device", "critical", " ".join(call.texts), where="device", why="data on a disk are destroyed")
+        yield call.effect(
+            "device", "critical", " ".join(call.texts), where="device", why="data on a disk are destroyed"
+        )
     elif "erase" in call.texts or "luksErase" in call.texts:
-        yield call.effect("device", "medium", " ".join(call.texts), where="device", why="all keys of the disk are erased")
+        yield call.effect(
+            "device", "medium", " ".join(call.texts), where="device", why="all keys of the disk are erased"
+        )
 
 
 _GUARDIAN = re.compile(r"(?i)hookline|\bnah\b|\bdcg\b|shguard|safety-net")
 
 
 def _kill(call: Call) -> Iterator[Effect]:
-    options = parse_options([word for word in call.words if not re.fullmatch(r"-(\d+|(SIG)?[A-Z]{3,}\d*)", word.text)], "s:,signal: n: l,list? L q: p f,full x,exact u:,euid:,user: U: g: P: G: t: n,newest o,oldest i I e v w,wait r,regexp a k")
+    options = parse_options(
+        [word for word in call.words if not re.fullmatch(r"-(\d+|(SIG)?[A-Z]{3,}\d*)", word.text)],
+        "s:,signal: n: l,list? L q: p f,full x,exact u:,euid:,user: U: g: P: G: t: n,newest o,oldest i I e v w,wait r,regexp a k",
+    )
     if options.any("list", "L") or options.informs:
         return
     names = " ".join(word.text for word in options.operands)
-    everything = "-1" in call.texts and call.name == "kill" and any(word.text == "-1" for word in call.words[1:] or ()) or re.search(r"(^| )(1|-1)( |$)", names) and call.name == "kill"
+    everything = (
+        "-1" in call.texts and call.name == "kill" and any(word.text == "-1" for word in call.words[1:] or ())
+    ) or (re.search(r"(^| )(1|-1)( |$)", names) and call.name == "kill")
     if _GUARDIAN.search(names):
         yield call.effect("guard", "critical", names, why="it stops the guard of this machine")
     elif everything:
@@ -108,13 +123,24 @@ def _service(call: Call) -> Iterator[Effect]:
     names = " ".join(texts[1:])
     if call.name == "service" and len(texts) > 1:
         verb, names = texts[1], texts[0]
-    if re.match(r"(enable|start|restart|reenable|link|edit|set-default|preset|load|bootstrap|kickstart|submit|enable-linger|add-wants|revert)$", verb):
+    if re.match(
+        r"(enable|start|restart|reenable|link|edit|set-default|preset|load|bootstrap|kickstart|submit|enable-linger|add-wants|revert)$",
+        verb,
+    ):
         harm: Harm = "medium" if verb in {"start", "restart", "kickstart"} else "high"
         yield call.effect("persistence", harm, names, why="a service is started or set up to start by itself")
-    elif re.match(r"(stop|disable|mask|kill|isolate|unload|bootout|remove|poweroff|reboot|halt|suspend|hibernate|rescue|emergency|kexec)$", verb):
+    elif re.match(
+        r"(stop|disable|mask|kill|isolate|unload|bootout|remove|poweroff|reboot|halt|suspend|hibernate|rescue|emergency|kexec)$",
+        verb,
+    ):
         own = _GUARDIAN.search(names) is not None
         stops = verb in {"poweroff", "reboot", "halt", "rescue", "emergency", "kexec", "isolate"}
-        yield call.effect("guard" if own else "process", "critical" if own else "high" if stops else "medium", names or verb, why="a service or the machine is stopped")
+        yield call.effect(
+            "guard" if own else "process",
+            "critical" if own else "high" if stops else "medium",
+            names or verb,
+            why="a service or the machine is stopped",
+        )
 
 
 def _crontab(call: Call) -> Iterator[Effect]:
@@ -122,7 +148,13 @@ def _crontab(call: Call) -> Iterator[Effect]:
     if "l" in options or options.informs:
         return
     why = "all scheduled jobs are deleted" if "r" in options else "it runs later by itself"
-    yield call.effect("persistence", "high", " ".join(call.texts), why=why, safer="crontab -l > backup first" if "r" in options else "")
+    yield call.effect(
+        "persistence",
+        "high",
+        " ".join(call.texts),
+        why=why,
+        safer="crontab -l > backup first" if "r" in options else "",
+    )
 
 
 def _at(call: Call) -> Iterator[Effect]:
@@ -132,7 +164,18 @@ def _at(call: Call) -> Iterator[Effect]:
 
 def _gain(call: Call) -> Iterator[Effect]:
     """sudo and its like; what they start is an invocation of its own."""
-    if call.name in {"sudo", "doas"} and set(call.texts) & {"-l", "--list", "-v", "-k", "-K", "-V", "--version", "-h", "--help", "--validate"}:
+    if call.name in {"sudo", "doas"} and set(call.texts) & {
+        "-l",
+        "--list",
+        "-v",
+        "-k",
+        "-K",
+        "-V",
+        "--version",
+        "-h",
+        "--help",
+        "--validate",
+    }:
         return
     yield call.effect("privilege", "medium", " ".join(call.texts[:3]), why="it runs with the rights of another user")
 
@@ -143,36 +186,70 @@ def _hookline(call: Call) -> Iterator[Effect]:
     verb, action = (*texts, "", "")[:2]
     weakens = (
         verb in {"undeploy", "purge", "remove", "init"}
-        or verb == "trust" and "--list" not in call.texts
-        or verb == "daemon" and action in {"stop", "restart"}
-        or verb == "hooks" and action in {"off", "disable", "remove", "delete", "edit", ""}
-        or verb in {"packs", "pack", "add", "update", "policy", "fleet", "sync"} and action not in {"check", "test", "status", "list"}
+        or (verb == "trust" and "--list" not in call.texts)
+        or (verb == "daemon" and action in {"stop", "restart"})
+        or (verb == "hooks" and action in {"off", "disable", "remove", "delete", "edit", ""})
+        or (
+            verb in {"packs", "pack", "add", "update", "policy", "fleet", "sync"}
+            and action not in {"check", "test", "status", "list"}
+        )
     )
     if weakens and not set(call.texts) & _HELP and verb:
-        yield call.effect("guard", "critical", f"{call.name} {verb}", why="it changes or stops the guard of this machine", safer="ask the person to run it")
+        yield call.effect(
+            "guard",
+            "critical",
+            f"{call.name} {verb}",
+            why="it changes or stops the guard of this machine",
+            safer="ask the person to run it",
+        )
 
 
 def _agent(call: Call) -> Iterator[Effect]:
     """Agents started without their hooks or without asking."""
-    loose = {"--safe-mode", "--pure", "--bare", "--no-hooks", "--disable-hooks", "--dangerously-skip-permissions", "--yolo", "--allow-all-tools", "--dangerously-bypass-approvals-and-sandbox", "--full-auto", "--permission-mode=bypassPermissions"}
+    loose = {
+        "--safe-mode",
+        "--pure",
+        "--bare",
+        "--no-hooks",
+        "--disable-hooks",
+        "--dangerously-skip-permissions",
+        "--yolo",
+        "--allow-all-tools",
+        "--dangerously-bypass-approvals-and-sandbox",
+        "--full-auto",
+        "--permission-mode=bypassPermissions",
+    }
     found = sorted(set(call.texts) & loose)
     if found and not set(call.texts) & _HELP:
-        yield call.effect("guard", "high", " ".join(found), why="an agent without its hooks or without asking has no guard")
+        yield call.effect(
+            "guard", "high", " ".join(found), why="an agent without its hooks or without asking has no guard"
+        )
 
 
 def _guard_tool(call: Call) -> Iterator[Effect]:
-    if set(call.texts) & {"uninstall", "disable", "off", "remove", "allow", "trust", "unprotect", "pause"} and not set(call.texts) & _HELP:
+    if (
+        set(call.texts) & {"uninstall", "disable", "off", "remove", "allow", "trust", "unprotect", "pause"}
+        and not set(call.texts) & _HELP
+    ):
         yield call.effect("guard", "critical", " ".join(call.texts), why="it changes or stops a guard of this machine")
 
 
 def _pull_out(call: Call) -> Iterator[Effect]:
     """Reading of keychains and password stores."""
     text = " ".join(call.texts)
-    if call.name == "security" and re.search(r"find-(generic|internet)-password.* -\w*[wg]|dump-keychain|export", " " + text):
+    if call.name == "security" and re.search(
+        r"find-(generic|internet)-password.* -\w*[wg]|dump-keychain|export", " " + text
+    ):
         yield call.effect("secret", "high", text, why="it prints stored passwords")
-    elif call.name == "security" and re.search(r"delete-|unlock-keychain|set-key|add-trusted-cert|authorizationdb", text):
+    elif call.name == "security" and re.search(
+        r"delete-|unlock-keychain|set-key|add-trusted-cert|authorizationdb", text
+    ):
         yield call.effect("privilege", "medium", text, why="it changes the keychain")
-    elif call.name in {"pass", "op", "bw", "lpass", "secret-tool", "gopass", "vault", "doppler", "infisical", "chamber"} and re.search(r"\b(show|read|get|item|lookup|kv|export|secrets|ls)\b", text) and " list" not in text:
+    elif (
+        call.name in {"pass", "op", "bw", "lpass", "secret-tool", "gopass", "vault", "doppler", "infisical", "chamber"}
+        and re.search(r"\b(show|read|get|item|lookup|kv|export|secrets|ls)\b", text)
+        and " list" not in text
+    ):
         yield call.effect("secret", "medium", text, why="it prints stored passwords")
     elif call.name == "gpg" and re.search(r"--export-secret|--delete-(secret-)?key", text):
         yield call.effect("secret", "high", text, why="it prints or deletes private keys")
@@ -184,7 +261,9 @@ def _history(call: Call) -> Iterator[Effect]:
 
 
 def _set_hostname(call: Call) -> Iterator[Effect]:
-    if call.name in {"networksetup", "scutil"} and not re.match(r"-(set|remove|delete|create)|--set", " ".join(call.texts)):
+    if call.name in {"networksetup", "scutil"} and not re.match(
+        r"-(set|remove|delete|create)|--set", " ".join(call.texts)
+    ):
         return
     if call.name == "defaults" and call.texts[:1] not in (("write",), ("delete",), ("import",)):
         return

@@ -1,0 +1,140 @@
+"""Show what the guard reads in a command, or measure it on judged commands.
+
+  hookline guard explain 'COMMAND'             what it would start, its effects, and what each policy answers
+  hookline guard score FILE.jsonl              caught, missed, asked about, false alarms; each line of the file is
+                                               {"command": …, "expect": "deny" | "pass" | "allow" | "ask"}
+
+A guard is no sandbox: it judges the text of a command, not what a program does once it runs.
+
+explain --json prints {"command", "verdict", "reason", "safer", "policy", "reads_only", "programs": [[words]],
+"effects": [{"kind", "harm", "what", "where", "why", "cause", "safer", "answer"}], "doubts": [{"reason", "source"}]}.
+score --json prints {"cases", "caught", "missed": [commands], "asked": [commands], "false_alarms": [commands],
+"granted": n, "granted_wrongly": [commands]}. "deny": refused (deny or ask) or missed. "pass": refused outright is a false
+alarm. "ask": granted is granted wrongly. The commands are judged on an imagined machine, not on this one.
+"""
+
+from __future__ import annotations
+
+import os
+from argparse import ArgumentParser, Namespace
+from datetime import date
+
+from hookline.cli.output import paint_status, plural, print_json, safe, table
+from hookline.cli.parser import add_json
+from hookline.core._dataclass import replace
+from hookline.core.errors import DataError
+from hookline.guard.judge import Verdict, here, judge, make_scene
+from hookline.guard.policy import POLICIES, READY, Policy
+from hookline.guard.score import Score, rates, score
+
+#: How many commands of a kind are listed for a person.
+_LISTED = 40
+
+
+def configure(parser: ArgumentParser) -> None:
+    parser.add_argument("act", metavar="explain|score", choices=("explain", "score"))
+    parser.add_argument("what", metavar="COMMAND|FILE", help="the command, or the file of judged commands")
+    parser.add_argument(
+        "--policy", choices=POLICIES, default="standard", help="the policy that judges (default standard)"
+    )
+    parser.add_argument("--allow", choices=("read-only",), help="grant commands that only read")
+    add_json(parser)
+
+
+def run(args: Namespace) -> int:
+    policy = replace(READY[args.policy], allow_read_only=args.allow == "read-only")
+    return _score(args, policy) if args.act == "score" else _explain(args, policy)
+
+
+def _explain(args: Namespace, policy: Policy) -> int:
+    around = here()
+    verdict = judge(args.what, policy=replace(policy, allow_read_only=True), around=around)
+    if args.json:
+        reading = make_scene(around).read(args.what)
+        print_json({
+            "command": args.what, "verdict": verdict.verdict, "reason": verdict.reason, "safer": verdict.safer,
+            "policy": policy.name, "reads_only": verdict.reads_only,
+            "programs": [[word.text for word in one.argv] for one in reading.invocations],
+            "effects": [_effect_row(verdict, policy, around.home, index) for index in range(len(verdict.effects))],
+            "doubts": [{"reason": one.reason, "source": one.source} for one in reading.doubts],
+        })  # fmt: skip
+        return 0
+    _print_explanation(args.what, verdict, around.home)
+    return 0
+
+
+def _effect_row(verdict: Verdict, policy: Policy, home: str, index: int) -> dict[str, str]:
+    one = verdict.effects[index]
+    row = {name: getattr(one, name) for name in ("kind", "harm", "what", "where", "why", "cause", "safer")}
+    return {**row, "answer": policy.answer(one, today=_today(), home=home)}
+
+
+def _today() -> date:
+    return date.today()  # noqa: DTZ011 (an exception ends on the person's own day)
+
+
+def _print_explanation(command: str, verdict: Verdict, home: str) -> None:
+    rows = [
+        (
+            one.kind,
+            one.harm,
+            safe(one.what, 40),
+            one.where,
+            *(paint_status(READY[name].answer(one, today=_today(), home=home)) for name in ("standard", "strict")),
+            safe(one.why, 60),
+        )
+        for one in verdict.effects
+    ]
+    if rows:
+        print(table(("effect", "harm", "what", "where", "standard", "strict", "why"), rows))
+    else:
+        print("No effect that any policy cares about.")
+    if verdict.reads_only:
+        print('It only reads: allow = "read-only" would grant it.')
+    for name in ("standard", "strict"):
+        answer = judge(command, policy=name)
+        print(
+            f"{name}: {paint_status('no opinion' if answer.verdict == 'none' else answer.verdict)}{': ' + safe(answer.reason) if answer.reason else ''}"
+        )
+
+
+def _score(args: Namespace, policy: Policy) -> int:
+    try:
+        with open(os.path.expanduser(args.what), encoding="utf-8") as file:
+            result = score(file, policy)
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{args.what} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    if result.problems:
+        raise DataError(f"{args.what}: {result.problems[0]}")
+    if args.json:
+        print_json({
+            "cases": result.cases, "caught": result.caught, "missed": result.missed, "asked": result.asked,
+            "false_alarms": result.false_alarms, "granted": result.granted, "granted_wrongly": result.granted_wrongly,
+        })  # fmt: skip
+        return 0
+    _print_score(result, policy.name)
+    return 0
+
+
+def _print_score(result: Score, policy: str) -> None:
+    print(f"{plural(result.cases, 'case')}, policy {policy}")
+    print(
+        table(
+            ("", "number", "of", "%"),
+            [(what, str(number), str(total), f"{100 * number / total:.1f}") for what, number, total in rates(result)],
+        )
+    )
+    lists = {
+        "missed": result.missed,
+        "false alarms": result.false_alarms,
+        "asked about": result.asked,
+        "granted wrongly": result.granted_wrongly,
+        "not granted": result.not_granted,
+    }
+    for title, commands in lists.items():
+        if commands:
+            print(f"\n{title}:")
+            for command in commands[:_LISTED]:
+                print(f"  {safe(command, 120)}")
+            if len(commands) > _LISTED:
+                print(f"  and {len(commands) - _LISTED} more; --json lists all")

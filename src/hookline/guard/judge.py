@@ -1,0 +1,142 @@
+"""The verdict on a command: read it, find its effects, let the policy answer. Pure, bounded, and never an exception."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from datetime import date
+from typing import Literal
+
+from hookline.core._dataclass import dataclass
+from hookline.guard.assess import assess
+from hookline.guard.call import Scene
+from hookline.guard.effects import HARMS, KINDS, Effect
+from hookline.guard.paths import Places
+from hookline.guard.policy import ANSWERS, READY, Answer, Policy
+from hookline.guard.read import read
+from hookline.guard.read_only import only_reads
+from hookline.guard.reading import Reading
+
+#: Longer commands are unknown: reading them would take longer than a person wants to wait.
+LONGEST = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """``none`` is no opinion: nobody is asked and nothing is granted. ``would`` is what a watching policy would answer."""
+
+    verdict: Literal["allow", "ask", "deny", "none"]
+    effects: tuple[Effect, ...] = ()
+    #: The effect that decided, and its answer in words.
+    cause: Effect | None = None
+    reason: str = ""
+    safer: str = ""
+    would: Answer = "allow"
+    reads_only: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """Where a command would run. Without ``resolve``, links are not followed and no file is looked at."""
+
+    cwd: str
+    home: str
+    project: str = ""
+    environment: Mapping[str, str] | None = None
+    resolve: Callable[[str], str] | None = None
+
+    def places(self) -> Places:
+        temp = (self.environment or {}).get("TMPDIR", "")
+        known = Places(
+            cwd=self.cwd,
+            project=self.project or self.cwd,
+            home=self.home,
+            temp=(temp.rstrip("/"),) if temp.startswith("/") else (),
+        )
+        return (
+            known
+            if self.resolve is None
+            else Places(cwd=known.cwd, project=known.project, home=known.home, temp=known.temp, resolve=self.resolve)
+        )
+
+
+def here() -> Surroundings:
+    """This process's own directory, home and environment, with links followed."""
+    home = os.environ.get("HOME") or os.path.expanduser("~")
+    return Surroundings(cwd=os.getcwd(), home=home, environment=dict(os.environ), resolve=os.path.realpath)
+
+
+def judge(
+    command: str, *, policy: Policy | str = "standard", around: Surroundings | None = None, today: date | None = None
+) -> Verdict:
+    """What a policy says to a command of bash.
+
+    >>> judge("git push --force", around=Surroundings(cwd="/work", home="/home/me")).verdict
+    'ask'
+    """
+    around = around or here()
+    policy = READY[policy] if isinstance(policy, str) else policy
+    scene = make_scene(around)
+    reading = _read(command, scene)
+    effects = assess(reading, scene)
+    grant = policy.allow_read_only and only_reads(reading, scene, effects)
+    return decide(effects, policy, around.home, command=command, today=today, grant=grant)
+
+
+def make_scene(around: Surroundings) -> Scene:
+    environment = around.environment if around.environment is not None else {"HOME": around.home, "TMPDIR": "/tmp"}  # noqa: S108
+    return Scene(
+        places=around.places(),
+        read=lambda text: read(text, home=around.home, environment=environment, complete=False),
+        assess=assess,
+    )
+
+
+def _read(command: str, scene: Scene) -> Reading:
+    if len(command) > LONGEST:
+        from hookline.guard.reading import Doubt
+
+        return Reading(doubts=(Doubt(reason="it is too long to be read", source=command[:80]),))
+    return scene.read(command)
+
+
+def decide(
+    effects: Iterable[Effect],
+    policy: Policy,
+    home: str,
+    *,
+    command: str = "",
+    today: date | None = None,
+    grant: bool = False,
+) -> Verdict:
+    """The strongest answer counts; among equals, the worst effect is named."""
+    effects = tuple(effects)
+    day = today or date.today()  # noqa: DTZ011 (an exception ends on the person's own day)
+    answers = [
+        (ANSWERS.index(policy.answer(one, command=command, today=day, home=home)), HARMS.index(one.harm), one)
+        for one in effects
+    ]
+    rank, _, worst = max(answers, key=lambda row: row[:2], default=(0, 0, None))
+    would = ANSWERS[rank]
+    cause = worst if rank else None
+    if would == "allow":
+        verdict: Literal["allow", "ask", "deny", "none"] = "allow" if grant else "none"
+    else:
+        verdict = would if policy.enforces else "none"
+    return Verdict(
+        verdict=verdict,
+        effects=effects,
+        cause=cause,
+        reason=explain(cause) if cause else "",
+        safer=cause.safer if cause else "",
+        would=would,
+        reads_only=grant,
+    )
+
+
+def explain(effect: Effect) -> str:
+    """One sentence: what happens, to what, why it matters, and a safer way."""
+    what = f": {effect.what}" if effect.what else ""
+    why = f" ({effect.why})" if effect.why else ""
+    safer = f" Safer: {effect.safer}." if effect.safer else ""
+    return f"{KINDS[effect.kind]}{what}{why}.{safer}"

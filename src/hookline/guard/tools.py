@@ -1,0 +1,183 @@
+"""The verdict on a call of an agent's own tools: files that it reads or edits, addresses that it fetches, MCP tools."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import date
+from typing import Any, Final
+
+from hookline.guard.effects import Effect
+from hookline.guard.judge import Surroundings, Verdict, decide, here, judge
+from hookline.guard.paths import Places, locate_path
+from hookline.guard.policy import READY, Policy
+from hookline.guard.sensitive import edit_kind, secret_harm
+
+_SHELLS: Final = frozenset({"Bash", "Shell", "run_shell_command", "shell", "local_shell", "exec_command", "bash"})
+_WRITES: Final = frozenset(
+    {"Write", "Edit", "MultiEdit", "NotebookEdit", "apply_patch", "write_file", "replace", "create_file"}
+)
+_READS: Final = frozenset(
+    {"Read", "NotebookRead", "Grep", "Glob", "LS", "read_file", "read_many_files", "search_file_content"}
+)
+_LISTS: Final = frozenset({"Glob", "LS", "list_directory"})
+_FETCHES: Final = frozenset({"WebFetch", "web_fetch", "WebSearch", "fetch"})
+_PATH_FIELDS: Final = (
+    "file_path",
+    "path",
+    "notebook_path",
+    "absolute_path",
+    "filename",
+    "target_file",
+    "paths",
+    "file_paths",
+)
+_PATCHED: Final = re.compile(
+    r"(?m)^\*\*\* (?:Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$|^(?:---|\+\+\+) [ab]/(.+)$"
+)
+_PRIVATE: Final = re.compile(
+    r"(?i)^(file:|ftp:)|//(localhost|127\.|0\.0\.0\.0|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|169\.254\.|\[::1\]|metadata\.google)"
+)
+_MCP_WRITES: Final = re.compile(r"(?i)(^|_)(write|edit|create|update|move|append|patch|save|put)(_|$|[A-Z])")
+_MCP_DELETES: Final = re.compile(r"(?i)(^|_)(delete|remove|drop|destroy|purge|truncate|wipe|kill|terminate)")
+_MCP_SENDS: Final = re.compile(r"(?i)(^|_)(send|post|upload|publish|share|email|comment|submit)")
+_LONG_QUERY = 400
+
+
+def judge_tool(
+    tool_name: str,
+    tool_input: Mapping[str, Any],
+    *,
+    policy: Policy | str = "standard",
+    around: Surroundings | None = None,
+    today: date | None = None,
+) -> Verdict:
+    """What a policy says to a tool call, by its canonical name and input; a shell's command is judged by ``judge``."""
+    around = around or here()
+    policy = READY[policy] if isinstance(policy, str) else policy
+    command = tool_input.get("command")
+    if tool_name in _SHELLS and command is not None:
+        text = command if isinstance(command, str) else _joined(command)
+        return judge(text, policy=policy, around=around, today=today)
+    effects = tuple(dict.fromkeys(_effects(tool_name, tool_input, around.places())))
+    grant = policy.allow_read_only and tool_name in _READS and all(one.harm == "low" for one in effects)
+    return decide(effects, policy, around.home, command=tool_name, today=today, grant=grant)
+
+
+def _joined(command: Any) -> str:
+    """An argv as a line of shell: ``["bash", "-lc", "…"]``."""
+    from shlex import quote
+
+    return " ".join(quote(str(word)) for word in command) if isinstance(command, (list, tuple)) else str(command)
+
+
+def _effects(tool: str, values: Mapping[str, Any], places: Places) -> Iterator[Effect]:
+    if tool in _WRITES:
+        for path in (*_paths(values), *_patched(values)):
+            yield from _edit(path, places, tool)
+    elif tool in _READS:
+        for path in _paths(values) if tool not in _LISTS else ():
+            yield from _look(path, places, tool)
+    elif tool in _FETCHES:
+        yield from _fetch(values, tool)
+    elif tool.startswith("mcp__"):
+        yield from _served(tool, values, places)
+
+
+def _paths(values: Mapping[str, Any]) -> Iterator[str]:
+    for name in _PATH_FIELDS:
+        found = values.get(name)
+        for path in found if isinstance(found, list) else [found]:
+            if isinstance(path, str) and path:
+                yield path
+
+
+def _patched(values: Mapping[str, Any]) -> Iterator[str]:
+    for name in ("patch", "input", "command", "diff"):
+        text = values.get(name)
+        if isinstance(text, list):
+            text = "\n".join(str(part) for part in text)
+        if isinstance(text, str):
+            for found in _PATCHED.finditer(text):
+                yield next(group for group in found.groups() if group).strip()
+
+
+def _edit(path: str, places: Places, tool: str) -> Iterator[Effect]:
+    place = locate_path(path, places, places.cwd, follow=True)
+    special = edit_kind(place.path)
+    if special is not None:
+        kind, harm, why = special
+        yield Effect(kind=kind, harm=harm, what=path, where=place.name, why=why, cause=tool)
+    elif secret_harm(place.path):
+        yield Effect(kind="secret", harm="medium", what=path, where=place.name, why="it holds credentials", cause=tool)
+    elif place.name in {"system", "root", "device"}:
+        yield Effect(
+            kind="overwrite", harm="high", what=path, where=place.name, why="the system depends on it", cause=tool
+        )
+    elif place.outside:
+        yield Effect(
+            kind="overwrite", harm="medium", what=path, where=place.name, why="it is outside the project", cause=tool
+        )
+    else:
+        yield Effect(kind="overwrite", harm="low", what=path, where=place.name, cause=tool)
+
+
+def _look(path: str, places: Places, tool: str) -> Iterator[Effect]:
+    place = locate_path(path, places, places.cwd, follow=True)
+    harm = secret_harm(place.path)
+    if harm:
+        yield Effect(kind="secret", harm=harm, what=path, where=place.name, why="it holds credentials", cause=tool)
+
+
+def _fetch(values: Mapping[str, Any], tool: str) -> Iterator[Effect]:
+    for name in ("url", "urls", "prompt", "query"):
+        found = values.get(name)
+        for url in found if isinstance(found, list) else [found]:
+            if isinstance(url, str):
+                yield from _address(url, tool)
+
+
+def _address(url: str, tool: str) -> Iterator[Effect]:
+    if re.match(r"(?i)file:", url) and secret_harm(url.partition("://")[2]):
+        yield Effect(kind="secret", harm="high", what=url, why="it holds credentials", cause=tool)
+    elif "169.254.169.254" in url or "metadata.google" in url:
+        yield Effect(
+            kind="secret",
+            harm="high",
+            what=url,
+            where="network",
+            why="the cloud hands out credentials there",
+            cause=tool,
+        )
+    elif _PRIVATE.search(url):
+        yield Effect(kind="send", harm="low", what=url, where="network", cause=tool)
+    elif "://" in url and len(url.partition("?")[2]) > _LONG_QUERY:
+        yield Effect(
+            kind="send", harm="medium", what=url[:80], where="network", why="the address carries much data", cause=tool
+        )
+
+
+def _served(tool: str, values: Mapping[str, Any], places: Places) -> Iterator[Effect]:
+    """A tool of an MCP server, by the verb in its name and the paths and addresses in its input."""
+    verb = tool.rpartition("__")[2]
+    changes = _MCP_WRITES.search(verb) or _MCP_DELETES.search(verb)
+    for path in _paths(values):
+        yield from _edit(path, places, tool) if changes else _look(path, places, tool)
+    yield from _fetch(values, tool)
+    for name in ("sql", "query", "statement"):
+        text = values.get(name)
+        if isinstance(text, str) and re.search(
+            r"(?i)\b(drop\s+(table|database|schema)|truncate\s|delete\s+from\s+\S+\s*;?\s*$)", text
+        ):
+            yield Effect(kind="database", harm="high", what=text[:80], why="data are deleted for good", cause=tool)
+    if _MCP_DELETES.search(verb) and not any(True for _ in _paths(values)):
+        yield Effect(
+            kind="infrastructure",
+            harm="medium",
+            what=verb,
+            where="remote",
+            why="something elsewhere is deleted",
+            cause=tool,
+        )
+    elif _MCP_SENDS.search(verb):
+        yield Effect(kind="send", harm="medium", what=verb, where="remote", why="others can see it", cause=tool)
