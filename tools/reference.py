@@ -85,6 +85,7 @@ EXAMPLES: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "url": ('"https://example.org/hook"', "must be given"),
         "headers": ('{ Authorization = "Bearer $TOKEN" }', "none"),
         "allow_insecure": ("true", "false"),
+        "variables": ('["TOKEN"]', "all, and each must be set"),
     },
     "agent": {
         "prompt": ('"Sum up the session."', "must be given"),

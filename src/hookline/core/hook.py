@@ -19,7 +19,8 @@ except ImportError:
     from hashlib import blake2b
 
 
-Mode = Literal["sync", "background", "detached", "apply-later"]
+#: ``async``: in the background of a process that goes on; detached from one that ends, which does not wait for it.
+Mode = Literal["sync", "background", "async", "detached", "apply-later"]
 OnFailure = Literal["ignore", "deny", "abort"]
 _OnUnsupported = Literal["deny", "ignore"]
 _AfterDeny = Literal["stop", "continue"]
@@ -188,6 +189,8 @@ class Http:
     headers: tuple[tuple[str, str], ...] = ()
     #: Plain http to a host that is not loopback was allowed explicitly.
     allow_insecure: bool = False
+    #: The only variables that headers may name, and every other is empty there; None: any, and each must be set.
+    variables: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -265,6 +268,8 @@ class HookSpec:
     output: Output = Output()
     environ: Mapping[str, str] = field(default_factory=empty)
     enabled: bool = True
+    #: Of the hooks of an event that match and have the same text here, only the first runs; "": it always runs.
+    same: str = ""
     #: Facts only the hook's own dialect needs again (quiet, allow_failure, …), as written.
     extra: Mapping[str, Any] = field(default_factory=empty)
     #: None for the many that say nothing of their cost.

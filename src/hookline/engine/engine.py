@@ -23,7 +23,7 @@ from hookline.core.settings import Settings
 from hookline.engine import fold
 from hookline.engine.eligibility import Explained, explain, outcome_without_running
 from hookline.engine.executor import Applied, Executor, Task
-from hookline.engine.match import Index
+from hookline.engine.match import Index, once_each
 from hookline.runners import RunnerPool
 from hookline.state.record import NullRecorder, Record, Recorder
 from hookline.state.sessions import MemorySessions, Sessions
@@ -45,6 +45,9 @@ _Counted = tuple[Event, "Facts"]
 
 #: Turns a decision into the one that is returned and recorded.
 _Finish: TypeAlias = "Callable[[Event, Decision], Decision]"
+
+
+_SAME = "the same hook runs for another matcher"
 
 
 def _nothing_blocked(_spec: HookSpec) -> Blocked | None:
@@ -186,7 +189,9 @@ class Engine:
             one = explain(spec, event, None if inert else self._index.why_not(spec, event, facts), self)
             return one if one.why else replace(one, why=self._over_budget(spec))
 
-        return tuple(map(explained, self._index.listening(event.kind.name)))
+        found = tuple(map(explained, self._index.listening(event.kind.name)))
+        run = {spec.id for spec in once_each([one.spec for one in found if not one.why])}
+        return tuple(replace(one, why=_SAME) if not one.why and one.spec.id not in run else one for one in found)
 
     def notes(self) -> list[str]:
         """What could not be recorded: a record with unknown gaps is worse than none."""

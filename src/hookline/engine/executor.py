@@ -95,6 +95,8 @@ class Executor:
                 return self._detach(task)
             case "background":
                 return self._run_in_thread(task, None)
+            case "async":
+                return self._run_in_thread(task, None) if self.live else self._detach(task)
             case "apply-later":
                 return self._run_in_thread(task, on_late) if self.live else self._detach(task)
 

@@ -64,8 +64,20 @@ _OPEN = Gates()
 
 
 def _selection(chosen: Sequence[HookSpec], held: Mapping[str, str], broken: Mapping[str, str]) -> Selection:
+    chosen = once_each(chosen, broken)
     plain = not broken and all(_unconditional(spec) for spec in chosen)
     return Selection(chosen=tuple(chosen), batches=tuple(batches(chosen)), held=held, broken=broken, plain=plain)
+
+
+def once_each(specs: Sequence[HookSpec], broken: Mapping[str, str] = EMPTY) -> Sequence[HookSpec]:
+    """Without those that are the same as one before."""
+    if not any(spec.same for spec in specs):
+        return specs
+    first: dict[str, str] = {}
+    for spec in specs:
+        if spec.id not in broken:
+            first.setdefault(spec.same, spec.id)
+    return [spec for spec in specs if not spec.same or first.get(spec.same, spec.id) == spec.id]
 
 
 def batches(specs: Iterable[HookSpec]) -> Iterable[tuple[HookSpec, ...]]:

@@ -7,6 +7,7 @@ import threading
 import time
 from contextlib import suppress
 
+from hookline.core._dataclass import replace
 from hookline.core.errors import StateError
 from hookline.core.hook import Command, HookSpec
 from hookline.core.result import RunResult
@@ -66,7 +67,7 @@ class CommandRunner:
         workspace = Workspace(job.settings.state_dir)
         launch = self._prepared(job, workspace)
         try:
-            raw = launch if isinstance(launch, RunResult) else _start_detached(launch, workspace)
+            raw = launch if isinstance(launch, RunResult) else _start_detached(_limited(launch, job), workspace)
         except (OSError, StateError) as error:
             raw = _unprepared(error)
         if raw.error:
@@ -153,6 +154,15 @@ def _first_found(
         if program and (len(choices) == 1 or os.path.exists(program)):
             return argv, program
     return choices[0], ""
+
+
+def _limited(launch: Launch, job: Job) -> Launch:
+    """Nobody of us is there when its time is up, so the system's ``timeout`` ends it, where there is one."""
+    program = job.spec.timeout is not None and find_program("timeout", os.defpath, ())
+    if not program:
+        return launch
+    argv = ("timeout", "-k", "5", f"{job.spec.timeout:f}", launch.program, *launch.argv[1:])
+    return replace(launch, program=program, argv=argv)
 
 
 def _start_detached(launch: Launch, workspace: Workspace) -> RunResult:

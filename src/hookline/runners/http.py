@@ -197,7 +197,7 @@ def _headers(action: Http, url: SplitResult, environ: Mapping[str, str]) -> dict
     for name, template in action.headers:
         if not _HEADER_NAME.fullmatch(name):
             raise _RefusedError(f"{name!r} is not a valid header name")
-        value = _expanded(name, template, environ)
+        value = _expanded(name, template, environ, action.variables)
         if "\r" in value or "\n" in value or "\0" in value:
             raise _RefusedError(f"the value of the header {name} contains a line break")
         # The same header in another spelling replaces ours; two of them would confuse servers.
@@ -214,11 +214,14 @@ def _basic(url: SplitResult) -> str:
     return "Basic " + base64.b64encode(pair.encode()).decode()
 
 
-def _expanded(header: str, template: str, environ: Mapping[str, str]) -> str:
-    """``$NAME`` and ``${NAME}`` from the caller's environment; a missing one is named, never sent empty."""
+def _expanded(header: str, template: str, environ: Mapping[str, str], allowed: tuple[str, ...] | None) -> str:
+    """``$NAME`` and ``${NAME}`` from the caller's environment; a missing one is named, never sent empty, unless the
+    hook lists its variables."""
 
     def value(found: re.Match[str]) -> str:
         name = found[1] or found[2]
+        if allowed is not None:
+            return environ.get(name, "") if name in allowed else ""
         if name not in environ:
             raise _RefusedError(f"the header {header} needs the environment variable {name}, which is not set")
         return environ[name]

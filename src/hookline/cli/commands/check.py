@@ -15,16 +15,20 @@ A project's file that is not approved is checked too, and shown as not approved.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
+from glob import glob
 from typing import TYPE_CHECKING
 
 from hookline.cli.loading import build_runtime, dialect_of_file, missing_registrations
 from hookline.cli.output import paint, paint_status, plural, print_json, safe
 from hookline.cli.parser import add_json, add_sources
+from hookline.config.files import read_text
 from hookline.core._dataclass import replace
 from hookline.core.describe import is_inner
 from hookline.core.problem import Problem
 from hookline.core.serialize import problem_shape
+from hookline.dialects import dialect_named
 from hookline.engine.build import READ_ONLY, Runtime
 from hookline.engine.lint import match_problems, program_problems
 from hookline.gateway.notices import approval_lines
@@ -33,6 +37,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from hookline.config import Loaded
+    from hookline.config.layers import SourceFile
     from hookline.gateway.required_events import Unregistered
     from hookline.state.trust import Approval
 
@@ -86,6 +91,7 @@ def _load_all(args: Namespace) -> Iterator[Runtime]:
 def _with_missing(runtime: Runtime, *, registered: bool) -> Loaded:
     more = [*map(_missing_problem, runtime.missing)]
     more += map(_unregistered_problem, missing_registrations(runtime)) if registered else []
+    more += (problem for one in runtime.loaded.sources if one.found for problem in _front_matter_problems(one))
     return replace(runtime.loaded, problems=(*runtime.loaded.problems, *more))
 
 
@@ -98,6 +104,19 @@ def _missing_problem(one: Approval) -> Problem:
 
 def _unregistered_problem(one: Unregistered) -> Problem:
     return Problem(file=one.path, severity="warning", pointer="$.hooks", finding=one.finding, fix=one.fix)
+
+
+def _front_matter_problems(source: SourceFile) -> Iterator[Problem]:
+    """Hooks in other files of the same agent, which run only while it uses that file, and never here."""
+    folder = os.path.dirname(source.path)
+    for pattern in getattr(dialect_named(source.dialect), "elsewhere", ()):
+        for name in sorted(glob(pattern, root_dir=folder)):
+            path = os.path.join(folder, name)
+            head = re.match(r"---\n(.*?)\n---", str(read_text(path) or ""), re.DOTALL)
+            if head is not None and re.search(r"^hooks\s*:", head[1], re.MULTILINE):
+                finding = "hookline does not run the hooks in this front matter, so no other agent has them"
+                fix = f"write those that count everywhere into {source.path} or hookline.toml"
+                yield Problem(file=path, severity="warning", pointer="$.hooks", finding=finding, fix=fix)
 
 
 def _problems(loaded: Loaded) -> list[Problem]:

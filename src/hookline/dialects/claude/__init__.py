@@ -28,4 +28,5 @@ DIALECT = module_dialect(
         "claude_family.payload": "event_in",
         "claude_family.reply": "reply_out",
     },
+    elsewhere=("skills/*/SKILL.md", "agents/*.md"),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -13,7 +13,7 @@ from hookline.core.hook import OWN_MODEL, Action, Command, FieldTest, HookSpec, 
 from hookline.core.tool_names import canonical
 from hookline.dialects.base import ConfigPlace, Layer, Lookup, Parsed, Rendered, agent_places
 from hookline.dialects.claude import EVENTS
-from hookline.dialects.claude_family.matcher import NAMES_OR_REGEX, NOT_REFUSED, claude_pattern, claude_text
+from hookline.dialects.claude_family.matcher import NAMES_OR_REGEX, NOT_REFUSED, claude_pattern, claude_text, names_pattern
 from hookline.dialects.claude_family.render import Groups, Losses, amount, command_text, writable_hooks
 from hookline.dialects.claude_family.settings_file import Findings, HookEntry, as_object, check_events, entries, show
 
@@ -45,7 +45,7 @@ def _tool(name: str) -> Pattern:
     if name.endswith("*"):
         return Pattern(style="glob", text=name)
     ours = canonical(name)
-    return Pattern(style="exact", options=tuple(dict.fromkeys((name, *_ANSWERING.get(ours, (ours,))))))
+    return names_pattern(tuple(dict.fromkeys((name, *_ANSWERING.get(ours, (ours,))))))
 
 
 def _rule_command(text: str) -> FieldTest:
@@ -114,13 +114,27 @@ _COMMAND_TIMEOUT, _PROMPT_TIMEOUT = 600.0, 30.0
 _SUBJECTS = {"InstructionsLoaded": "load_reason", "StopFailure": "error", "Elicitation": "mcp_server_name"}
 _SHARED = frozenset({"type", "if", "timeout", "statusMessage", "once"})
 _FIELDS: Mapping[str, frozenset[str]] = {
-    "command": _SHARED | {"command", "args", "async", "asyncRewake", "shell"},
+    "command": _SHARED | {"command", "args", "async", "asyncRewake", "rewakeMessage", "rewakeSummary", "shell"},
     "prompt": _SHARED | {"prompt", "model", "continueOnBlock"},
     "http": _SHARED | {"url", "headers", "allowedEnvVars"},
 }
 _SHELLS = ("bash", "powershell")
 #: Kept as written, so that a file can be written again.
-_KEPT = ("if", "statusMessage", "once", "asyncRewake", "shell", "continueOnBlock", "allowedEnvVars")
+_KEPT = (
+    "if", "statusMessage", "once", "asyncRewake", "rewakeMessage", "rewakeSummary", "shell", "continueOnBlock",
+)  # fmt: skip
+#: What only Claude Code itself can do: the hook runs without it.
+_WITHOUT: Mapping[str, tuple[str, str]] = {
+    "asyncRewake": ("a late exit code 2 does not wake the agent here", "use a hook that is not asynchronous where its answer matters"),
+    "rewakeMessage": ("nothing wakes the agent here, so this text is not shown", "use a hook that is not asynchronous"),
+    "rewakeSummary": ("nothing wakes the agent here, so this text is not shown", "use a hook that is not asynchronous"),
+    "statusMessage": ("only Claude Code shows this text while the hook runs", "nothing needs to be changed"),
+    "once": ("has an effect only in the front matter of a skill", "use `when = { once_per_session = true }` in hookline.toml"),
+    "continueOnBlock": ("a refusal ends the turn in Claude Code unless this is set; here it never does", "nothing needs to be changed"),
+}  # fmt: skip
+#: Where Claude Code passes a file for variables of later commands.
+_WITH_ENV_FILE = frozenset({"SessionStart", "Setup", "CwdChanged", "FileChanged"})
+_VARIABLE = re.compile(r"\$\{?([A-Za-z_]\w*)")
 
 
 def places(cwd: str, home: str, environ: Mapping[str, str]) -> tuple[ConfigPlace, ...]:
@@ -138,7 +152,15 @@ def parse(layers: Sequence[Layer], lookup: Lookup) -> Parsed:
             spec = _spec(entry, enabled=enabled)
             if spec is not None:
                 by_event.setdefault(spec.event, {}).setdefault(_meaning(spec), spec)
-    return Parsed(specs=tuple(chain.from_iterable(one.values() for one in by_event.values())), problems=findings.all())
+    specs = chain.from_iterable(_mark_same(tuple(one.values())) for one in by_event.values())
+    return Parsed(specs=tuple(specs), problems=findings.all())
+
+
+def _mark_same(specs: tuple[HookSpec, ...]) -> Iterator[HookSpec]:
+    """A command that stands under several matchers runs once, if they match together."""
+    keys = [repr((spec.action, spec.extra.get("if"), spec.extra.get("shell"))) for spec in specs]
+    for spec, key in zip(specs, keys, strict=True):
+        yield replace(spec, same=key) if keys.count(key) > 1 else spec
 
 
 def _meaning(spec: HookSpec) -> str:
@@ -161,6 +183,7 @@ def _spec(entry: HookEntry, *, enabled: bool) -> HookSpec | None:
     matcher, action = _matcher(entry), _action(entry)
     if action is None or matcher is None:
         return None
+    _report_without(entry)
     extra = {key: entry.fields[key] for key in _KEPT if entry.fields.get(key) not in (None, False)}
     if entry.matcher:
         extra["matcher"] = entry.matcher
@@ -173,7 +196,7 @@ def _spec(entry: HookEntry, *, enabled: bool) -> HookSpec | None:
         origin=entry.origin,
         action=action,
         matcher=matcher,
-        mode="background" if isinstance(action, Command) and _on_its_own(entry) else "sync",
+        mode="async" if isinstance(action, Command) and _on_its_own(entry) else "sync",
         timeout=entry.seconds(_default_timeout(action, entry.event), per_second=1),
         flow="chain" if entry.event in _CHAINED else "parallel",
         after_deny="continue",
@@ -202,11 +225,17 @@ def _name_of(action: Action) -> str:
 
 
 def _on_its_own(entry: HookEntry) -> bool:
-    if entry.flag("asyncRewake"):
-        fix = "use a hook that is not asynchronous where its answer matters"
-        entry.report("asyncRewake", "a late exit code 2 does not wake the agent here", fix, "warning")
-        return True
-    return entry.flag("async")
+    return entry.flag("asyncRewake") or entry.flag("async")
+
+
+def _report_without(entry: HookEntry) -> None:
+    for field, (finding, fix) in _WITHOUT.items():
+        if entry.fields.get(field) not in (None, False):
+            entry.report(field, f"{field}: {finding}", fix, "warning")
+    words = (entry.fields.get("command"), entry.fields.get("args"))
+    if entry.event in _WITH_ENV_FILE and "CLAUDE_ENV_FILE" in repr(words):
+        finding = "only Claude Code reads CLAUDE_ENV_FILE: what the hook writes there reaches no command of other agents"
+        entry.report("command", finding, "set these variables where the agent is started", "warning")
 
 
 # ── when it runs ─────────────────────────────────────────────────────────────────────────────────────
@@ -297,7 +326,16 @@ def _http(entry: HookEntry) -> Http | None:
     if headers is None or not all(isinstance(value, str) for value in headers.values()):
         entry.report("headers", f"headers is {show(entry.fields['headers'])}", "write an object of strings")
         return None
-    return Http(url=url, headers=tuple(headers.items())) if url else None
+    allowed = entry.fields.get("allowedEnvVars") or []
+    if not isinstance(allowed, list) or not all(isinstance(name, str) for name in allowed):
+        entry.report("allowedEnvVars", f"allowedEnvVars is {show(allowed)}", "write a list of names of variables")
+        return None
+    for name, value in headers.items():
+        for variable in dict.fromkeys(_VARIABLE.findall(value)):
+            if variable not in allowed:
+                finding = f"${variable} is empty: allowedEnvVars does not list it"
+                entry.report(f"headers.{name}", finding, f'add "{variable}" to allowedEnvVars', "warning")
+    return Http(url=url, headers=tuple(headers.items()), variables=tuple(allowed)) if url else None
 
 
 def render(specs: Sequence[HookSpec]) -> Rendered:
@@ -325,11 +363,11 @@ def _hook(spec: HookSpec, losses: Losses) -> dict[str, Any] | None:
         return None
     if spec.dialect == "claude":
         hook |= {key: spec.extra[key] for key in _KEPT if key in spec.extra}
-    if spec.mode == "background" and hook.get("asyncRewake") is not True:
+    if spec.mode in {"async", "background"} and hook.get("asyncRewake") is not True:
         hook["async"] = True
     if spec.timeout is not None and spec.timeout != _default_timeout(spec.action, spec.event):
         hook["timeout"] = amount(spec.timeout, 1)
-    losses.policy(spec, modes=("sync", "background"))
+    losses.policy(spec, modes=("sync", "async", "background"))
     if isinstance(spec.action, Prompt) and spec.action.model == OWN_MODEL:
         losses.weaken(spec, "asking the agent's own model")
     if isinstance(spec.action, Http) and spec.action.allow_insecure:
@@ -348,8 +386,11 @@ def _render_action(spec: HookSpec) -> dict[str, Any] | None:
             return None if text is None else {"type": "command", "command": text}
         case Prompt(text=text, model=model):
             return {"type": "prompt", "prompt": text, **({"model": model} if model not in {"", OWN_MODEL} else {})}
-        case Http(url=url, headers=headers):
-            return {"type": "http", "url": url, **({"headers": dict(headers)} if headers else {})}
+        case Http(url=url, headers=headers, variables=variables):
+            if variables is None:
+                variables = tuple(dict.fromkeys(name for _, value in headers for name in _VARIABLE.findall(value)))
+            hook = {"type": "http", "url": url, **({"headers": dict(headers)} if headers else {})}
+            return {**hook, **({"allowedEnvVars": list(variables)} if variables else {})}
         case _:
             return None
 

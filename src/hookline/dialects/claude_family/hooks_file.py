@@ -77,7 +77,7 @@ def build_spec(system: HooksFormat, entry: HookEntry) -> HookSpec | None:
         origin=entry.origin,
         action=action,
         matcher=matcher,
-        mode="background" if "async" in system.fields and entry.flag("async") else "sync",
+        mode="async" if "async" in system.fields and entry.flag("async") else "sync",
         timeout=entry.seconds(_default_timeout(system, entry.event), per_second=system.per_second),
         flow="chain" if event in _CHAINED else "parallel",
         after_deny="continue",
@@ -145,8 +145,8 @@ def _hook(system: HooksFormat, spec: HookSpec, event: str, text: str, losses: Lo
     hook: dict[str, Any] = {"type": "command", "command": text}
     if spec.dialect == system.dialect:
         hook |= {key: spec.extra[key] for key in system.kept if key in spec.extra}
-    modes = ("sync", "background") if "async" in system.fields else ("sync",)
-    if spec.mode == "background" and "async" in system.fields:
+    modes = ("sync", "async", "background") if "async" in system.fields else ("sync",)
+    if spec.mode in {"async", "background"} and "async" in system.fields:
         hook["async"] = True
     if spec.timeout is not None and spec.timeout != _default_timeout(system, event):
         hook["timeout"] = amount(spec.timeout, system.per_second)

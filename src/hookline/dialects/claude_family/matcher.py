@@ -132,6 +132,7 @@ def _quantifier(text: str, here: int) -> tuple[str, int]:
 #: What to write instead of a matcher that is neither.
 NAMES_OR_REGEX = "write names like Edit|Write, or a regular expression"
 _NAMES = re.compile(r"[A-Za-z0-9_\- ,|]*")
+_SERVER = re.compile(r"mcp__(?:(?!__).)+")
 
 
 def claude_pattern(text: str | None) -> Pattern | None:
@@ -139,10 +140,18 @@ def claude_pattern(text: str | None) -> Pattern | None:
     if text is None or text in {"", "*"}:
         return Pattern()
     if _NAMES.fullmatch(text):
-        names = (name.strip() for name in re.split(r"[|,]", text))
-        return Pattern(style="exact", options=tuple(name for name in names if name))
+        names = tuple(name.strip() for name in re.split(r"[|,]", text) if name.strip())
+        return names_pattern(names)
     translated = python_regex(text)
     return None if translated is None else Pattern(style="search", text=translated)
+
+
+def names_pattern(names: tuple[str, ...]) -> Pattern:
+    """Tools of these names; ``mcp__server`` is every tool of that server, as it looks."""
+    if not any(map(_SERVER.fullmatch, names)):
+        return Pattern(style="exact", options=names)
+    tools = (f"{re.escape(name)}(?:__.*)?" if _SERVER.fullmatch(name) else re.escape(name) for name in names)
+    return Pattern(style="full", text="|".join(tools))
 
 
 def claude_text(pattern: Pattern) -> str | None:

@@ -74,8 +74,8 @@ def _lost(spec: HookSpec) -> Iterator[str]:
         yield "when conditions: not supported by Lectic"
     if spec.order:
         yield "order: not supported by Lectic"
-    if spec.mode == "apply-later":
-        yield "mode apply-later: not supported by Lectic"
+    if spec.mode in {"apply-later", "async"}:
+        yield f"mode {spec.mode}: not supported by Lectic"
     if spec.timeout != (None if spec.mode == "detached" else TIMEOUT):
         yield f"a timeout of {spec.timeout} seconds: not supported by Lectic"
     if spec.output.inject in ("context", "session"):
@@ -204,8 +204,8 @@ def _options(group: list[HookSpec]) -> dict[str, Any]:
         found["env"] = dict(spec.environ)
     if spec.on_failure == "ignore" and not _may_refuse(group):
         found["allow_failure"] = True
-    if spec.mode in ("background", "detached"):
-        found["mode"] = spec.mode
+    if spec.mode in ("background", "detached", "async"):
+        found["mode"] = "background" if spec.mode == "async" else spec.mode
     return found
 
 

@@ -217,7 +217,7 @@ def _contradictions(draft: HookDraft, where: Address) -> Iterator[Problem]:
     if len(acts) != 1:
         return
     action = draft.values[acts[0]]
-    if draft.values.get("mode") == "detached" and acts[0] not in DETACHABLE:
+    if draft.values.get("mode") in {"async", "detached"} and acts[0] not in DETACHABLE:
         yield where.at("mode").problem(f"{acts[0]} cannot be detached", 'use mode = "background"')
     if acts[0] == "python" and (fix := _function_fix(action)):
         yield where.at("python").problem(f"not a function: {action!r}", fix)

@@ -74,7 +74,9 @@ def _http() -> Kind:
     )
 
 
-def _http_action(url: str, headers: tuple[tuple[str, str], ...] = (), *, allow_insecure: bool = False) -> Http | Wrong:
+def _http_action(
+    url: str, headers: tuple[tuple[str, str], ...] = (), *, allow_insecure: bool = False, variables: Any = None
+) -> Http | Wrong:
     # Imported here: only a configuration with an http hook pays for it.
     from urllib.parse import urlsplit
 
@@ -87,7 +89,7 @@ def _http_action(url: str, headers: tuple[tuple[str, str], ...] = (), *, allow_i
         return Wrong(finding=f"is no http or https URL: {url[:80]!r}", fix='write "https://…"')
     if parts.scheme == "http" and host not in _LOOPBACK and not allow_insecure:
         return Wrong(finding="is plain http to another machine", fix="use https, or write allow_insecure = true")
-    return Http(url=url, headers=headers, allow_insecure=allow_insecure)
+    return Http(url=url, headers=headers, allow_insecure=allow_insecure, variables=variables)
 
 
 def _table(fields: tuple[Field, ...], required: tuple[str, ...] = ()) -> Kind:
@@ -123,6 +125,8 @@ HTTP_FIELDS = (
     Field(key="headers", kind=kinds.text_table('{ Authorization = "Bearer $TOKEN" }'),
           about="Headers; $NAME is read from the environment when the hook runs, so that no secret is in the file."),
     Field(key="allow_insecure", kind=kinds.flag(), about="Allow plain http to a machine other than this one."),
+    Field(key="variables", kind=kinds.text_list('["TOKEN"]'),
+          about="The only variables that headers may name; every other, and one that is not set, is empty."),
 )  # fmt: skip
 
 AGENT_FIELDS = (
@@ -172,7 +176,7 @@ HOOK_FIELDS = (
     Field(key="cache", kind=kinds.duration('"10s"'), about="The hook is pure: for this long the daemon reuses its answer to the same event in the same directory."),
     Field(key="on_failure", kind=kinds.choice("ignore", "deny", "abort"), about="What it means when the hook cannot do its job."),
     Field(key="on_unsupported", kind=kinds.choice("deny", "ignore"), about="What it means when the agent cannot carry out the hook's answer."),
-    Field(key="mode", kind=kinds.choice("sync", "background", "detached", "apply-later"), about="Whether the event waits for the hook."),
+    Field(key="mode", kind=kinds.choice("sync", "background", "async", "detached", "apply-later"), about="Whether the event waits for the hook."),
     Field(key="order", kind=kinds.whole(-(1 << 31), 1 << 31), about="Lower runs earlier; equal numbers keep the order of the files."),
     Field(key="flow", kind=kinds.choice("chain", "parallel"), about="One after the other, or with its neighbours."),
     Field(key="after_deny", kind=kinds.choice("stop", "continue"), about="Whether later hooks still run after this one denied."),

@@ -179,8 +179,9 @@ def _action(spec: HookSpec) -> dict[str, Any]:
             return {"prompt": text, "model": model}
         case Plugin(path=path):
             return {"plugin": path}
-        case Http(url=url, headers=headers, allow_insecure=insecure):
-            return {"http": {"url": url, "headers": dict(headers), "allow_insecure": insecure}}
+        case Http(url=url, headers=headers, allow_insecure=insecure, variables=variables):
+            listed = {} if variables is None else {"variables": list(variables)}
+            return {"http": {"url": url, "headers": dict(headers), "allow_insecure": insecure, **listed}}
         case AgentRun() as agent:
             return {"agent": _agent(agent)}
 
