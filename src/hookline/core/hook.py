@@ -54,9 +54,10 @@ class Origin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pattern:
-    """A test of one text: ``full`` and ``search`` are regular expressions, ``exact`` is a list of names."""
+    """A test of one text: ``full`` and ``search`` are regular expressions, ``exact`` is a list of names, ``command`` a
+    rule on the programs that a shell command starts (``git push *``)."""
 
-    style: Literal["any", "full", "search", "exact", "glob"] = "any"
+    style: Literal["any", "full", "search", "exact", "glob", "command"] = "any"
     text: str = ""
     options: tuple[str, ...] = ()
     #: What the test says when there is no text to test.

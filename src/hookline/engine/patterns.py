@@ -34,6 +34,10 @@ def compile_pattern(pattern: Pattern) -> Callable[[str], bool]:
         case "glob":
             glob = compile_glob(pattern.text)
             return lambda text: glob.match(text) is not None
+        case "command":
+            from hookline.engine.command_rules import compile_rule  # noqa: PLC0415  only such a rule needs the shell's reader
+
+            return compile_rule(pattern.text)
         case "full" | "search":
             return _regular(pattern.text, full=pattern.style == "full")
 

@@ -166,7 +166,7 @@ def _session_project(agent: str, environ: Mapping[str, str]) -> str:
 
 @cache
 def _agent_row(agent: str) -> Agent | None:
-    return AGENTS.get(full_name(agent))
+    return AGENTS.get(agent) or AGENTS.get(full_name(agent))
 
 
 def _registered_event(

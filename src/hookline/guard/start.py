@@ -348,7 +348,7 @@ def _kubectl(shell: Shell, name: str, argv: list[Word], call: Call) -> bool:
 def _git(shell: Shell, name: str, argv: list[Word], call: Call) -> bool:
     found = parse(argv[1:], GIT_GLOBAL)
     aliases = {key.removeprefix("git "): text for key, text in shell.state.aliases.items() if key.startswith("git ")}
-    for each, following in zip(argv[1:], [*argv[2:], word("")], strict=True):
+    for each, following in zip(argv[1:], [*argv[2:], word("")], strict=False):
         setting = following.text if each.text == "-c" else each.text[2:] if each.text.startswith("-c") else ""
         if setting.lower().startswith("alias.") and "=" in setting:
             key, _, value = setting.partition("=")

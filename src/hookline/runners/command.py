@@ -158,8 +158,8 @@ def _first_found(
 
 def _limited(launch: Launch, job: Job) -> Launch:
     """Nobody of us is there when its time is up, so the system's ``timeout`` ends it, where there is one."""
-    program = job.spec.timeout is not None and find_program("timeout", os.defpath, ())
-    if not program:
+    program = find_program("timeout", os.defpath, ()) if job.spec.timeout is not None else ""
+    if not program or not os.access(launch.program, os.X_OK):  # starting it as it is tells what is wrong
         return launch
     argv = ("timeout", "-k", "5", f"{job.spec.timeout:f}", launch.program, *launch.argv[1:])
     return replace(launch, program=program, argv=argv)

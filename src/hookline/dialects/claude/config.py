@@ -13,7 +13,13 @@ from hookline.core.hook import OWN_MODEL, Action, Command, FieldTest, HookSpec, 
 from hookline.core.tool_names import canonical
 from hookline.dialects.base import ConfigPlace, Layer, Lookup, Parsed, Rendered, agent_places
 from hookline.dialects.claude import EVENTS
-from hookline.dialects.claude_family.matcher import NAMES_OR_REGEX, NOT_REFUSED, claude_pattern, claude_text, names_pattern
+from hookline.dialects.claude_family.matcher import (
+    NAMES_OR_REGEX,
+    NOT_REFUSED,
+    claude_pattern,
+    claude_text,
+    names_pattern,
+)
 from hookline.dialects.claude_family.render import Groups, Losses, amount, command_text, writable_hooks
 from hookline.dialects.claude_family.settings_file import Findings, HookEntry, as_object, check_events, entries, show
 
@@ -21,10 +27,6 @@ _RULE = re.compile(r"(?s)([A-Za-z_][\w\-]*\*?)(?:\((.*)\))?")
 
 #: A rule for one of these also speaks for the tools that do the same.
 _ANSWERING: Mapping[str, tuple[str, ...]] = {"Edit": ("Edit", "Write", "MultiEdit", "NotebookEdit")}
-
-#: Where a command can begin inside shell source, past variables that are set for it alone.
-_BEGINS = r"(?s)(?:^|[;&|(){}\n`])\s*(?:[A-Za-z_]\w*=\S*\s+)*"
-_ENDS = r"\s*(?:$|[;&|(){}\n`])"
 
 
 def rule_tests(rule: str) -> tuple[FieldTest, ...] | None:
@@ -49,19 +51,7 @@ def _tool(name: str) -> Pattern:
 
 
 def _rule_command(text: str) -> FieldTest:
-    """``git *`` and ``git:*`` are git with or without more words; ``git*`` is anything that begins so."""
-    text = re.sub(r":\*$", " *", text)
-    if text.endswith(" *"):
-        pattern = f"{_BEGINS}{_wild(text[:-2].rstrip())}(?:\\s|{_ENDS})"
-    elif text.endswith("*"):
-        pattern = _BEGINS + _wild(text[:-1])
-    else:
-        pattern = _BEGINS + _wild(text) + _ENDS
-    return FieldTest(path="tool_input.command", pattern=Pattern(style="search", text=pattern))
-
-
-def _wild(text: str) -> str:
-    return ".*".join(re.escape(part) for part in text.split("*"))
+    return FieldTest(path="tool_input.command", pattern=Pattern(style="command", text=text))
 
 
 def _path(text: str) -> FieldTest:
@@ -234,7 +224,9 @@ def _report_without(entry: HookEntry) -> None:
             entry.report(field, f"{field}: {finding}", fix, "warning")
     words = (entry.fields.get("command"), entry.fields.get("args"))
     if entry.event in _WITH_ENV_FILE and "CLAUDE_ENV_FILE" in repr(words):
-        finding = "only Claude Code reads CLAUDE_ENV_FILE: what the hook writes there reaches no command of other agents"
+        finding = (
+            "only Claude Code reads CLAUDE_ENV_FILE: what the hook writes there reaches no command of other agents"
+        )
         entry.report("command", finding, "set these variables where the agent is started", "warning")
 
 

@@ -159,6 +159,8 @@ def claude_text(pattern: Pattern) -> str | None:
     match pattern.style:
         case "any":
             return ""
+        case "command":
+            return None
         case "exact":
             text = "|".join(pattern.options)
             return text if _NAMES.fullmatch(text) else f"^(?:{'|'.join(map(re.escape, pattern.options))})$"

@@ -132,7 +132,17 @@ def test_a_hook_of_another_dialect_is_written_where_it_can_be_said() -> None:
     assert json.loads(result.text)["hooks"] == {
         "PreToolUse": [
             {"matcher": "^(?:Ed.*)$", "hooks": [{"type": "command", "command": "a", "args": ["b c"], "timeout": 60}]},
-            {"hooks": [{"type": "http", "url": "http://localhost/", "headers": {"A": "$B"}, "allowedEnvVars": ["B"], "async": True}]},
+            {
+                "hooks": [
+                    {
+                        "type": "http",
+                        "url": "http://localhost/",
+                        "headers": {"A": "$B"},
+                        "allowedEnvVars": ["B"],
+                        "async": True,
+                    }
+                ]
+            },
         ],
         "Stop": [{"hooks": [{"type": "prompt", "prompt": "p"}]}],
     }

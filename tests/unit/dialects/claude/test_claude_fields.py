@@ -141,4 +141,4 @@ def test_what_has_no_effect_here_is_reported_at_its_place(field: str, hook: dict
 
 
 def test_an_async_hook_is_not_waited_for() -> None:
-    assert parse((None, command(**{"async": True}))).specs[0].mode == "async"
+    assert parse((None, {**command(), "async": True})).specs[0].mode == "async"
