@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import yaml
@@ -192,3 +193,27 @@ def test_our_own_file_says_what_of_lectic_it_cannot_say(project):
         "echo hello": [ada, "it has a phase of its own", formats, ada, formats, "its name is used by another hook"],
     }
     assert re.findall('name = "(.*)"', written) == ["./guard", "echo hello", "echo hello-2"]
+
+
+def test_tools_are_called_as_the_other_agent_calls_them(project):
+    project.write(
+        "hooks", '{"hooks": {"PreToolUse": [{"matcher": "Bash|Task", "hooks": [{"type": "command", "command": "x"}]}]}}'
+    )
+    done = project.run("convert", "--from", "claude", "--to", "gemini", "hooks")
+    assert '"matcher": "run_shell_command|Task"' in done.out
+    assert "'x': the tool Task: hookline does not know what gemini calls them" in done.err
+
+
+def test_the_tests_of_fields_are_written_as_they_were_meant(project):
+    guard, other = {"type": "command", "command": "x", "if": "Bash(git push *)"}, {"type": "command", "command": "y"}
+    tree = {"hooks": {"PreToolUse": [{"hooks": [guard]}], "PostToolUseFailure": [{"hooks": [other]}]}}
+    project.write("hooks", json.dumps(tree))
+    written = project.run("convert", "--from", "claude", "--to", "native", "hooks").out
+    assert 'match = { tool_name = "Bash", "tool_input.command" = { command = "git push *" } }' in written
+    assert 'match = { "tool_error.type" = { not = "blocked" } }' in written
+    project.write("again.toml", written)
+    assert project.run("check", "again.toml").code == 0
+    for command, ran in (("cd x; git push", ["x"]), ("git pull", [])):
+        data = {"tool_name": "Bash", "tool_input": {"command": command}}
+        done = project.fire("PreToolUse", data, "--config", "again.toml")
+        assert [one["hook"] for one in done.json["outcomes"]] == ran

@@ -18,6 +18,7 @@ from hookline.cli.stdio import use_utf8
 from hookline.core.errors import UsageError
 from hookline.core.problem import Problem
 from hookline.dialects import dialect_named
+from hookline.dialects.tool_matchers import with_tools_of
 from hookline.engine.build import READ_ONLY, Sources, load_runtime
 
 if TYPE_CHECKING:
@@ -40,8 +41,10 @@ def run(args: Namespace) -> int:
     runtime.engine.close()
     require_readable(runtime, args.file)
     tell_problems(runtime)
-    rendered = writer.render(runtime.loaded.specs)
+    translated = [with_tools_of(spec, writer.name) for spec in runtime.loaded.specs]
+    rendered = writer.render([spec for spec, _ in translated])
     losses = [*rendered.losses, *(_costs(runtime.loaded.specs) if writer.name != "native" else ())]
+    losses += (problem for spec, lost in translated for problem in _unknown_tools(spec, lost, writer.name))
     for loss in losses:
         print(f"lost: {loss}", file=sys.stderr)
     if args.output:
@@ -51,6 +54,13 @@ def run(args: Namespace) -> int:
         sys.stdout.write(rendered.text)
     broken = any(problem.severity == "error" for problem in runtime.loaded.problems)
     return 1 if losses or broken else 0
+
+
+def _unknown_tools(spec: HookSpec, lost: Sequence[str], target: str) -> Iterator[Problem]:
+    for name in lost:
+        what = "tools of MCP servers" if name.startswith("mcp__") else f"the tool {name}"
+        finding = f"{spec.name!r}: {what}: hookline does not know what {target} calls them"
+        yield spec.origin.problem(finding, "correct the matcher by hand")
 
 
 def _costs(specs: Sequence[HookSpec]) -> Iterator[Problem]:

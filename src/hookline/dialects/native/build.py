@@ -183,18 +183,22 @@ def build_matcher(given: dict[str, Any] | None, kind: EventKind) -> Matcher:
         return Matcher()
     subject = Pattern()
     tests: list[FieldTest] = []
-    for path, test in given.items():
+    for path, value in given.items():
+        negate = isinstance(value, dict) and "not" in value
+        test = value["not"] if negate else value
         pattern = _pattern(test)
-        if path == "" or (path == kind.subject and pattern):
+        if path == "" or (path == kind.subject and pattern and not negate):
             subject = pattern if pattern and (kind.subject or kind.name not in EVENTS) else Pattern()
         else:
-            tests.append(FieldTest(path=path, pattern=pattern, equals=None if pattern else test))
+            tests.append(FieldTest(path=path, pattern=pattern, equals=None if pattern else test, negate=negate))
     return Matcher(subject=subject, fields=tuple(tests))
 
 
 def _pattern(test: Any) -> Pattern | None:
     if isinstance(test, str):
         return Pattern(style="full", text=test)
+    if isinstance(test, dict):
+        return Pattern(style="command", text=test["command"])
     if isinstance(test, list):
         joined = test[0] if len(test) == 1 else "|".join(f"(?:{one})" for one in test)
         return Pattern(style="full", text=joined)

@@ -27,7 +27,8 @@ def _match() -> Kind:
 
     scalar = {"type": ["string", "boolean", "number"]}
     listed = {"type": "array", "minItems": 1, "items": {"type": "string"}}
-    table = {"type": "object", "additionalProperties": {"anyOf": [scalar, listed]}}
+    rule = {"type": "object", "properties": {"command": {"type": "string"}, "not": {}}, "maxProperties": 1}
+    table = {"type": "object", "additionalProperties": {"anyOf": [scalar, listed, rule]}}
     return Kind(read=read, schema={"anyOf": [{"type": "string", "format": "regex"}, table]})
 
 
@@ -37,6 +38,10 @@ def _bad_test(path: str, test: Any) -> Wrong | None:
             finding="has a field without a name", fix="name a field of the event's data, e.g. tool_input.command"
         )
     if isinstance(test, (bool, int, float)):
+        return None
+    if isinstance(test, dict) and list(test) == ["not"]:
+        return _bad_test(path, test["not"])
+    if isinstance(test, dict) and list(test) == ["command"] and isinstance(test["command"], str):
         return None
     listed = test if isinstance(test, list) else [test]
     if not listed or not all(isinstance(one, str) for one in listed):
@@ -167,7 +172,7 @@ HOOK_FIELDS = (
     Field(key="description", kind=kinds.any_text(), about="What it is for."),
     Field(key="enabled", kind=kinds.flag(), about="false turns it off."),
     Field(key="on", kind=kinds.texts('"PreToolUse"'), about="The event or events it runs on."),
-    Field(key="match", kind=_match(), about="A regular expression that the event's subject (mostly the tool's name) matches in full, or a table of fields of the data to expressions and values."),
+    Field(key="match", kind=_match(), about="A regular expression that the event's subject (mostly the tool's name) matches in full, or a table of fields of the data to expressions and values; { command = \"git push *\" } is a rule on the programs that a shell command starts, { not = … } is the opposite."),
     *ACTIONS,
     Field(key="model", kind=kinds.text('"haiku"'), about="The model that answers a prompt; agent is the model of the agent that fired the event."),
     Field(key="timeout", kind=kinds.duration(), about='How long it may take: "500ms", "5s", "2m", or seconds.'),

@@ -14,6 +14,7 @@ from hookline.core.event import event_kind
 from hookline.core.hook import (
     AgentRun,
     Command,
+    FieldTest,
     Function,
     Gates,
     HookSpec,
@@ -103,13 +104,21 @@ def _reads_back(spec: HookSpec, match: Any, flow: str) -> bool:
 
 def _matches(spec: HookSpec) -> list[Any]:
     """The ways to write this matcher; which one is right depends on the hook's other events."""
-    tests = {test.path: test.pattern.text if test.pattern else test.equals for test in spec.matcher.fields}
+    tests = {test.path: _test_value(test) for test in spec.matcher.fields}
     subject = _regex(spec.matcher.subject)
     named = event_kind(spec.event).subject
     if not subject or not named:
         return [subject or tests]
     tables: list[Any] = [{named: subject, **tests}, {**tests, named: subject}]
     return tables if tests else [subject, *tables]
+
+
+def _test_value(test: FieldTest) -> Any:
+    if test.pattern is None:
+        value = test.equals
+    else:
+        value = {"command": test.pattern.text} if test.pattern.style == "command" else _regex(test.pattern)
+    return {"not": value} if test.negate else value
 
 
 def _text(table: _Table, name: str) -> str:
@@ -215,8 +224,6 @@ def _losses(spec: HookSpec) -> Iterator[Problem]:
         yield lost("it has a phase of its own", "use order")
     if spec.gates.typed_only or spec.gates.needs_turn or spec.gates.claim_first:
         yield lost("its turn gates are finer than ours", "check its when by hand")
-    if any(test.negate for test in spec.matcher.fields):
-        yield lost("it matches what a field is not", "write the test in the hook")
     if spec.output.inject == "session" or spec.output.icon or spec.output.attributes:
         yield lost("what becomes of its output", "use inject, label and prefix")
     if spec.dialect != "native":

@@ -1,0 +1,50 @@
+"""A matcher keeps its meaning when a hook is converted for an agent that names its tools otherwise."""
+
+from __future__ import annotations
+
+import pytest
+
+from hookline.core.hook import Command, HookSpec, Matcher, Origin, Pattern
+from hookline.dialects.tool_matchers import with_tools_of
+
+
+def spec_for(subject: Pattern, *, event: str = "PreToolUse", dialect: str = "claude") -> HookSpec:
+    return HookSpec(
+        id="1", name="n", dialect=dialect, event=event, origin=Origin(file="f"), matcher=Matcher(subject=subject),
+        action=Command(form="shell", text="true"),
+    )  # fmt: skip
+
+
+def names(*options: str) -> Pattern:
+    return Pattern(style="exact", options=options)
+
+
+@pytest.mark.parametrize(
+    ("subject", "dialect", "expected"),
+    [
+        (names("Bash"), "gemini", names("run_shell_command")),
+        (names("Edit", "Write"), "copilot", names("edit", "create")),
+        (names("Bash"), "codex", names("Bash")),
+        (names("run_shell_command"), "claude", names("Bash")),
+        (names("run_shell_command", "bash"), "native", names("Bash")),
+        (names("replace"), "qwen", names("edit")),
+        (Pattern(style="full", text="Bash|Read"), "gemini", names("run_shell_command", "read_file")),
+        (names("MyTool"), "gemini", names("MyTool")),
+        (Pattern(style="search", text="^Ed"), "gemini", Pattern(style="search", text="(?:^Ed)|^replace$")),
+        (Pattern(style="full", text="B.*"), "gemini", Pattern(style="full", text="(?:B.*)|run_shell_command")),
+        (Pattern(), "gemini", Pattern()),
+    ],
+)  # fmt: skip
+def test_tools_get_the_names_of_the_agent(subject: Pattern, dialect: str, expected: Pattern) -> None:
+    spec, lost = with_tools_of(spec_for(subject, dialect="gemini" if dialect == "claude" else "claude"), dialect)
+    assert (spec.matcher.subject, lost) == (expected, ())
+
+
+def test_a_tool_that_the_agent_is_not_known_to_have_is_a_loss() -> None:
+    assert with_tools_of(spec_for(names("Task", "mcp__memory__create")), "gemini")[1] == ("Task", "mcp__memory__create")
+    assert with_tools_of(spec_for(Pattern(style="search", text="mcp__.*")), "gemini")[1] == ("mcp__",)
+
+
+def test_a_matcher_on_something_else_stays_as_it_is() -> None:
+    spec = spec_for(names("startup"), event="SessionStart")
+    assert with_tools_of(spec, "gemini") == (spec, ())
