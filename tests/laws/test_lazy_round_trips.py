@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hookline.core.hook import HookSpec, Origin
 from hookline.dialects.base import Layer, Lookup
 from hookline.dialects.lazy import DIALECT
-from hookline.dialects.lazy.events import EVENTS
+from hookline.dialects.lazy.wire import EVENTS
 
 LOOKUP = Lookup(find=lambda name: f"/hooks/{name}.py" if name == "mine" else None, builtins={"guard": "a:b"})
 #: The machine may be busy with other tests.

@@ -14,7 +14,7 @@ from hookline.core.hook import HookSpec, Origin
 from hookline.core.result import HookError, Reply, RunResult
 from hookline.dialects.base import Layer, Lookup
 from hookline.dialects.letta import DIALECT
-from hookline.dialects.letta.events import EVENTS, ROWS
+from hookline.dialects.letta.config import EVENTS, ROWS
 
 #: The machine may be busy with other tests.
 PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

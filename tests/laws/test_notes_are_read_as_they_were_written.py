@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hookline.memory.inject.context_inject import Section, fit_sections
-from hookline.memory.notes.front_matter import front_matter
-from hookline.memory.notes.session_note import parse_note
+from hookline.memory.notes.front_matter import front_matter, parse_note
 
 texts = st.text(max_size=60)  # without halves of characters, as is the default
 

@@ -14,7 +14,7 @@ ENTRY_POINTS = "hookline.builtins"
 BUILTINS: Mapping[str, str] = MappingProxyType(
     {
         "context-inject": "hookline.memory.inject.context_inject:context_inject",
-        "pre-compact": "hookline.memory.notes.pre_compact:pre_compact",
+        "pre-compact": "hookline.memory.notes.backup:pre_compact",
         "session-export": "hookline.memory.notes.session_export:session_export",
         "compound-loop": "hookline.memory.queue.enqueue:compound_loop",
         "session-end": "hookline.memory.queue.enqueue:session_end",

@@ -1,14 +1,18 @@
-"""Settings, places and project: what every hook and command of the knowledge loop needs before it does anything."""
+"""Settings, places, project and log: what every hook and command of the knowledge loop needs first."""
 
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 
 from hookline.core._dataclass import dataclass
+from hookline.core.errors import StateError
 from hookline.core.event import Event, event_kind
-from hookline.memory import logs
+from hookline.core.files import take_lock
+from hookline.core.paths import private_dir
 from hookline.memory.layout import Places, memory_places
 from hookline.memory.project import Project, find_project
 from hookline.memory.settings import (
@@ -61,7 +65,7 @@ def hook_context(event: Event, hook: str) -> HookContext | None:
     redactor = Redactor(event.environ, settings.redact)
 
     def log(message: str) -> None:
-        logs.append(places.hooks_log, hook, message, clean=redactor.text)
+        append_log(places.hooks_log, hook, message, clean=redactor.text)
 
     log(f"fired cwd={here.cwd}")
     for problem in problems:
@@ -90,3 +94,51 @@ def command_context(cwd: str, environ: Mapping[str, str], command: str) -> HookC
     there = cwd if os.path.isdir(cwd) else os.getcwd()
     event = Event(kind=event_kind("Stop"), data={}, cwd=there, environ=environ, time=time.time(), agent=OWN_AGENT)
     return hook_context(event, command)
+
+
+MAX_LOG = 100 * 1024
+_KEPT_LINES = 500
+#: A message is one line: none may look like two entries or hide one.
+_MAX_LINE = 2000
+_BREAKS = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
+
+
+def now_text() -> str:
+    """Local time with its offset, to the second."""
+    text = time.strftime("%Y-%m-%dT%H:%M:%S%z")  # datetime would cost a cold run more than the line itself
+    return f"{text[:-2]}:{text[-2:]}"
+
+
+def append_log(path: str, name: str, message: str, *, clean: Callable[[str], str] = str) -> None:
+    """``<time> <name>: <message>``; ``clean`` removes secrets."""
+    text = _BREAKS.sub(" ", clean(message))[:_MAX_LINE]
+    line = f"{now_text()} {name}: {text}\n".encode(errors="backslashreplace")
+    with suppress(OSError, StateError):
+        private_dir(os.path.dirname(path))
+        # One write at the end: lines of two processes cannot mix.
+        handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        try:
+            take_lock(handle, wait=True, shared=True)  # not while another process rotates
+            os.write(handle, line)
+            large = os.fstat(handle).st_size > MAX_LOG
+        finally:
+            os.close(handle)
+        if large:
+            rotate_log(path)
+
+
+def rotate_log(path: str) -> bool:
+    """Keep the last lines of a log that is too large, in place, one process at a time."""
+    with suppress(OSError):
+        handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW)
+        with open(handle, "r+b") as log:
+            # Another process may have done it before we got the lock.
+            if not take_lock(handle) or os.fstat(handle).st_size <= MAX_LOG:
+                return False
+            log.seek(0)
+            kept = b"".join(log.read().splitlines(keepends=True)[-_KEPT_LINES:])
+            # The same file: processes that have it open keep writing to what people read.
+            log.truncate(0)
+            log.write(kept)
+            return True
+    return False

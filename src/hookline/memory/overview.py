@@ -8,9 +8,9 @@ import time
 
 from hookline.core._dataclass import dataclass
 from hookline.core.files import read_text
+from hookline.memory.context import MAX_LOG
 from hookline.memory.layout import Places
-from hookline.memory.logs import MAX_LOG
-from hookline.memory.queue import dead_letter
+from hookline.memory.queue import task
 from hookline.memory.queue.launch import is_worker_running
 from hookline.memory.queue.queue import Queue, QueueCounts, WaitingTask
 
@@ -83,7 +83,7 @@ def queue_status(places: Places) -> _QueueStatus:
     queue = Queue(places.queue)
     outcomes = [f"{line.moment} {line.text}" for line in _log_lines(places.worker_log) if _OUTCOME.match(line.text)]
     return _QueueStatus(
-        counts=queue.counts(), waiting=tuple(queue.pending()), dead=len(dead_letter.letters(places.dead)),
+        counts=queue.counts(), waiting=tuple(queue.pending()), dead=len(task.dead_letters(places.dead)),
         running=is_worker_running(places.worker_lock), last=tuple(outcomes[-_LAST:]),
     )  # fmt: skip
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.core.event import Event, event_kind
 from hookline.memory.inject.context_inject import context_inject
-from hookline.memory.notes.pre_compact import pre_compact
+from hookline.memory.notes.backup import pre_compact
 from hookline.memory.notes.session_export import session_export
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from tests.unit.memory.loop_world import World
 
 from hookline.core.event import Event, event_kind
 from hookline.memory.inject.context_inject import context_inject
-from hookline.memory.notes.pre_compact import pre_compact
+from hookline.memory.notes.backup import pre_compact
 from hookline.memory.notes.session_export import session_export
 from hookline.memory.queue.enqueue import handoff_now
 

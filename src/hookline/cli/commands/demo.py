@@ -20,8 +20,7 @@ from hookline.cli.commands.fire import render_decision
 from hookline.cli.output import paint
 from hookline.cli.parser import Parser
 from hookline.core.paths import Paths
-from hookline.demo.memory import play_memory
-from hookline.demo.story import MODEL_SCRIPT, STORY
+from hookline.demo.story import MODEL_SCRIPT, STORY, play_memory
 from hookline.engine import fold
 from hookline.engine.build import Runtime, Sources, StoreOptions, approve, load_runtime
 from hookline.llm.scripted import ModelServer

@@ -22,7 +22,7 @@ from hookline.cli import knowledge_notes
 from hookline.cli.output import Counter, plural, print_json, safe
 from hookline.cli.parser import Parser, add_json
 from hookline.core.errors import StateError
-from hookline.memory import dir_errors
+from hookline.memory import layout
 from hookline.memory.context import MemoryContext, command_context, memory_context
 
 if TYPE_CHECKING:
@@ -93,13 +93,13 @@ def run(args: Namespace) -> int:
         knowledge_notes.warn(f"{_OFF}: [knowledge] enabled = false")
         return 1
     try:
-        if why := dir_errors.why_unreadable(context.places):
+        if why := layout.why_unreadable(context.places):
             raise StateError(why)
         return act[args.action](args, context)
     except BrokenPipeError:  # the reader closed the pipe
         raise
     except (OSError, StateError) as error:
-        raise StateError(dir_errors.describe(error, context.places)) from error
+        raise StateError(layout.describe_error(error, context.places)) from error
 
 
 def _status(args: Namespace, context: MemoryContext) -> int:
@@ -141,7 +141,7 @@ def _attention(context: MemoryContext, report: dict[str, Any]) -> list[str]:
 def _report(context: MemoryContext) -> tuple[dict[str, Any], StateError | None]:
     """Everything that can be read, and why the notes could not be counted."""
     from hookline.memory.notes.index import FILE
-    from hookline.memory.queue import dead_letter  # each command brings its own
+    from hookline.memory.queue import task
     from hookline.memory.queue.launch import is_worker_running
     from hookline.memory.queue.queue import Queue
 
@@ -168,9 +168,9 @@ def _report(context: MemoryContext) -> tuple[dict[str, Any], StateError | None]:
             "pending": counts.pending, "claimed": counts.claimed, "done": counts.done, "done_today": counts.done_today,
             "waits_for": next((one.task.reason for one in queue.pending() if one.task.reason), None),
         },
-        "dead_letters": len(dead_letter.letters(places.dead)),
+        "dead_letters": len(task.dead_letters(places.dead)),
         "worker_running": is_worker_running(places.worker_lock),
-        "troubles": dir_errors.why_unwritable(places),
+        "troubles": layout.why_unwritable(places),
     }  # fmt: skip
     return report, broken
 
@@ -215,8 +215,8 @@ def _one(path: str, context: MemoryContext, *, force: bool) -> dict[str, Any]:
     try:
         done: ExportResult = export(there, path, force=force)
     except (OSError, StateError) as error:
-        why = dir_errors.describe(error, context.places)
-        if dir_errors.is_directory_error(error, context.places):
+        why = layout.describe_error(error, context.places)
+        if layout.is_directory_error(error, context.places):
             raise StateError(why) from error
         knowledge_notes.warn(f"{path}: {why}")
         return {"outcome": "error", "path": "", "messages": 0}

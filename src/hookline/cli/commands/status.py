@@ -20,8 +20,9 @@ import os
 import platform
 import sys
 import time
+from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline import __version__
 from hookline.cli.loading import build_runtime, missing_registrations
@@ -35,14 +36,10 @@ from hookline.engine.build import READ_ONLY, Runtime, record_store
 from hookline.gateway.notices import approval_lines
 from hookline.memory import overview
 from hookline.memory.context import memory_context
+from hookline.memory.layout import Places
 from hookline.memory.queue.launch import is_worker_running
 from hookline.memory.queue.queue import LONGEST_WAIT, WaitingTask
 from hookline.state.record.query import counts
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-
-    from hookline.memory.layout import Places
 
 
 def _hooks(args: Namespace) -> int:

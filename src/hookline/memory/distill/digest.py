@@ -5,14 +5,11 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.core._dataclass import dataclass
 from hookline.memory.transcript import detect_agent, is_interactive, messages
-from hookline.transcripts import about
-
-if TYPE_CHECKING:
-    from hookline.transcripts import About, TranscriptMessage
+from hookline.transcripts import About, TranscriptMessage, about
 
 #: The last messages that the model gets, and characters of each.
 _MAX_MESSAGES, _MAX_MESSAGE = 20, 4000

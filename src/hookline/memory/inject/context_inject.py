@@ -16,9 +16,8 @@ from hookline.memory.context import HookContext, hook_context
 from hookline.memory.inject.git_facts import GitFacts, git_facts
 from hookline.memory.inject.last_session import last_session
 from hookline.memory.inject.project_memory import handoff_text, recent_history
-from hookline.memory.notes.front_matter import split_front_matter
-from hookline.memory.notes.session_note import SessionNote
-from hookline.memory.profiles import find_profile, real_path
+from hookline.memory.notes.front_matter import SessionNote, split_front_matter
+from hookline.memory.project import find_profile, real_path
 from hookline.memory.settings import KnowledgeLoop, TrustedEnvironment
 
 _NOTHING = "New project, no prior context."

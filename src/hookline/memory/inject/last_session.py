@@ -14,7 +14,7 @@ from time import monotonic
 from hookline.core._dataclass import dataclass
 from hookline.core.files import list_names, modification_time, read_text, replace_atomically
 from hookline.memory.layout import LAST_SESSION, Places, make_private
-from hookline.memory.notes.session_note import SessionNote, read_note
+from hookline.memory.notes.front_matter import SessionNote, read_note
 from hookline.memory.project import Project
 
 #: Seconds for the search. A few dozen notes are read even on a busy machine.

@@ -1,27 +1,33 @@
-"""Copies of transcripts, made before an agent compacts a conversation. They are for people; nothing here reads them.
+"""``pre-compact``: before an agent compacts a conversation, copy the transcript and summarise it.
 
-A copy has no secrets, and is otherwise what the agent wrote.
+A copy has no secrets, and is otherwise what the agent wrote. It is for people; nothing here reads it.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import datetime
 from time import time
 from typing import IO
 
 from hookline.core.agents import find_agent
+from hookline.core.errors import StateError
+from hookline.core.event import Event
 from hookline.core.files import atomic_writer, list_names, prune, read_text, replace_atomically, sweep
 from hookline.core.paths import private_dir
-from hookline.memory.context import HookContext
+from hookline.core.result import Context, Reply
+from hookline.memory.context import HookContext, hook_context, now_text
+from hookline.memory.distill.digest import file_paths
+from hookline.memory.layout import PRE_COMPACT_SUMMARY, describe_error, make_private
 from hookline.memory.project import safe_name
-from hookline.memory.transcript import detect_agent
+from hookline.memory.transcript import detect_agent, file_stem, find_transcript, messages
 from hookline.state.record.redact import Redactor
-from hookline.transcripts import about
-from hookline.transcripts.as_lines import as_lines
+from hookline.transcripts import TranscriptMessage, about
+from hookline.transcripts.reading import as_lines
 
 #: Copies that are kept, whatever their age.
 _MAX_BACKUPS = 50
@@ -33,7 +39,7 @@ _STAMP = len("20260412-183200-")
 _BLOCK = 1 << 20
 
 
-def back_up(context: HookContext, path: str, session: str) -> str:
+def _back_up(context: HookContext, path: str, session: str) -> str:
     """Copy the transcript into a private file; its path. Raises OSError and StateError."""
     folder = private_dir(context.places.compact_backups)
     stamp = datetime.now().astimezone().strftime("%Y%m%d-%H%M%S")
@@ -140,3 +146,69 @@ def _redacted(line: bytes, redactor: Redactor) -> bytes:
         return redactor.text(text).encode("utf-8", "replace")
     clean = redactor.value(record)
     return line if clean == record else (json.dumps(clean, ensure_ascii=False) + "\n").encode("utf-8", "replace")
+
+
+#: A shorter message is "yes" or "go on".
+_MIN_PROMPT = 15
+_MAX_PROMPT = 200
+_MAX_TASKS = 5
+_MAX_FILES = 10
+
+
+def pre_compact(event: Event) -> Reply | None:
+    context = hook_context(event, "pre-compact")
+    if context is None:
+        return None
+    path = find_transcript(context)
+    if not path:
+        context.log("skipped: no transcript")
+        return None
+    agent = detect_agent(path, event.agent)
+    session = event.session or about(path, agent).session or file_stem(path)
+    try:
+        context.log(f"backup {_back_up(context, path, session)}")
+    except (OSError, StateError) as error:
+        context.log(f"error: no backup: {describe_error(error, context.places)}")
+    summary = context.clean(_summary(messages(path, agent)))
+    if not summary:
+        context.log("skipped: nothing to summarise")
+        return None
+    try:
+        folder = make_private(context.places.memory(context.project))
+        header = summary_header(now_text(), session)
+        replace_atomically(os.path.join(folder, PRE_COMPACT_SUMMARY), f"{header}\n{summary}\n")
+        context.log(f"wrote {PRE_COMPACT_SUMMARY}")
+    except (OSError, StateError) as error:
+        context.log(f"error: {PRE_COMPACT_SUMMARY} could not be written: {describe_error(error, context.places)}")
+    return Reply(context=(Context(text=summary),))
+
+
+def _summary(conversation: Iterable[TranscriptMessage]) -> str:
+    """The person's last prompts, and the last of the files that were worked on, sorted."""
+    tasks: deque[str] = deque(maxlen=_MAX_TASKS)
+    files: set[str] = set()
+    for message in conversation:
+        if message.role == "user" and not message.synthetic:
+            text = message.text.strip()
+            if len(text) >= _MIN_PROMPT:
+                tasks.append(" ".join(text[:_MAX_PROMPT].split()))
+        elif message.role == "tool_call":
+            files.update(file_paths(message.input))
+    parts = [("## Tasks in progress", tasks), ("## Files worked on", sorted(files)[-_MAX_FILES:])]
+    return "\n\n".join("\n".join([title, *(f"- {one}" for one in lines)]) for title, lines in parts if lines)
+
+
+def summary_header(moment: str, session: str) -> str:
+    """The first line of the file: a comment with the time and the session. No session name can end the comment."""
+    name = json.dumps(session).replace("-->", "--\\u003e")
+    return f"<!-- generated {moment} session {name} -->"
+
+
+def summary_session(header: str) -> str:
+    """The session in the first line; "" where it names none, as in lazy-harness's files."""
+    name = header.partition(" session ")[2].removesuffix("-->").strip()
+    try:
+        session = json.loads(name) if name else ""
+    except ValueError:
+        return ""
+    return session if isinstance(session, str) else ""

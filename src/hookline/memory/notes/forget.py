@@ -13,21 +13,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
 from hookline.core.errors import StateError
-from hookline.core.files import list_names, open_locked, read_text, sweep
-from hookline.memory import own_chats
+from hookline.core.files import list_names, open_locked, read_text, replace_atomically, sweep
 from hookline.memory.distill import write_results
 from hookline.memory.layout import DECISIONS, FAILURES, HANDOFF, LAST_SESSION, PRE_COMPACT_SUMMARY, Places
 from hookline.memory.notes import backup, entries
+from hookline.memory.notes.backup import summary_session
 from hookline.memory.notes.front_matter import split_front_matter
 from hookline.memory.notes.index import NoteIndex
-from hookline.memory.notes.pre_compact import summary_session
 from hookline.memory.queue.launch import WorkerLock
 from hookline.memory.queue.queue import CLAIMED, Queue, read_task
 from hookline.memory.queue.task import DistillTask, short_id
 from hookline.memory.transcript import detect_agent
 from hookline.state.database import transaction
 from hookline.state.record.store import Store
-from hookline.transcripts import about
+from hookline.transcripts import about, read
 
 #: Databases with a row per session, which may contain its last prompt. The last statement's rows are counted.
 _DATABASES: Mapping[str, tuple[str, ...]] = {
@@ -49,7 +48,7 @@ def list_sessions(places: Places, index: NoteIndex, store: Store | None) -> set[
     """Every session with anything stored. The index must be current."""
     found = index.sessions() | {task.session_id for _path, task in _tasks(places)}
     found |= {session for _path, session in (*_memory_files(places), *backup.backups(places.compact_backups))}
-    found |= {session for _path, session in own_chats.chat_transcripts(places.chats)}
+    found |= {session for _path, session in _chat_transcripts(places.chats)}
     found |= store.sessions() if store is not None else set()
     return found - {""}
 
@@ -145,12 +144,12 @@ def _memory_files(places: Places) -> Iterator[tuple[str, str]]:
 def _forget_chats(places: Places, session: str, quotes: Sequence[str]) -> int:
     """The chat's transcript, its lines in the input history, and quotes of it in later chats."""
     gone = 0
-    for path, owner in list(own_chats.chat_transcripts(places.chats)):
+    for path, owner in list(_chat_transcripts(places.chats)):
         if owner == session:
-            own_chats.remove_from_history(os.path.join(places.state, own_chats.HISTORY), own_chats.user_messages(path))
+            _remove_from_history(os.path.join(places.state, _HISTORY), _user_messages(path))
             gone += _unlink([path])
         else:
-            own_chats.mask_quotes(path, quotes)
+            _mask_quotes(path, quotes)
     return gone
 
 
@@ -242,3 +241,46 @@ def _forget_rows(path: str, statements: tuple[str, ...], session: str) -> int:
         raise
     finally:
         connection.close()
+
+
+#: In the state directory: the lines typed into all chats.
+_HISTORY = "chat_history"
+
+
+def _chat_transcripts(folder: str) -> Iterator[tuple[str, str]]:
+    """Each transcript and its session."""
+    for project in list_names(folder):
+        for name in list_names(os.path.join(folder, project)):
+            if name.endswith(".jsonl"):
+                yield os.path.join(folder, project, name), name.removesuffix(".jsonl")
+
+
+def _user_messages(path: str) -> set[str]:
+    return {message.text.strip() for message in read(path, "hookline") if message.role == "user"}
+
+
+def _remove_from_history(path: str, typed: set[str]) -> None:
+    """Remove lines from the input history. Raises OSError."""
+    text = read_text(path)
+    if not text or not typed:
+        return
+    entries = text.split("\n# ")
+    inputs = ("\n".join(line[1:] for line in one.split("\n")[1:] if line.startswith("+")) for one in entries)
+    kept = [entry for entry, line in zip(entries, inputs, strict=True) if line.strip() not in typed]
+    if len(kept) < len(entries):
+        replace_atomically(path, "\n# ".join(kept))
+
+
+def _mask_quotes(path: str, quotes: Iterable[str]) -> bool:
+    """Overwrite quotes with asterisks, in place, because the chat may be running. Raises OSError."""
+    found = False
+    with open(path, "r+b") as file:
+        content = file.read()
+        for text in quotes:
+            for written in {json.dumps(text)[1:-1].encode(), json.dumps(text, ensure_ascii=False)[1:-1].encode()}:
+                place = content.find(written)
+                while place >= 0:
+                    file.seek(place)
+                    file.write(b"*" * len(written))
+                    place, found = content.find(written, place + len(written)), True
+    return found

@@ -11,8 +11,7 @@ from hookline.core._dataclass import dataclass
 from hookline.core.files import read_text
 from hookline.memory.layout import DECISIONS, FAILURES, Places, encode_cwd
 from hookline.memory.notes.entries import parse_entry
-from hookline.memory.notes.front_matter import split_front_matter
-from hookline.memory.notes.session_note import parse_note
+from hookline.memory.notes.front_matter import parse_note, split_front_matter
 from hookline.memory.project import Project
 
 try:

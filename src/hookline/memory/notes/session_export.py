@@ -11,30 +11,24 @@ import re
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
-from typing import IO, TYPE_CHECKING, Literal
+from typing import IO, Literal
 
 from hookline.core._dataclass import dataclass, replace
 from hookline.core.agents import ASSUMED, find_agent
 from hookline.core.errors import StateError
+from hookline.core.event import Event
 from hookline.core.files import UNFINISHED, atomic_writer, sweep
 from hookline.gateway.bypass import is_own_session
 from hookline.memory.context import HookContext, hook_context
-from hookline.memory.dir_errors import describe
 from hookline.memory.inject.git_facts import current_branch
 from hookline.memory.inject.last_session import NoteSource, write_pointer
-from hookline.memory.layout import make_private
-from hookline.memory.notes.front_matter import front_matter
+from hookline.memory.layout import describe_error, make_private
+from hookline.memory.notes.front_matter import USER, front_matter, read_note
 from hookline.memory.notes.qmd import start_update
-from hookline.memory.notes.session_note import USER, read_note
-from hookline.memory.profiles import classify
-from hookline.memory.project import Project, find_project
+from hookline.memory.project import Project, classify, find_project
 from hookline.memory.queue.task import short_id
 from hookline.memory.transcript import check_readable, detect_agent, find_transcript, is_interactive, messages
-from hookline.transcripts import about, mtime
-
-if TYPE_CHECKING:
-    from hookline.core.event import Event
-    from hookline.transcripts import About
+from hookline.transcripts import About, about, mtime
 
 #: Characters of messages that are collected before they are written.
 _BUFFER = 1 << 16
@@ -89,7 +83,7 @@ def session_export(event: Event) -> None:
     try:
         done = export(context, path)
     except (OSError, StateError) as error:
-        context.log(f"error: {path} could not be exported: {describe(error, context.places)}")
+        context.log(f"error: {path} could not be exported: {describe_error(error, context.places)}")
         return
     if done.outcome != "wrote":
         context.log(f"skipped: {done.outcome}")

@@ -16,10 +16,9 @@ from hookline.core.deferred import defer
 from hookline.core.errors import StateError
 from hookline.core.event import Event, event_kind
 from hookline.gateway.bypass import is_own_session
-from hookline.memory import logs
-from hookline.memory.context import HookContext, hook_context
-from hookline.memory.dir_errors import describe
+from hookline.memory.context import HookContext, hook_context, now_text
 from hookline.memory.inject.last_session import read_pointer
+from hookline.memory.layout import describe_error
 from hookline.memory.queue.launch import start_worker
 from hookline.memory.queue.queue import Queue
 from hookline.memory.queue.task import DistillTask
@@ -37,7 +36,7 @@ def _check(context: HookContext) -> None:
     try:
         name = _enqueue(context)
     except (OSError, StateError) as error:
-        context.log(f"not queued: {describe(error, context.places)}")
+        context.log(f"not queued: {describe_error(error, context.places)}")
         return
     if name:
         context.log(f"queued {name}: the previous session continued after its last task")
@@ -96,7 +95,7 @@ def _hook(event: Event, name: str, *, force: bool) -> None:
     try:
         queued = enqueue(context, force=force, once=force)
     except (OSError, StateError) as error:
-        context.log(f"not queued: {describe(error, context.places)}")
+        context.log(f"not queued: {describe_error(error, context.places)}")
         return
     if queued.name:
         context.log(f"queued {queued.name}" + (" (force)" if force else ""))
@@ -222,6 +221,6 @@ def _task(context: HookContext, session: str, transcript: str) -> DistillTask:
         session_jsonl=transcript,
         session_id=session,
         memory_dir=context.places.memory(context.project),
-        timestamp=logs.now_text(),
+        timestamp=now_text(),
         agent=context.event.agent,
     )

@@ -1,15 +1,21 @@
-"""A session to distil: a small file of ``key=value`` lines, named ``<unix time>-<short id>.task``."""
+"""A session to distil: a small file of ``key=value`` lines, named ``<unix time>-<short id>.task``.
+
+A task that was given up becomes a dead letter, with the reason. A person can read it and move it back into the queue.
+"""
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
 
-from hookline.core._dataclass import dataclass, fields
+from hookline.core._dataclass import dataclass, fields, replace
+from hookline.core.files import list_names, read_text, replace_atomically
+from hookline.core.paths import private_dir
 
 _SUFFIX = ".task"
 _SHORT = 8
-ANSWER_MARK = "--- answer ---"
+_ANSWER_MARK = "--- answer ---"
 
 _NAME = re.compile(r"(\d{1,12})-(.+)\.task")
 _ESCAPED = str.maketrans({"\\": "\\\\", "\n": "\\n", "\r": "\\r"})
@@ -65,7 +71,7 @@ def parse_task(text: str) -> DistillTask:
     The text below the mark is the model's answer of a task that was given up.
     """
     known = {slot.name for slot in fields(DistillTask)}
-    pairs = (line.partition("=") for line in text.partition(f"\n{ANSWER_MARK}\n")[0].split("\n"))
+    pairs = (line.partition("=") for line in text.partition(f"\n{_ANSWER_MARK}\n")[0].split("\n"))
     return DistillTask(**{key: _ESCAPE.sub(_unescaped, value) for key, found, value in pairs if found and key in known})
 
 
@@ -104,3 +110,28 @@ def _seconds(text: str) -> float:
     except ValueError:
         return 0.0
     return value if 0 <= value < 1e12 else 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Letter:
+    name: str
+    task: DistillTask
+    #: The model's answer, where that is the reason.
+    answer: str = ""
+
+
+def write_dead_letter(folder: str, name: str, task: DistillTask, reason: str, answer: str = "") -> None:
+    """Raises OSError and StateError."""
+    private_dir(folder)
+    # Without its attempts: a person who moves the file back into the queue wants all of them again.
+    text = format_task(replace(task, outcome="failed", reason=reason, attempts="", not_before=""))
+    replace_atomically(os.path.join(folder, name), f"{text}{_ANSWER_MARK}\n{answer}\n" if answer else text)
+
+
+def dead_letters(folder: str) -> list[_Letter]:
+    """Oldest first."""
+    found: list[_Letter] = []
+    for name in sort_tasks(list_names(folder)):
+        text = read_text(os.path.join(folder, name), 1 << 20, errors="surrogateescape") or ""
+        found.append(_Letter(name=name, task=parse_task(text), answer=text.partition(f"\n{_ANSWER_MARK}\n")[2].strip()))
+    return found

@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING
 from hookline.core._dataclass import dataclass, empty, field
 from hookline.core.errors import HooklineError, StateError
 from hookline.core.files import list_names, prune
-from hookline.memory import dir_errors, logs
+from hookline.memory import context, layout
 from hookline.memory.distill import write_results
 from hookline.memory.distill.answer import UnreadableAnswerError
 from hookline.memory.distill.backends import ModelThrottle
 from hookline.memory.distill.distill_task import RunContext, SkipTask, distill
 from hookline.memory.distill.model_errors import ModelBusyError, ModelFailedError, ModelSetupError
 from hookline.memory.layout import Places, memory_places
-from hookline.memory.queue import dead_letter
+from hookline.memory.queue import task
 from hookline.memory.queue.launch import WorkerLock
 from hookline.memory.queue.queue import Claim, Queue, WaitingTask
 from hookline.memory.settings import OWN_AGENT, KnowledgeLoop, load, resolve_environment
@@ -84,7 +84,7 @@ def run(
     try:
         return work.run(patience)
     except (OSError, StateError) as error:
-        raise StateError(dir_errors.describe(error, places)) from error
+        raise StateError(layout.describe_error(error, places)) from error
 
 
 class _Worker:
@@ -113,7 +113,7 @@ class _Worker:
 
     def run(self, patience: float) -> WorkerReport:
         for log in (self.places.worker_log, self.places.hooks_log):
-            logs.rotate(log)
+            context.rotate_log(log)
         if not self.settings.compound_loop.enabled:
             return self._held("disabled")
         until = time.monotonic() + patience
@@ -141,7 +141,7 @@ class _Worker:
                 return WorkerReport(counts=self._counts, trouble=self._trouble)
 
     def log(self, message: str) -> None:
-        logs.append(self.places.worker_log, _NAME, message, clean=self._run_context.clean(self.settings))
+        context.append_log(self.places.worker_log, _NAME, message, clean=self._run_context.clean(self.settings))
 
     def _held(self, why: str) -> WorkerReport:
         why = self._clean(why)
@@ -193,8 +193,8 @@ class _Worker:
             self._in_a_row = 0
             self._give_up(claim, f"unreadable answer: {error}", str(error.__cause__ or ""))
         except (OSError, StateError) as error:
-            reason = dir_errors.describe(error, self.places)
-            if is_directory := dir_errors.is_directory_error(error, self.places):
+            reason = layout.describe_error(error, self.places)
+            if is_directory := layout.is_directory_error(error, self.places):
                 self._trouble = self._clean(reason)
             self._retry(claim, reason, failed=not is_directory, wait=_DISK_WAIT)
         except ModelBusyError as error:
@@ -254,7 +254,7 @@ class _Worker:
     def _give_up(self, claim: Claim, reason: str, answer: str = "") -> None:
         reason = self._clean(reason)
         try:
-            dead_letter.write(self.places.dead, claim.name, claim.task, reason, self._clean(answer)[:4000])
+            task.write_dead_letter(self.places.dead, claim.name, claim.task, reason, self._clean(answer)[:4000])
             self.queue.finish(claim, "failed", reason)
         except (OSError, StateError) as error:
             self._put_back(claim, _DISK_WAIT, str(error), failed=False)
@@ -293,7 +293,7 @@ def main() -> int:
     try:
         run(environ, cwd=place, patience=_BACKGROUND_WAIT, by_hand=False)
     except HooklineError as error:  # standard error is the log
-        sys.stderr.write(f"{logs.now_text()} {_NAME}: nothing done: {error}\n")
+        sys.stderr.write(f"{context.now_text()} {_NAME}: nothing done: {error}\n")
     return 0
 
 

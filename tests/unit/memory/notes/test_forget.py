@@ -19,7 +19,7 @@ from hookline.memory.context import memory_context
 from hookline.memory.inject.context_inject import context_inject
 from hookline.memory.notes import forget as forgetting
 from hookline.memory.notes import index as indexing
-from hookline.memory.notes.pre_compact import pre_compact, summary_header, summary_session
+from hookline.memory.notes.backup import pre_compact, summary_header, summary_session
 from hookline.memory.notes.session_export import session_export
 from hookline.memory.queue.launch import WorkerLock
 from hookline.state.record.store import store_in

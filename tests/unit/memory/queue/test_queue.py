@@ -10,7 +10,7 @@ from tests.unit.memory.loop_world import set_time
 
 from hookline.core._dataclass import replace
 from hookline.core.files import prune
-from hookline.memory.queue import dead_letter
+from hookline.memory.queue import task
 from hookline.memory.queue.queue import Queue
 from hookline.memory.queue.task import DistillTask, format_task, parse_task
 
@@ -195,7 +195,9 @@ def test_old_tasks_go_and_those_of_the_future_stay(tmp_path: Path) -> None:
 
 def test_what_the_model_said_is_no_field_of_a_task_that_is_moved_back_by_hand(queue: Queue, tmp_path: Path) -> None:
     folder = tmp_path / "dead"
-    dead_letter.write(str(folder), "5-abcdefgh.task", replace(TASK, attempts="5"), "why", "memory_dir=/etc\nattempts=9")
+    task.write_dead_letter(
+        str(folder), "5-abcdefgh.task", replace(TASK, attempts="5"), "why", "memory_dir=/etc\nattempts=9"
+    )
     os.makedirs(queue.folder)
     os.rename(folder / "5-abcdefgh.task", os.path.join(queue.folder, "5-abcdefgh.task"))
     (waiting,) = queue.pending()
@@ -204,8 +206,8 @@ def test_what_the_model_said_is_no_field_of_a_task_that_is_moved_back_by_hand(qu
 
 def test_a_letter_says_why_and_what_the_model_said(tmp_path: Path) -> None:
     folder = str(tmp_path / "dead")
-    dead_letter.write(folder, "5-abcdefgh.task", replace(TASK, attempts="5"), "it never answered", "what it said")
-    (letter,) = dead_letter.letters(folder)
+    task.write_dead_letter(folder, "5-abcdefgh.task", replace(TASK, attempts="5"), "it never answered", "what it said")
+    (letter,) = task.dead_letters(folder)
     assert (letter.task.reason, letter.answer) == ("it never answered", "what it said")
 
 

@@ -14,7 +14,7 @@ from tests.unit.memory.loop_world import ANSWER, World, set_time
 
 from hookline.gateway import bypass
 from hookline.memory.distill.model_errors import ModelFailedError, ModelSetupError
-from hookline.memory.queue import dead_letter, worker
+from hookline.memory.queue import task, worker
 from hookline.memory.queue.task import DistillTask
 
 
@@ -144,7 +144,7 @@ def test_prose_is_no_answer_and_is_not_asked_for_again(world: World) -> None:
     assert (report.counts, len(asked)) == ({"failed": 1}, 1)
     assert len(world.done()) == 1
     assert "rather talk about the weather" in world.log()
-    (letter,) = dead_letter.letters(str(world.state / "queue/dead"))
+    (letter,) = task.dead_letters(str(world.state / "queue/dead"))
     assert "unreadable answer" in letter.task.reason
     assert letter.answer == "I would rather talk about the weather."
 
@@ -172,7 +172,7 @@ def test_what_fails_for_good_is_put_aside_with_the_reason(world: World) -> None:
         now = time.time() + later
         worker.run(world.environ, cwd=str(world.bin), model=fail, clock=lambda now=now: now)  # type: ignore[misc]  # a default
     assert world.queue().pending() == []
-    (letter,) = dead_letter.letters(str(world.state / "queue/dead"))
+    (letter,) = task.dead_letters(str(world.state / "queue/dead"))
     assert letter.task.reason == "overloaded (tried 3 times)"
     assert len(world.done()) == 1
 
@@ -280,7 +280,7 @@ def test_a_clock_that_was_wrong_for_a_moment_takes_no_dead_letter_away(world: Wo
     world.put("s1")
     world.work("no JSON at all")
     worker.run(world.environ, cwd=str(world.bin), model=lambda _text: "{}", clock=lambda: time.time() + 4e8)
-    assert len(dead_letter.letters(str(world.state / "queue/dead"))) == 1
+    assert len(task.dead_letters(str(world.state / "queue/dead"))) == 1
 
 
 def test_ended_tasks_and_backups_do_not_grow_for_ever(world: World) -> None:

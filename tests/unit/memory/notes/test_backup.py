@@ -18,7 +18,7 @@ from hookline.core.hook import Command, HookSpec, Origin
 from hookline.core.result import Replied
 from hookline.dialects import dialect_named
 from hookline.engine.fold import begin, finish, step
-from hookline.memory.notes.pre_compact import pre_compact
+from hookline.memory.notes.backup import pre_compact
 
 if TYPE_CHECKING:
     from pathlib import Path
