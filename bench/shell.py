@@ -122,7 +122,7 @@ class _Gate:
 
 def _specs() -> list[object]:
     from hookline.core.hook import Command, HookSpec, Origin
-    from hookline.dialects.lash.keys import key_matcher
+    from hookline.dialects.lash.entry import key_matcher
 
     origin = Origin(file="", line=0, pointer="", layer="user")
     matcher = key_matcher(frozenset({"ctrl+t"}))

@@ -33,9 +33,12 @@ BY_NAME = frozenset({"DIALECT", "main"})
 BY_NAME_IN: Mapping[Path, frozenset[str]] = {
     SRC / "cli" / "commands": frozenset({"configure", "run", "plain", "parse_fast"}),
     SRC / "config" / "syntax": frozenset({"read"}),
+    SRC / "llm" / "scripted": frozenset({"NAME", "parse_request", "reply", "stream", "error"}),
     **dict.fromkeys(
         (SRC / "dialects").iterdir(),
-        frozenset({"places", "includes", "parse", "render", "event_out", "reply_in", "event_in", "reply_out"}),
+        frozenset(
+            {"places", "includes", "parse", "render", "besides_hooks", "event_out", "reply_in", "event_in", "reply_out"}
+        ),
     ),
 }
 _NOQA = re.compile(r"#\s*noqa(?::\s*([A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*))?")

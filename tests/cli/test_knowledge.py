@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from tests.cli.conftest import Project
-from tests.unit.transcripts.test_locate import KEPT, keep
+from tests.unit.transcripts.test_reading import KEPT, keep
 
 from hookline.llm.scripted import ModelServer
 from hookline.memory.layout import encode_cwd

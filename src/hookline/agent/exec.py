@@ -16,9 +16,9 @@ from hookline.core.settings import Limits, Settings
 from hookline.dialects.lectic.tokens import expand_argv
 from hookline.dialects.lectic.validate import NO_SHEBANG, is_script
 from hookline.runners.base import Stop
+from hookline.runners.command import script_argv
 from hookline.runners.environ import Workspace, child_environ, pass_on
 from hookline.runners.process import run_process
-from hookline.runners.script import script_argv
 from hookline.runners.spawn import Launch, find_program, missing
 
 

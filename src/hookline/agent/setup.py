@@ -28,8 +28,8 @@ from hookline.agent.tools.base import AgentTool, ToolContext, ToolError
 from hookline.agent.tools.interlocutor import ToolFactory
 from hookline.core.errors import DataError, HooklineError
 from hookline.core.settings import Settings
-from hookline.dialects.lectic.directories import standard_variables
 from hookline.dialects.lectic.tokens import expand
+from hookline.dialects.lectic.variables import standard_variables
 from hookline.runners.base import Stop
 
 _STYLE = "Wrap your lines at 78 characters where that is possible. Write formulas in Unicode rather than in LaTeX."

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+from argparse import Action, ArgumentParser
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import argcomplete
 
@@ -17,9 +18,6 @@ from hookline.core.describe import is_inner
 from hookline.core.event import EVENTS
 from hookline.core.paths import find_paths
 from hookline.dialects import DIALECTS, dialect_named
-
-if TYPE_CHECKING:
-    from argparse import Action, ArgumentParser
 
 #: A repository chooses the names of its hooks. Those that mean something to a shell, or look like an option, are not offered.
 _HARMLESS = re.compile(r"[\w.+@/][\w.+@/-]*")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from hookline.cli.output import safe
+from hookline.cli.output import confirm, safe
 from hookline.core.paths import FILE, Paths, find_paths
 from hookline.engine.build import READ_ONLY, Sources, load_runtime
 from hookline.state import own_guards
@@ -36,7 +36,7 @@ def ask_about_changes() -> None:
         if own_guards.was_declined(state, path, now):
             continue
         _show_difference(path, kept[path], now)
-        if _confirm("A guard that is deployed has changed. Is this change yours?"):
+        if confirm("A guard that is deployed has changed. Is this change yours?"):
             own_guards.keep(state, {**kept, path: now})
         else:
             own_guards.decline(state, path, now)
@@ -50,8 +50,3 @@ def _show_difference(path: str, before: str, after: str) -> None:
     )
     for line in lines:
         print(safe(line), file=sys.stderr)
-
-
-def _confirm(question: str) -> bool:
-    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
-    return sys.stdin.readline().strip().lower() in {"y", "yes"}

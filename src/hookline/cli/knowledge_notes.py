@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from hookline.cli.output import Counter, paint, print_json, safe
+from hookline.cli.output import Counter, confirm, paint, print_json, safe
 from hookline.core.errors import StateError, UsageError
 from hookline.core.files import read_text
 from hookline.core.paths import why_unusable
@@ -174,7 +174,7 @@ def forget(args: Namespace, context: MemoryContext) -> int:
             if not session:
                 warn(f"unknown session {args.session!r}; to find one: hookline knowledge search TEXT")
                 return 1
-            if not args.yes and not _confirm(session):
+            if not args.yes and not confirm(f"Remove everything that session {safe(session)} left?"):
                 return 1
             with Counter("forgetting"):
                 gone = forget_session(context.places, session, index, store)
@@ -199,11 +199,6 @@ def _session(given: str, known: set[str]) -> str:
     if len(found) > 1:
         raise UsageError(f"{len(found)} sessions begin with {given!r}: {', '.join(found[:5])}")
     return found[0] if found else ""
-
-
-def _confirm(session: str) -> bool:
-    print(f"Remove everything that session {safe(session)} left? [y/N] ", end="", file=sys.stderr, flush=True)
-    return sys.stdin.readline().strip().lower() in {"y", "yes"}
 
 
 def _record(context: MemoryContext) -> Store | None:

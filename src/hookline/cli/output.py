@@ -13,6 +13,7 @@ from typing import Any, Self, TextIO
 
 from hookline.core.errors import StateError
 from hookline.core.paths import unusable, why_unusable
+from hookline.core.sanitize import one_line
 from hookline.state.record.store import Store
 
 #: Seconds between two changes of what is shown.
@@ -183,10 +184,13 @@ def plural(number: int, word: str) -> str:
     return f"{number} {word}" if number == 1 else f"{number} {word}s"
 
 
-def safe(text: str, limit: int = 0) -> str:
-    """One line that cannot move the cursor: control characters become visible."""
-    flat = "".join("⏎" if char == "\n" else char if char.isprintable() else "·" for char in text.rstrip())
-    return flat if not limit or len(flat) <= limit else flat[: limit - 1] + "…"
+#: One line that cannot move the cursor: control characters become visible.
+safe = one_line
+
+
+def confirm(question: str) -> bool:
+    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in {"y", "yes"}
 
 
 def _width(text: str) -> int:

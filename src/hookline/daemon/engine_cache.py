@@ -17,8 +17,8 @@ from hookline.core.file_tracking import listening
 from hookline.core.file_watch import FileWatcher, Signature, WatchedFiles, are_unchanged, signature, signatures
 from hookline.core.hook import Function, Plugin
 from hookline.core.paths import Directories
-from hookline.daemon.python_hooks import Deadlines, ResidentFunctions
 from hookline.daemon.quarantine import Quarantine
+from hookline.daemon.worker_pool import Deadlines, ResidentFunctions
 from hookline.dialects.base import FOREIGN
 from hookline.engine.build import Runtime, StoreOptions, load_runtime
 from hookline.gateway.handler import AgentResponse, hook_sources

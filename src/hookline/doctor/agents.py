@@ -5,21 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import dataclass, empty, field
+from hookline.core.agents import Agent
 from hookline.core.errors import StateError
 from hookline.deploy.agent_trust import TrustContext, trust_checks
 from hookline.deploy.apply import read
 from hookline.deploy.installed import RegisteredHook, find_registrations, parse_registered
+from hookline.deploy.requirements import AgentFile
 from hookline.deploy.status import RegistrationStatus, posts
 from hookline.doctor.finding import Finding, Level, fine, note, wrong
 from hookline.doctor.probe_events import Probed, World, probe_all, probe_plugin
-
-if TYPE_CHECKING:
-    from hookline.core.agents import Agent
-    from hookline.deploy.requirements import AgentFile
-
 
 _LEVELS: Mapping[str, Level] = MappingProxyType({"trusted": "fine", "untrusted": "wrong", "unknown": "note"})
 

@@ -10,7 +10,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.core._dataclass import dataclass
 from hookline.core.agents import all_agents
@@ -20,11 +20,9 @@ from hookline.deploy.installed import find_registrations
 from hookline.deploy.requirements import SCOPES, all_files
 from hookline.dialects.event_lookup import native_events
 from hookline.state.record.query import REPLAY
+from hookline.state.record.store import Store
 from hookline.transcripts import read, transcript_path
-
-if TYPE_CHECKING:
-    from hookline.state.record.store import Store
-    from hookline.transcripts.message import TranscriptMessage
+from hookline.transcripts.message import TranscriptMessage
 
 #: Tools that every agent asks about before running them; only these count if they are in a transcript alone.
 _GUARDED = frozenset({"Bash", "Write", "Edit", "WebFetch"})

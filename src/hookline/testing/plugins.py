@@ -20,8 +20,7 @@ from typing import Any
 
 from hookline.core.event import EVENTS
 from hookline.core.samples import sample
-from hookline.dialects.lash.entry import TYPES
-from hookline.dialects.lash.keys import canonical_key
+from hookline.dialects.lash.entry import TYPES, canonical_key
 from hookline.testing.conformance import expect
 
 #: Seconds to start and open its socket, to answer, and to exit after a terminate message.

@@ -12,10 +12,18 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hookline.transcripts.locate import sessions_in
     from hookline.transcripts.message import About, Role, Tokens, TranscriptMessage
     from hookline.transcripts.paths import Homes, SessionFile, mtime, transcript_path
-    from hookline.transcripts.reading import about, detect, read, read_from, reader_class, tail, tool_result
+    from hookline.transcripts.reading import (
+        about,
+        detect,
+        read,
+        read_from,
+        reader_class,
+        sessions_in,
+        tail,
+        tool_result,
+    )
 
 __all__ = [
     "About", "Homes", "Role", "SessionFile", "Tokens", "TranscriptMessage", "about", "detect", "mtime", "read", "read_from",
@@ -28,7 +36,7 @@ _HOMES: Mapping[str, str] = MappingProxyType(
         "About": "message", "TranscriptMessage": "message", "Role": "message", "Tokens": "message", "transcript_path": "paths",
         "mtime": "paths", "Homes": "paths", "SessionFile": "paths", "reader_class": "reading",
         "about": "reading", "detect": "reading", "read": "reading", "read_from": "reading", "tool_result": "reading",
-        "tail": "reading", "sessions_in": "locate",
+        "tail": "reading", "sessions_in": "reading",
     }
 )  # fmt: skip
 

@@ -1,17 +1,21 @@
-"""Read any agent's transcript as a stream, from any place in it. Never raises."""
+"""Read any agent's transcript as a stream, from any place in it, and find the sessions of a directory. Never raises."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from itertools import islice
 from types import MappingProxyType
-from typing import cast
+from typing import Any, cast
 
 from hookline.core.agents import all_agents, find_agent, full_name
 from hookline.transcripts.lines import file_size, line_start, records
 from hookline.transcripts.message import About, TranscriptMessage, table, words
+from hookline.transcripts.paths import Homes, SessionFile, files_in
 from hookline.transcripts.reader import SEARCHED, TranscriptReader
 
 #: Our own: the chat's records are like Claude Code's, a conversation is a document.
@@ -122,3 +126,62 @@ def _readers() -> tuple[type[TranscriptReader], ...]:
     """In the order in which they are tried."""
     named = [*_OWN, *(agent.reader for agent in all_agents().values() if agent.reader not in {"", _LAST}), _LAST]
     return tuple(map(_load, named))
+
+
+def as_lines(path: str, agent: str = "") -> Iterator[bytes]:
+    """One line per message. Never raises: what cannot be read has no line."""
+    known = about(path, agent)
+    head = {"sessionId": known.session, "cwd": known.cwd, "version": known.version, "entrypoint": known.agent}
+    for message in read(path, agent):
+        record = {**head, "timestamp": message.time, **_record(message)}
+        yield json.dumps(record, ensure_ascii=False, default=dict).encode("utf-8", "replace") + b"\n"
+
+
+def _record(message: TranscriptMessage) -> dict[str, Any]:
+    match message.role:
+        case "tool_call":
+            block = {"type": "tool_use", "id": message.call, "name": message.tool, "input": dict(message.input)}
+            return {"type": "assistant", "message": {"role": "assistant", "content": [block]}}
+        case "tool_result":
+            result = {"type": "tool_result", "tool_use_id": message.call, "content": message.text}
+            content = [{**result, "is_error": message.failed}]
+            return {"type": "user", "message": {"role": "user", "content": content}}
+        case role:
+            content = [{"type": "text", "text": message.text}]
+            return {"type": role, "isMeta": message.synthetic, "message": {"role": role, "content": content}}
+
+
+#: Transcripts of one agent that are opened, the newest first.
+_MAX_OPENED = 100
+
+
+def sessions_in(directory: str, homes: Homes, agents: Iterable[str] | None = None) -> Iterator[SessionFile]:
+    """Of these agents or of all, the newest first. Never raises: what cannot be read is skipped."""
+    names = tuple(dict.fromkeys((os.path.realpath(directory), os.path.abspath(directory))))
+    found: list[SessionFile] = []
+    for agent in all_agents() if agents is None else agents:
+        found += _newest(reader_class(agent).sessions(names, homes))
+    if agents is None:
+        found += (one for name in names for one in _own(name, homes))
+    for one in sorted(set(found), key=_age, reverse=True):
+        if one.certain or os.path.realpath(about(one.path, one.agent).cwd or "/") == names[0]:
+            yield one
+
+
+def _newest(found: Iterable[SessionFile]) -> Iterator[SessionFile]:
+    """All that are certain, and the newest of the others."""
+    others = 0
+    for one in sorted(set(found), key=_age, reverse=True):
+        others += not one.certain
+        if one.certain or others <= _MAX_OPENED:
+            yield one
+
+
+def _age(one: SessionFile) -> tuple[float, str]:
+    return one.modified, one.path
+
+
+def _own(directory: str, homes: Homes) -> Iterator[SessionFile]:
+    """Our chats, and the conversation files in the directory itself."""
+    yield from files_in("hookline", os.path.join(homes.chats, re.sub(r"[^A-Za-z0-9]", "-", directory)), ".jsonl")
+    yield from files_in("hookline", directory, ".lec")

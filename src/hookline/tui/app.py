@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from rich.text import Text
 from textual import work
 from textual.app import App, ComposeResult
+from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.widgets import DataTable, Input, OptionList, Static
 from textual.widgets.option_list import Option
@@ -21,14 +22,10 @@ from hookline.engine.build import Runtime
 from hookline.tui import details as show
 from hookline.tui import dry_run
 from hookline.tui.catalog import Hook, View, groups, visible_hooks
+from hookline.tui.dry_run import Trial
 from hookline.tui.screens import ChoiceScreen, ConfirmScreen, NewHookScreen, TextScreen
 from hookline.tui.service import HOUR, HookService
-
-if TYPE_CHECKING:
-    from textual.binding import BindingType
-
-    from hookline.tui.dry_run import Trial
-    from hookline.tui.new_hook import Draft
+from hookline.tui.toml_edit import Draft
 
 
 def possible() -> bool:

@@ -11,7 +11,7 @@ from textual.suggester import SuggestFromList
 from textual.widgets import Input, Label, OptionList, Select, Static
 
 from hookline.core.event import EVENTS
-from hookline.tui.new_hook import KINDS, Draft
+from hookline.tui.toml_edit import KINDS, Draft
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult

@@ -24,8 +24,7 @@ from hookline.state.record.store import Store
 from hookline.tui import dry_run
 from hookline.tui.catalog import Hook, catalog
 from hookline.tui.dry_run import Trial
-from hookline.tui.new_hook import Draft, check_draft
-from hookline.tui.toml_edit import remove_table
+from hookline.tui.toml_edit import Draft, check_draft, remove_table
 
 _PLACE = re.compile(r"\$\.hook\[(\d+)\]")
 

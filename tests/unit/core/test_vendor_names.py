@@ -14,13 +14,13 @@ VENDORS = re.compile("|".join(sorted({agent.dialect for agent in AGENTS.values()
 #: File -> why it may name a vendor.
 EXCEPTIONS = {
     **dict.fromkeys(
-        ("agent/providers.py", "llm/names.py", "llm/scripted/gemini.py", "llm/scripted/protocols.py", "llm/scripted/server.py"),
+        ("agent/providers.py", "llm/names.py", "llm/scripted/gemini.py", "llm/scripted/server.py", "llm/scripted/server.py"),
         "models and their providers",
     ),
     "core/tool_names.py": "tools whose own names have it",
     **dict.fromkeys(("memory/distill/backends.py", "memory/distill/model_errors.py"), "`claude -p` as a model that distils"),
     **dict.fromkeys(
-        ("memory/layout.py", "memory/profiles.py", "memory/queue/launch.py", "memory/settings.py", "memory/transcript.py"),
+        ("memory/layout.py", "memory/project.py", "memory/queue/launch.py", "memory/settings.py", "memory/transcript.py"),
         "lazy-harness's settings: its variable, its default model, and the directory that it names",
     ),
     "memory/notes/session_export.py": "fields of lazy-harness's document",

@@ -10,7 +10,7 @@ import pytest
 from tests.unit.tui.conftest import USER, Place, hook_of
 
 from hookline.core.errors import ConfigError, UsageError
-from hookline.tui.new_hook import Draft
+from hookline.tui.toml_edit import Draft
 
 if TYPE_CHECKING:
     from pathlib import Path

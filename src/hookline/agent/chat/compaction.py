@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
-from hookline.agent.chat import hook_output
+from hookline.agent.chat import events
 from hookline.agent.chat.conversation import Conversation
 from hookline.agent.chat.presenter import ChatPresenter
 from hookline.agent.loop import AgentLoop
@@ -50,7 +50,7 @@ class Compaction:
             max_context_length=self.limit,
             custom_instructions=instructions or None,
         )
-        wishes = [text for text in (instructions, *hook_output.context_messages(started)) if text]
+        wishes = [text for text in (instructions, *events.context_messages(started)) if text]
         waiting = _unanswered(conversation.messages)
         if _estimate(waiting) > self.limit // 2:
             waiting = []
@@ -58,7 +58,7 @@ class Compaction:
         summary = await _summary(loop, earlier, "\n\n".join([_INSTRUCTIONS, *wishes]))
         conversation.compacted(_HEAD + summary, trigger, before, waiting)
         after = await chat.events.fire("PostCompact", trigger=trigger, summary=summary)
-        for text in hook_output.context_messages(after):
+        for text in events.context_messages(after):
             conversation.add_context(text)
         return summary
 

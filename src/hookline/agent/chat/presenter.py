@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from hookline.agent.chat import hook_output
+from hookline.agent.chat import events
 from hookline.agent.chat.conversation import INTERRUPTED, Conversation
 from hookline.agent.chat.screen import Screen, ShownCall
 from hookline.agent.message import AssistantMessage, Message, ToolOutput, Usage
@@ -62,12 +62,12 @@ class ChatPresenter(Presenter):
         self.conversation.add_reply(reply, usage, model, finish_reason or "end_turn")
 
     def attach(self, decision: Decision, reply: AssistantMessage) -> bool:
-        attachments = hook_output.attachments(decision)
+        attachments = events.attachments(decision)
         resets = [context.text for context in attachments if "reset" in context.attributes]
         if resets:
             self.conversation.reset("\n\n".join(resets), keep_reply=True)
         self._attached = [context.text for context in attachments if "reset" not in context.attributes]
-        contexts = hook_output.context_messages(decision)
+        contexts = events.context_messages(decision)
         if reply.tool_calls:
             # Nothing may come between a call and its result, so with calls this comes after them.
             self._attached += contexts
@@ -82,7 +82,7 @@ class ChatPresenter(Presenter):
         self.screen.call_begins(run.call.name, run.input, self.agent)
 
     def call_done(self, run: ToolRun) -> None:
-        text = self.event_output(run.outputs) + hook_output.after_tool(run.decisions)
+        text = self.event_output(run.outputs) + events.after_tool(run.decisions)
         is_error = run.failure is not None
         shown = ShownCall(
             id=run.call.id,
@@ -104,10 +104,10 @@ class ChatPresenter(Presenter):
         )
 
     def refusal(self, decision: Decision) -> str:
-        return hook_output.refusals(decision)
+        return events.refusals(decision)
 
     def denied(self, reason: str, *, by_hook: bool = False) -> str:
-        return hook_output.tool_blocked(reason) if by_hook else hook_output.permission_denied(reason)
+        return events.tool_blocked(reason) if by_hook else events.permission_denied(reason)
 
     def interruption(self) -> str:
         return INTERRUPTED

@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hookline.agent.chat import hook_output
+from hookline.agent.chat import events
 from hookline.agent.chat.compaction import Compaction
 from hookline.agent.chat.context import MAX_FOLLOW_UPS, MODE_WORDS, ChatContext, system_prompt
 from hookline.agent.chat.conversation import Conversation
-from hookline.agent.chat.events import ChatEvents, FiredEvent
+from hookline.agent.chat.events import ChatEvents, FiredEvent, refusals
 from hookline.agent.chat.presenter import ChatPresenter
 from hookline.agent.chat.replay import TranscriptState, replay
 from hookline.agent.chat.screen import ShownCall
@@ -117,7 +117,7 @@ class Session:
             seconds = max(0, round(time.time() - history[-1]["time"]))
             pause = {"seconds_since_last_response": seconds, "context_tokens": self.conversation.size}
         decision = await self.events.emit("SessionStart", source=source, is_new_session=fresh, **pause)
-        self._started = hook_output.session_context(decision)
+        self._started = events.session_context(decision)
         self.keep_mode(decision)
 
     async def end(self, reason: str) -> None:
@@ -134,7 +134,7 @@ class Session:
                 message_count=conversation.length,
                 tool_call_count=conversation.tool_calls,
             )
-            for text in hook_output.context_messages(decision):
+            for text in events.context_messages(decision):
                 conversation.add_context(text)
             await self.events.wait_pending()
             await asyncio.to_thread(self.context.engine.join, self.id)
@@ -203,7 +203,7 @@ class Session:
         try:
             begun = await events.fire("RunStart", run_id=run_id, started_at=timestamp(time.time()))
             if begun.effect == "deny":
-                return TurnResult(stop_reason="blocked", error=hook_output.refusals(begun)), None
+                return TurnResult(stop_reason="blocked", error=refusals(begun)), None
             return await self._converse(prompt, auto=auto), None
         except (RunError, StateError, ModelError) as error:
             # Only the turn is lost, also on a full disk: it may have room again later.
@@ -246,7 +246,7 @@ class Session:
             continuations += 1
             self._marked(auto=True)
             self.context.screen.note("Stop hook blocked, continuing conversation.")
-            self.conversation.add_prompt(hook_output.stop_refused(decision.reason), auto=True, meta=True)
+            self.conversation.add_prompt(events.stop_refused(decision.reason), auto=True, meta=True)
 
     async def _admit(self, prompt: str, *, auto: bool) -> TurnResult | None:
         """Fire UserPromptSubmit and add the prompt to the conversation; a result only if the prompt was blocked."""
@@ -258,19 +258,19 @@ class Session:
         )  # fmt: skip
         self.keep_mode(decision)
         if decision.effect != "allow":
-            notice = hook_output.prompt_blocked(decision)
+            notice = events.prompt_blocked(decision)
             conversation.transcript.append("system", time.time(), subtype="prompt_blocked", content=notice, isMeta=True)
             self.context.screen.note(notice, "warning")
-            return TurnResult(stop_reason="blocked", error=hook_output.refusals(decision))
+            return TurnResult(stop_reason="blocked", error=events.refusals(decision))
         conversation.turns = turn
         conversation.close_last_calls()
         changed = decision.data.get("prompt", prompt)
         prompt = changed if isinstance(changed, str) else prompt
         self._prompt = self._prompt if auto else prompt
-        attachments = hook_output.attachments(decision)
+        attachments = events.attachments(decision)
         if any("reset" in one.attributes for one in attachments):
             conversation.reset("", keep_reply=False)
-        for text in (self._started, *hook_output.context_messages(decision)):
+        for text in (self._started, *events.context_messages(decision)):
             if text:
                 conversation.add_context(text)
         self._started = ""
@@ -292,7 +292,7 @@ class Session:
             tool_call_count=conversation.tool_calls,
         )
         self.keep_mode(decision)
-        for text in (*hook_output.context_messages(decision), *(one.text for one in hook_output.attachments(decision))):
+        for text in (*events.context_messages(decision), *(one.text for one in events.attachments(decision))):
             conversation.add_context(text)
         return decision
 

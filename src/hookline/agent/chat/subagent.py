@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from hookline.agent.chat import hook_output
+from hookline.agent.chat import events
 from hookline.agent.chat.conversation import Conversation
 from hookline.agent.chat.presenter import ChatPresenter
 from hookline.agent.chat.transcript import Transcript
@@ -36,7 +36,7 @@ async def run_subagent(parent: AgentLoop, presenter: ChatPresenter, arguments: M
     who = {"subagent_type": kind, "subagent_id": name}
     try:
         started = await own.events.fire("SubagentStart", **who)
-        for text in hook_output.context_messages(started):
+        for text in events.context_messages(started):
             own.conversation.add_context(text)
         own.conversation.add_prompt(arguments["prompt"])
         return await _work(agent, own, who, arguments["prompt"], limit)
@@ -65,7 +65,7 @@ async def _work(agent: AgentLoop, own: ChatPresenter, who: dict[str, Any], promp
         if decision.effect != "deny" or done.stop_reason != "end_turn":
             return done.text or "(the subagent gave no answer)"
         continuations += 1
-        own.conversation.add_prompt(hook_output.stop_refused(decision.reason), auto=True, meta=True)
+        own.conversation.add_prompt(events.stop_refused(decision.reason), auto=True, meta=True)
 
 
 def _presenter(parent: ChatPresenter, name: str, kind: str) -> ChatPresenter:

@@ -8,8 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from hookline.agent.tools.base import AgentTool, ToolContext, ToolError, define_tool, integer, shorten, string
-from hookline.agent.tools.files import EDIT, READ, WRITE
-from hookline.agent.tools.search import GLOB, GREP
+from hookline.agent.tools.files import EDIT, GLOB, GREP, READ, WRITE
 from hookline.runners.environ import child_environ
 from hookline.runners.process import run_process
 from hookline.runners.spawn import Launch, find_program

@@ -17,8 +17,9 @@ Exit code 0: nothing is wrong. 1: something is wrong; each finding names the nex
 from __future__ import annotations
 
 import os
+from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.cli.commands.deploy import registration_statuses
 from hookline.cli.output import paint, print_json, safe
@@ -31,15 +32,11 @@ from hookline.deploy.apply import DeployedFile, Ledger, digest
 from hookline.deploy.requirements import SCOPES, AgentFile, Requirements, all_files, detect_agents
 from hookline.deploy.status import agent_program, agent_versions
 from hookline.doctor.agents import AgentInstall, agent_findings
+from hookline.doctor.finding import Finding
 from hookline.doctor.live_run import run_agent
 from hookline.doctor.local import local_findings
 from hookline.doctor.probe_events import World
 from hookline.engine.build import READ_ONLY, Sources, load_runtime
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-
-    from hookline.doctor.finding import Finding
 
 _MARKS = {"fine": ("✓", "green"), "note": ("·", "grey"), "wrong": ("✗", "red")}
 

@@ -17,8 +17,9 @@ for every event that hooks listen to.
 from __future__ import annotations
 
 import re
+from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.cli.capabilities import Ability, Fate, ability, agents_named
 from hookline.cli.loading import build_runtime, read_event, require_readable, tell_problems
@@ -28,14 +29,9 @@ from hookline.core.agents import all_agents
 from hookline.core.describe import action_text
 from hookline.core.errors import UsageError
 from hookline.core.event import EVENTS, Event
+from hookline.core.hook import HookSpec
 from hookline.engine.build import Runtime, StoreOptions
 from hookline.engine.eligibility import Explained
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-
-    from hookline.core.hook import HookSpec
-
 
 #: An id as hookline log shows it; no event has such a name.
 _ID = re.compile(r"[0-9a-f]{6,}")
@@ -201,7 +197,7 @@ def _shape(one: Explained) -> dict[str, Any]:
 
 
 def _keys(args: Namespace, runtime: Runtime) -> int:
-    from hookline.dialects.lash.keys import key_hook_config  # only this option needs it
+    from hookline.dialects.lash.entry import key_hook_config  # only this option needs it
 
     keys = key_hook_config(runtime.loaded.specs)
     if args.json:

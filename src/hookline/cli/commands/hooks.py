@@ -28,8 +28,8 @@ from hookline.core.errors import UsageError
 from hookline.engine.build import StoreOptions
 from hookline.tui import dry_run
 from hookline.tui.catalog import Hook, catalog, find_hooks
-from hookline.tui.new_hook import KINDS, Draft, Kind
 from hookline.tui.service import HookService
+from hookline.tui.toml_edit import KINDS, Draft, Kind
 
 _LIST = """Show every hook: its name, events, file, and whether it is on.
 

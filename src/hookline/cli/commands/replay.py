@@ -19,13 +19,15 @@ Exit code 0: every decision is the same. 1: at least one differs.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from argparse import ArgumentParser, Namespace
+from typing import Any
 
 from hookline.cli.loading import build_runtime, tell_problems, tell_unapproved
 from hookline.cli.output import is_recorded, paint, paint_status, print_json, require_readable, safe
 from hookline.cli.parser import add_json, add_sources
 from hookline.core.agents import Agent, find_agent, select_agents
 from hookline.core.errors import DataError, UsageError
+from hookline.core.event import Event
 from hookline.core.paths import find_paths
 from hookline.core.settings import RecordSettings
 from hookline.doctor.replay import (
@@ -40,11 +42,6 @@ from hookline.doctor.replay import (
 from hookline.engine.build import Runtime, StoreOptions
 from hookline.state.record.query import REPLAY, Row, Run, find, firings, load_runs
 from hookline.state.record.store import Store, store_in
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-
-    from hookline.core.event import Event
 
 
 def configure(parser: ArgumentParser) -> None:

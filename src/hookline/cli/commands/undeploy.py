@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import os
 import sys
+from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.cli.commands.deploy import add_selection, aims_of_all_scopes
 from hookline.cli.output import print_json
@@ -19,14 +20,10 @@ from hookline.core.agents import all_agents
 from hookline.core.errors import ConfigError
 from hookline.core.paths import find_paths
 from hookline.deploy import apply, approval
+from hookline.deploy.requirements import AgentFile
 from hookline.deploy.transport import remove_http_token, remove_programs
 from hookline.state import own_guards
 from hookline.state.protection import require_outside_agent
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-
-    from hookline.deploy.requirements import AgentFile
 
 
 def configure(parser: ArgumentParser) -> None:

@@ -9,15 +9,12 @@ import socket
 import subprocess
 import sys
 import tempfile
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 import hookline
 from hookline.core.errors import StateError
 from hookline.core.isolation import MAIN
 from hookline.core.paths import find_paths, private_dir
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 _SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "hookc.c")
 TWIN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "start.py")

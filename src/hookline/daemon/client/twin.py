@@ -14,17 +14,17 @@ import sys
 from time import monotonic
 
 VERSION = "0.1.0"
-FAILED, BLOCK = 75, 2
+_FAILED, _BLOCK = 75, 2
 #: Less than the time that an agent gives us: it goes on with its call when that is over.
 DEADLINE = 590.0
 #: Seconds without a sign of life after which a daemon counts as hung.
-HUNG = 2.0
+_HUNG = 2.0
 #: Seconds that somebody else's attempt to start a daemon is given.
-STARTING = 10.0
+_STARTING = 10.0
 #: Seconds after the deadline that an ordinary run has to end: it answers, ends its hooks and writes down what happened.
-GRACE = 2.5
+_GRACE = 2.5
 #: Bytes of a path that every system takes as the name of a socket.
-LONGEST = 100
+_LONGEST = 100
 _SO_PEERCRED = 17
 _EBADF = 9
 
@@ -70,7 +70,7 @@ def ask(words: list[str], given: bytes, until: float) -> tuple[int, bytes, bytes
     sock = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     try:
         try:
-            sock.settimeout(min(HUNG, _left(until)))
+            sock.settimeout(min(_HUNG, _left(until)))
             sock.connect(_socket_path(words))
         except BlockingIOError:  # too many wait at its door: there is one
             raise Refused from None
@@ -88,12 +88,12 @@ def ask(words: list[str], given: bytes, until: float) -> tuple[int, bytes, bytes
 def _exchange(sock: _socket.socket, request: bytes, until: float) -> tuple[int, bytes, bytes]:
     sent, view = 0, memoryview(request)
     while sent < len(request):
-        sock.settimeout(min(HUNG, _left(until)))
+        sock.settimeout(min(_HUNG, _left(until)))
         sent += sock.send(view[sent : sent + (1 << 20)])
     pieces = bytearray()
     need, accepted = 1, False
     while len(pieces) < need:
-        sock.settimeout(_left(until) if accepted else min(HUNG, _left(until)))
+        sock.settimeout(_left(until) if accepted else min(_HUNG, _left(until)))
         try:
             piece = sock.recv(1 << 16)
         except TimeoutError:
@@ -126,7 +126,7 @@ def _request(words: list[str], given: bytes) -> bytes:
 
 def _socket_path(words: list[str]) -> bytes:
     path = _directory(words) + b"/daemon.sock"
-    if len(path) > LONGEST:  # there cannot be one, so none is started
+    if len(path) > _LONGEST:  # there cannot be one, so none is started
         raise Refused
     return path
 
@@ -250,7 +250,7 @@ def _failed(why: str, deny: bool) -> int:
         _write_all(2, f"hookline failed: {why}\n".encode())
     except OSError:
         pass
-    return BLOCK if deny else FAILED
+    return _BLOCK if deny else _FAILED
 
 
 # ── without a daemon ─────────────────────────────────────────────────────────────────────────────────
@@ -287,7 +287,7 @@ def _cold(words: list[str], given: bytes | None, until: float, deny: bool) -> in
 
     for number in (_signal.SIGALRM, _signal.SIGTERM, _signal.SIGINT, _signal.SIGHUP):
         _signal.signal(number, end)
-    _signal.setitimer(_signal.ITIMER_REAL, max(until - monotonic(), 0.001) + GRACE)
+    _signal.setitimer(_signal.ITIMER_REAL, max(until - monotonic(), 0.001) + _GRACE)
     if given is not None:
         posix.close(stdin)
         try:  # noqa: SIM105  contextlib is not for this path
@@ -298,7 +298,7 @@ def _cold(words: list[str], given: bytes | None, until: float, deny: bool) -> in
     code = posix.waitstatus_to_exitcode(posix.waitpid(child, 0)[1])
     if late:
         return _failed("no answer in time", deny)
-    if deny and code not in {0, BLOCK}:
+    if deny and code not in {0, _BLOCK}:
         return _failed(f"hookline ended with {code}", deny)
     return code if code >= 0 else 128 - code
 
@@ -314,7 +314,7 @@ def start_daemon(words: list[str]) -> None:
         except FileExistsError:
             from time import time  # only a slow start needs it
 
-            if abs(time() - posix.stat(mark).st_mtime) < STARTING:  # a clock may have been set back since
+            if abs(time() - posix.stat(mark).st_mtime) < _STARTING:  # a clock may have been set back since
                 return
             posix.utime(mark)
         line = [sys.executable, "-I", _main(), "daemon", "run", "--background", "--directory"]

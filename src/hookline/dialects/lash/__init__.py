@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from hookline.core.event import EVENTS
 from hookline.dialects.base import module_dialect
-from hookline.dialects.lash.keys import key_hook_config
+from hookline.dialects.lash.entry import key_hook_config
 from hookline.dialects.lash.plugins import describe_plugin, expand, expand_plugins, is_unexpanded
 
 __all__ = ["DIALECT", "describe_plugin", "expand", "expand_plugins", "is_unexpanded", "key_hook_config"]

@@ -11,11 +11,13 @@ part of a path; commas inside the parentheses do not separate entries. A plugin 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from string import ascii_lowercase
 from types import MappingProxyType
+from typing import Literal
 
 from hookline.core._dataclass import dataclass
-from hookline.core.hook import Mode, OnFailure
+from hookline.core.hook import HookSpec, Matcher, Mode, OnFailure, Pattern, Plugin
 
 #: Type -> the mode it runs in and the seconds it gets. An observer gets the event and is not waited for, not even
 #: at the end of a command, and cannot influence the action.
@@ -125,3 +127,51 @@ def duration_text(seconds: float) -> str:
     if abs(whole / 1000 - seconds) > 1e-12 or whole == 0:
         return f"{seconds:.12f}".rstrip("0").rstrip(".") + "s"
     return f"{whole // 1000}s" if whole % 1000 == 0 else f"{whole}ms"
+
+
+_NAVIGATION = ("up", "down", "left", "right", "home", "end")
+_SPECIAL = ("enter", "tab", "backspace", "escape", "delete", "shift+tab")
+_MODIFIED = ("ctrl+left", "ctrl+right")
+CONTROL = tuple(f"ctrl+{letter}" for letter in ascii_lowercase)
+
+#: Every name of more than one character.
+NAMED = frozenset((*_NAVIGATION, *_SPECIAL, *_MODIFIED, *CONTROL))
+
+#: Keys that a terminal cannot tell apart are reported under one name.
+ALIASES: Mapping[str, str] = MappingProxyType(
+    {"ctrl+i": "tab", "ctrl+m": "enter", "ctrl+h": "backspace", "ctrl+[": "escape"}
+)
+
+#: Events that stand for one key.
+KEY_EVENTS: Mapping[str, str] = MappingProxyType({"key.tab": "tab", "key.up": "up", "key.down": "down"})
+
+
+def canonical_key(name: str) -> str | None:
+    """The one name a key is reported under, or None for a name that no frontend can send."""
+    name = ALIASES.get(name, name)
+    if name in NAMED or (len(name) == 1 and name.isprintable()):
+        return name
+    return None
+
+
+def key_matcher(keys: frozenset[str] | None) -> Matcher:
+    """None: every key. An empty set: no key at all, so the hook never runs. A press may come under an alias."""
+    if keys is None:
+        return Matcher()
+    pressed = keys | {alias for alias, name in ALIASES.items() if name in keys}
+    return Matcher(subject=Pattern(style="exact", options=tuple(sorted(pressed))))
+
+
+def key_hook_config(specs: Iterable[HookSpec]) -> list[str] | Literal["*"]:
+    """The union of all keys that somebody hooks, sorted; "*" as soon as one hook wants them all."""
+    wanted: set[str] = set()
+    for spec in specs:
+        if not spec.enabled or (isinstance(spec.action, Plugin) and spec.extra.get("unexpanded")):
+            continue
+        if spec.event in KEY_EVENTS:
+            wanted.add(KEY_EVENTS[spec.event])
+        elif spec.event == "input.key":
+            if spec.matcher.subject.style != "exact":
+                return "*"
+            wanted.update(ALIASES.get(key, key) for key in spec.matcher.subject.options)
+    return sorted(wanted)

@@ -15,8 +15,7 @@ from hookline.core.event import EVENTS
 from hookline.core.hook import FieldTest, HookSpec, Matcher, Plugin, hook_id
 from hookline.core.problem import Problem, Severity
 from hookline.dialects.base import Parsed
-from hookline.dialects.lash.entry import ON_ERROR, TYPES, parse_seconds
-from hookline.dialects.lash.keys import canonical_key, key_matcher
+from hookline.dialects.lash.entry import ON_ERROR, TYPES, canonical_key, key_matcher, parse_seconds
 
 
 def is_unexpanded(spec: HookSpec) -> bool:

@@ -6,7 +6,7 @@ Its agent is Claude Code, so the answer is written in Claude Code's format.
 from __future__ import annotations
 
 from hookline.dialects.base import module_dialect
-from hookline.dialects.lazy.events import EVENTS
+from hookline.dialects.lazy.wire import EVENTS
 
 DIALECT = module_dialect(
     "lazy",

@@ -13,7 +13,7 @@ from hookline.dialects.base import ConfigPlace, Layer, Lookup, Parsed, Rendered
 from hookline.dialects.claude_family.matcher import NAMES_OR_REGEX, NOT_REFUSED, claude_pattern, claude_text
 from hookline.dialects.claude_family.render import Losses, command_text, writable_hooks
 from hookline.dialects.claude_family.settings_file import Findings, as_object, show
-from hookline.dialects.lazy.events import ALSO, EVENTS, MATCHERS, native_names
+from hookline.dialects.lazy.wire import ALSO, EVENTS, MATCHERS, native_names
 
 _TIMEOUT = 60.0
 _FOLDER = "lazy-harness"

@@ -8,13 +8,14 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 
 from hookline.core._dataclass import replace
+from hookline.core.paths import upwards
 from hookline.core.problem import Problem, ProblemCode, Severity
 from hookline.dialects.base import ConfigPlace, Include, Layer, Lookup, Parsed
 from hookline.dialects.lectic.build import Builder
-from hookline.dialects.lectic.directories import directory
 from hookline.dialects.lectic.tokens import expand
 from hookline.dialects.lectic.tree import Branch, Spot, TooLargeError, YamlNode, grow, later, merge, one_per_name
 from hookline.dialects.lectic.validate import ReportProblem, is_reference, tidy
+from hookline.dialects.lectic.variables import directory
 
 
 def _resolve_references(root: YamlNode, report: ReportProblem) -> YamlNode:
@@ -110,23 +111,13 @@ _PARTS = ("hooks", "hook_defs", "env_defs", "interlocutor", "interlocutors", "ki
 def places(cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[ConfigPlace]:
     """The user's file, then the nearest ``lectic.yaml`` from ``cwd`` upwards."""
     user = os.path.join(directory("LECTIC_CONFIG", {**environ, "HOME": home}, sys.platform), _FILE)
-    upwards = [os.path.join(folder, _FILE) for folder in _ancestors(cwd)]
+    above = [os.path.join(folder, _FILE) for folder in (upwards(cwd) if cwd else ())]
     walk = [
         ConfigPlace(path=path, layer="project", syntax="yaml", choice="nearest")
-        for path in reversed(upwards)
+        for path in reversed(above)
         if path != user
     ]
     return [ConfigPlace(path=user, layer="user", syntax="yaml"), *walk]
-
-
-def _ancestors(cwd: str) -> Iterator[str]:
-    folder = os.path.normpath(cwd) if cwd else ""
-    while folder:
-        yield folder
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            return
-        folder = parent
 
 
 # ── imports ──────────────────────────────────────────────────────────────────────────────────────────

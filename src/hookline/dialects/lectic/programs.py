@@ -11,14 +11,14 @@ _PROGRAMS = frozenset({"exec", "mcp_command", "sandbox", "extensions", "sqlite"}
 
 def besides_hooks(tree: Any) -> tuple[Any, Sequence[str]]:
     """Every address, header and variable stands in the first; the second are the programs and files it names."""
-    besides = without_hooks(tree)
+    besides = _without_hooks(tree)
     return besides, [text for _pointer, text in program_names(besides)]
 
 
-def without_hooks(value: Any) -> Any:
+def _without_hooks(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {str(key): without_hooks(item) for key, item in value.items() if key != "hooks"}
-    return [without_hooks(item) for item in value] if isinstance(value, list) else value
+        return {str(key): _without_hooks(item) for key, item in value.items() if key != "hooks"}
+    return [_without_hooks(item) for item in value] if isinstance(value, list) else value
 
 
 def program_names(

@@ -14,11 +14,17 @@ from hookline.core.event import Event
 from hookline.core.hook import Command, HookSpec, Output
 from hookline.core.result import Context, HookError, Reply, RunResult
 from hookline.dialects.base import Call
-from hookline.dialects.lectic.directories import standard_variables
 from hookline.dialects.lectic.events import BASE_EVENTS, NATIVE
 from hookline.dialects.lectic.tokens import expand_argv
 from hookline.dialects.lectic.validate import EMPTY_COMMAND, NO_SHEBANG
-from hookline.dialects.lectic.variables import EVENT_VARIABLES, NOBODY, clean, event_variables, interlocutor
+from hookline.dialects.lectic.variables import (
+    EVENT_VARIABLES,
+    NOBODY,
+    clean,
+    event_variables,
+    interlocutor,
+    standard_variables,
+)
 
 
 def _conversation(spec: HookSpec, event: Event) -> str:

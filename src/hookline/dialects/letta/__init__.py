@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hookline.dialects.base import module_dialect
-from hookline.dialects.letta.events import EVENTS
+from hookline.dialects.letta.config import EVENTS
 
 DIALECT = module_dialect(
     "letta",

@@ -13,7 +13,7 @@ from hookline.dialects.base import Answer, Incoming
 from hookline.dialects.claude_family.capabilities import CAPABILITIES, feasible
 from hookline.dialects.claude_family.payload import as_text
 from hookline.dialects.claude_family.reply import to_json
-from hookline.dialects.letta.events import canonical_event
+from hookline.dialects.letta.config import canonical_event
 
 #: Any code that is neither 0 (approves) nor 2 (denies) leaves a permission to the person.
 _NEUTRAL = 1

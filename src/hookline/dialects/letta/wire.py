@@ -12,7 +12,7 @@ from hookline.core.hook import Command, HookSpec, Prompt
 from hookline.core.result import Context, HookError, Reply, RunResult
 from hookline.dialects.base import Call
 from hookline.dialects.claude_family.payload import as_mapping, as_text, compact, output_text, read_object
-from hookline.dialects.letta.events import ROWS, EventRules
+from hookline.dialects.letta.config import ROWS, EventRules
 
 #: Ways a session can start that continue an older one.
 _CONTINUED = frozenset({"resume", "compact", "fork"})

@@ -1,4 +1,4 @@
-"""The HTTP side: a threading server on loopback that plays a script and keeps a log of its requests."""
+"""The HTTP side: a threading server on loopback that plays a script in every protocol and logs requests."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import gzip
 import json
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import MappingProxyType
-from typing import Any, Self, cast
+from typing import Any, Protocol, Self, cast
 
-from hookline.llm.scripted.protocols import WireProtocol, answer_query, find_protocol
-from hookline.llm.scripted.script import ParsedRequest, Request, Script, Source, Step
+from hookline.llm.scripted import anthropic, gemini, openai_chat, openai_responses
+from hookline.llm.scripted.script import ParsedRequest, Request, Script, ScriptedTurn, Source, Step
 
 #: Only headers on this list are logged: whatever a client calls its key, it is not on it.
 _LOGGED_HEADERS = frozenset({"content-type", "user-agent", "accept", "anthropic-version", "anthropic-beta"})
@@ -111,7 +111,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         path = self.path.partition("?")[0]
         self.owner.keep(self._request(path, protocol="", body=None, step=-1))
-        answer = answer_query(path, 0)
+        answer = _answer_query(path, 0)
         self._send(200 if answer is not None else 404, answer or {"error": {"message": "no such path"}})
 
     def do_POST(self) -> None:
@@ -120,17 +120,17 @@ class _Handler(BaseHTTPRequestHandler):
             body = json.loads(raw or b"{}")
         except ValueError:
             body = None
-        protocol = find_protocol(path)
+        protocol = _find_protocol(path)
         if protocol is None or not isinstance(body, dict):
             self.owner.keep(self._request(path, protocol="", body=body, step=-1))
-            answer = answer_query(path, len(raw))
+            answer = _answer_query(path, len(raw))
             self._send(200 if answer is not None else 404, answer or {"error": {"message": "no such path"}})
             return
         step = self.owner.script.next(json.dumps(body, ensure_ascii=False))
         self.owner.keep(self._request(path, protocol=protocol.NAME, body=body, step=step.number))
         self._play(step, protocol, protocol.parse_request(path, body))
 
-    def _play(self, step: Step, protocol: WireProtocol, request: ParsedRequest) -> None:
+    def _play(self, step: Step, protocol: _WireProtocol, request: ParsedRequest) -> None:
         fields = step.fields
         if fields.get("delay_ms") or fields.get("hang"):
             self.owner.closing.wait(None if fields.get("hang") else float(fields["delay_ms"]) / 1000)
@@ -146,7 +146,7 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self._send(200, protocol.reply(request, self.owner.script.turn(step, request)))
 
-    def _stream(self, protocol: WireProtocol, request: ParsedRequest, step: Step) -> None:
+    def _stream(self, protocol: _WireProtocol, request: ParsedRequest, step: Step) -> None:
         events = protocol.stream(request, self.owner.script.turn(step, request))
         if protocol.NAME == "gemini" and "alt=sse" not in self.path:
             self._send(200, [data for _name, data in events])
@@ -188,3 +188,46 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("content-length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
+
+
+class _WireProtocol(Protocol):
+    """A module with one provider's formats: pure functions between JSON and the values of ``script``."""
+
+    @property
+    def NAME(self) -> str: ...  # noqa: N802  a constant of the module
+
+    def parse_request(self, path: str, body: Mapping[str, Any], /) -> ParsedRequest: ...
+
+    def reply(self, request: ParsedRequest, turn: ScriptedTurn, /) -> Any: ...
+
+    def stream(self, request: ParsedRequest, turn: ScriptedTurn, /) -> Iterable[tuple[str, Any]]:
+        """The events of a stream: (event name or "", data). Data that are text are sent as they are."""
+        ...
+
+    def error(self, status: int, message: str, /) -> Any: ...
+
+
+_BY_PATH: tuple[tuple[tuple[str, ...], _WireProtocol], ...] = (
+    (("/chat/completions",), openai_chat),
+    (("/responses",), openai_responses),
+    (("/messages",), anthropic),
+    ((":generateContent", ":streamGenerateContent"), gemini),
+)
+
+
+def _find_protocol(path: str) -> _WireProtocol | None:
+    """By the end of the path, so that any base URL may come before it."""
+    return next((protocol for endings, protocol in _BY_PATH if path.endswith(endings)), None)
+
+
+def _answer_query(path: str, size: int) -> Any | None:
+    """Other requests of clients: how many tokens, which models."""
+    if path.endswith("/count_tokens"):
+        return {"input_tokens": max(1, size // 4)}
+    if path.endswith(":countTokens"):
+        return {"totalTokens": max(1, size // 4)}
+    if path.endswith("/models"):
+        names = {"id": "scripted", "display_name": "scripted", "name": "models/scripted"}
+        model = {**names, "object": "model", "type": "model"}
+        return {"object": "list", "data": [model], "models": [model], "has_more": False}
+    return None

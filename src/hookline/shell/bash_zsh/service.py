@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hookline.core.sanitize import lines
-from hookline.dialects.lash.keys import key_hook_config
+from hookline.dialects.lash.entry import key_hook_config
 from hookline.shell.bash_zsh.line_text import commands, in_background, one_command
 from hookline.shell.bash_zsh.script import BASE_TIMEOUT, for_bash, for_zsh, strip_markers
 

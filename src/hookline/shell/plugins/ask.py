@@ -10,12 +10,10 @@ from __future__ import annotations
 import asyncio
 import os
 import platform
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from hookline.shell.plugins.protocol import deny, serve
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 #: A model needs time; the person waits for it and can press Ctrl-C.
 _HOOKS = [

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import os
 import subprocess
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from hookline.core.git import CONFIG, OPTIONS, STATUS, git_environ, read_config
 from hookline.shell.plugins.protocol import modify, serve
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _HOOKS = [{"event": "prompt.render", "mode": "async_apply"}]
 

@@ -4,13 +4,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator, Mapping
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.shell.plugins.protocol import modify, serve
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
 
 _HOOKS = [{"event": "error.dispatch", "mode": "blocking", "timeout": "2s"}]
 

@@ -15,8 +15,8 @@ from typing import Any
 
 from hookline.core._dataclass import replace
 from hookline.shell.dispatcher import ShellAnswer, ShellDispatcher
+from hookline.shell.xonsh.patch_points import refusal
 from hookline.shell.xonsh.variables import to_json
-from hookline.shell.xonsh.xonsh_api import refusal
 
 _PROGRAMS = frozenset({"subprocess.Popen", "os.system", "os.posix_spawn", "os.exec"})
 _WATCHED = _PROGRAMS | {"open", "os.putenv", "os.unsetenv"}

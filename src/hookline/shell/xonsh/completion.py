@@ -7,10 +7,9 @@ from typing import Any
 
 from hookline.engine.executor import Applied
 from hookline.shell.dispatcher import ShellDispatcher
-from hookline.shell.xonsh.patch_points import Patches
+from hookline.shell.xonsh.patch_points import Patches, private
 from hookline.shell.xonsh.prompts import call_in_editor, redraw, running_app
 from hookline.shell.xonsh.variables import to_json
-from hookline.shell.xonsh.xonsh_api import private
 
 #: Candidates that hooks get.
 _MAX_CANDIDATES = 500

@@ -10,8 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from hookline.shell.dispatcher import ShellDispatcher
-from hookline.shell.xonsh.patch_points import Patches
-from hookline.shell.xonsh.xonsh_api import is_interactive, xsh
+from hookline.shell.xonsh.patch_points import Patches, is_interactive, xsh
 
 
 class DisplayHooks:

@@ -8,9 +8,8 @@ from typing import Any
 
 from hookline.engine.executor import Applied
 from hookline.shell.dispatcher import ShellAnswer, ShellDispatcher
-from hookline.shell.xonsh.patch_points import Patches
+from hookline.shell.xonsh.patch_points import Patches, refusal, xsh
 from hookline.shell.xonsh.variables import to_json
-from hookline.shell.xonsh.xonsh_api import refusal, xsh
 
 #: Variables that the shell itself updates with every command.
 _IGNORED = frozenset(

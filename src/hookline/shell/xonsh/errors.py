@@ -12,9 +12,8 @@ from typing import Any
 from hookline.core.sanitize import lines
 from hookline.engine.executor import Applied
 from hookline.shell.dispatcher import ShellAnswer, ShellDispatcher, write_stderr
-from hookline.shell.xonsh.patch_points import Patches
+from hookline.shell.xonsh.patch_points import REFUSED, Patches, is_refusal, private, refusal, xsh
 from hookline.shell.xonsh.pipelines import PipelineHooks, PipelineRun
-from hookline.shell.xonsh.xonsh_api import REFUSED, is_refusal, private, refusal, xsh
 
 _NOT_FOUND = re.compile(r"xonsh: subprocess mode: command not found: (['\"]?)(?P<name>.*)\1")
 #: xonsh lists what it would suggest as ``    name: Command (/path)``.

@@ -13,12 +13,11 @@ from hookline.shell.xonsh.environment import EnvironmentHooks
 from hookline.shell.xonsh.errors import ErrorHooks
 from hookline.shell.xonsh.jobs import JobHooks
 from hookline.shell.xonsh.lines import LineHooks, SessionHooks
-from hookline.shell.xonsh.patch_points import Patches, missing
+from hookline.shell.xonsh.patch_points import Patches, missing, xsh
 from hookline.shell.xonsh.pipelines import PipelineHooks
 from hookline.shell.xonsh.processes import ProcessHooks
 from hookline.shell.xonsh.prompts import notify
 from hookline.shell.xonsh.variables import VariableHooks
-from hookline.shell.xonsh.xonsh_api import xsh
 
 #: Events that need prompt_toolkit's line editor.
 EDITOR_EVENTS = (

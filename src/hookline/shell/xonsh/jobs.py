@@ -10,9 +10,8 @@ from contextlib import suppress
 from typing import Any
 
 from hookline.shell.dispatcher import ShellDispatcher
-from hookline.shell.xonsh.patch_points import Patches
+from hookline.shell.xonsh.patch_points import Patches, is_interactive, private, xonsh_module
 from hookline.shell.xonsh.pipelines import PipelineHooks, PipelineRun
-from hookline.shell.xonsh.xonsh_api import is_interactive, private, xonsh_module
 
 
 class JobHooks:

@@ -10,11 +10,10 @@ from collections.abc import Callable, Generator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from hookline.dialects.lash.keys import ALIASES, CONTROL, KEY_EVENTS, key_hook_config
+from hookline.dialects.lash.entry import ALIASES, CONTROL, KEY_EVENTS, key_hook_config
 from hookline.shell.dispatcher import ShellAnswer, ShellDispatcher
-from hookline.shell.xonsh.patch_points import Patches
+from hookline.shell.xonsh.patch_points import Patches, private
 from hookline.shell.xonsh.prompts import redraw
-from hookline.shell.xonsh.xonsh_api import private
 
 #: Keys with an event of their own.
 _EVENT_BY_KEY = {key: event for event, key in KEY_EVENTS.items()}

@@ -11,8 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from hookline.shell.dispatcher import ShellDispatcher
-from hookline.shell.xonsh.patch_points import Patches
-from hookline.shell.xonsh.xonsh_api import REFUSED, is_interactive, xonsh_module, xsh
+from hookline.shell.xonsh.patch_points import REFUSED, Patches, is_interactive, xonsh_module, xsh
 
 
 class SessionHooks:

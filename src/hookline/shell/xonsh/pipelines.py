@@ -13,8 +13,7 @@ from typing import Any
 from hookline.core._dataclass import dataclass, replace
 from hookline.shell.dispatcher import ShellAnswer, ShellDispatcher
 from hookline.shell.xonsh.commands import command_data, pipeline_text, rebuild, split_pipeline
-from hookline.shell.xonsh.patch_points import Patches
-from hookline.shell.xonsh.xonsh_api import REFUSED, refusal, xsh
+from hookline.shell.xonsh.patch_points import REFUSED, Patches, refusal, xsh
 
 #: Seconds between SIGTERM and SIGKILL for the members of a denied pipeline.
 _GRACE = 0.2

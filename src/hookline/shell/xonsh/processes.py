@@ -10,10 +10,9 @@ from typing import Any
 
 from hookline.core._dataclass import replace
 from hookline.shell.dispatcher import ShellAnswer, ShellDispatcher
-from hookline.shell.xonsh.patch_points import Patches
+from hookline.shell.xonsh.patch_points import Patches, refusal
 from hookline.shell.xonsh.pipelines import PipelineHooks, PipelineRun
 from hookline.shell.xonsh.variables import argument_text, to_json
-from hookline.shell.xonsh.xonsh_api import refusal
 
 #: Variables that xonsh passes to itself in the environment of a command.
 _OWN = ("XONSH_", "__")

@@ -10,9 +10,8 @@ from typing import Any
 
 from hookline.engine.executor import Applied
 from hookline.shell.dispatcher import ShellDispatcher, write_stderr
-from hookline.shell.xonsh.patch_points import Patches
+from hookline.shell.xonsh.patch_points import Patches, xonsh_module, xsh
 from hookline.shell.xonsh.variables import to_json
-from hookline.shell.xonsh.xonsh_api import xonsh_module, xsh
 
 
 def _prompter() -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 
 from hookline.engine.executor import Applied
 from hookline.shell.dispatcher import ShellDispatcher
-from hookline.shell.xonsh.xonsh_api import refusal, xonsh_module, xsh
+from hookline.shell.xonsh.patch_points import refusal, xonsh_module, xsh
 
 #: Limits: characters of a text, items of a list, levels of nesting.
 _MAX_TEXT, _MAX_ITEMS, _MAX_DEPTH = 65536, 1000, 4

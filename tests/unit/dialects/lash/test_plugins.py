@@ -10,7 +10,7 @@ from hookline.core.event import Event, event_kind
 from hookline.core.session_facts import Facts
 from hookline.dialects.base import Layer, Lookup, Parsed
 from hookline.dialects.lash import DIALECT, describe_plugin, expand, expand_plugins, key_hook_config
-from hookline.dialects.lash.keys import canonical_key
+from hookline.dialects.lash.entry import canonical_key
 from hookline.engine.match import Index
 
 if TYPE_CHECKING:

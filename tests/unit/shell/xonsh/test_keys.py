@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hookline.dialects.lash.keys import ALIASES, NAMED
+from hookline.dialects.lash.entry import ALIASES, NAMED
 from hookline.shell.xonsh.keys import EDITOR_KEYS, editor_key, key_name
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from hookline.runners.script import parse_shebang
+from hookline.runners.command import parse_shebang
 
 
 @pytest.mark.parametrize(

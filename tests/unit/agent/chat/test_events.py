@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hookline.agent.chat import hook_output
+from hookline.agent.chat import events
 from hookline.core.result import Context, Decision, Injected, Replied, Reply, RunResult
 
 
@@ -21,21 +21,18 @@ def _said(*contexts: Context) -> Decision:
 
 
 def test_a_refusal_names_who_refused() -> None:
-    assert hook_output.refusals(_denied(("cmd", "no", "no"))) == "[cmd]: no"
-    assert hook_output.tool_blocked("[cmd]: no") == "Error: Tool execution blocked by hook. [cmd]: no"
+    assert events.refusals(_denied(("cmd", "no", "no"))) == "[cmd]: no"
+    assert events.tool_blocked("[cmd]: no") == "Error: Tool execution blocked by hook. [cmd]: no"
 
 
 def test_a_silent_refusal_says_only_that_there_is_one() -> None:
     silent = _denied(("cmd", "Blocked by hook", ""))
-    assert (
-        hook_output.tool_blocked(hook_output.refusals(silent))
-        == "Error: Tool execution blocked by hook. Blocked by hook"
-    )
+    assert events.tool_blocked(events.refusals(silent)) == "Error: Tool execution blocked by hook. Blocked by hook"
 
 
 def test_a_permission_that_is_denied_says_so_once() -> None:
-    assert hook_output.permission_denied("x") == "Permission denied: x"
-    assert hook_output.permission_denied("Permission denied: x") == "Permission denied: x"
+    assert events.permission_denied("x") == "Permission denied: x"
+    assert events.permission_denied("Permission denied: x") == "Permission denied: x"
 
 
 def test_contexts_before_a_prompt() -> None:
@@ -43,27 +40,26 @@ def test_contexts_before_a_prompt() -> None:
         Context(text="a"), Context(text="P\nb", label="L"), Context(text="c"),
         Context(text="secret", placement="comment"), Context(text="d", placement="attachment", label="lint"),
     )  # fmt: skip
-    assert hook_output.context_messages(decision) == [
+    assert events.context_messages(decision) == [
         "<system-reminder>\na\nc\n</system-reminder>",
         "<|results:L|>\nP\nb\n<|end_file:L|>",
     ]
-    assert [one.text for one in hook_output.attachments(decision)] == ["d"]
+    assert [one.text for one in events.attachments(decision)] == ["d"]
 
 
 def test_what_is_said_at_the_start_of_a_session() -> None:
-    told = hook_output.session_context(_said(Context(text="a"), Context(text="b")))
+    told = events.session_context(_said(Context(text="a"), Context(text="b")))
     assert told == "<system-reminder>\n[SessionStart hook context]:\na\nb\n</system-reminder>\n\n"
-    assert hook_output.session_context(_said()) == ""
+    assert events.session_context(_said()) == ""
 
 
 def test_feedback_after_a_tool() -> None:
     assert (
-        hook_output.after_tool([_said(), _said(Context(text="a")), _said(Context(text="b"))])
-        == "\n\n[Hook feedback]:\na\nb"
+        events.after_tool([_said(), _said(Context(text="a")), _said(Context(text="b"))]) == "\n\n[Hook feedback]:\na\nb"
     )
-    assert hook_output.after_tool([_said()]) == ""
+    assert events.after_tool([_said()]) == ""
 
 
 def test_a_refused_stop() -> None:
-    assert hook_output.stop_refused("go on") == "<stop-hook>\ngo on\n</stop-hook>"
-    assert hook_output.stop_refused("") == "<stop-hook>\nStop hook blocked\n</stop-hook>"
+    assert events.stop_refused("go on") == "<stop-hook>\ngo on\n</stop-hook>"
+    assert events.stop_refused("") == "<stop-hook>\nStop hook blocked\n</stop-hook>"
