@@ -140,7 +140,7 @@ def test_lash_is_given_executables_without_conditions(project):
     }
     assert written == (
         "[hooks]\n"
-        "PreToolUse = blocking(on_error=deny, timeout=60s):/bin/a, blocking(timeout=60s):/bin/a\n"
+        "PreToolUse = blocking(on_error=deny, timeout=60s):/bin/a, blocking(on_error=deny, timeout=60s):/bin/a\n"
         "PostToolUse = observe:/bin/a\n"
     )
 

@@ -66,7 +66,7 @@ def test_a_hook_has_what_is_left_of_the_deadline_and_fails_as_itself(project: An
     result, seconds = hook(project, "--deadline", "5", "--on-failure", "deny")
     said = result.json["hookSpecificOutput"]
     assert (result.code, said["permissionDecision"], said["permissionDecisionReason"]) == (
-        0, "deny", "hook failed: timeout",
+        0, "deny", "hook failed: timeout (the hook 'slow'; its owner can switch it off for an hour: hookline hooks off slow --for 1h)",
     )  # fmt: skip
     assert seconds < 45
     assert not alive((tmp_path / "pid").read_text().strip())
@@ -77,7 +77,8 @@ def test_a_deny_that_was_said_survives_a_neighbour_that_hangs(project: Any) -> N
     own(
         project,
         '[[hook]]\nname = "no"\non = "PreToolUse"\nshell = "echo never >&2; exit 2"\nflow = "parallel"\n'
-        '[[hook]]\nname = "slow"\non = "PreToolUse"\nshell = "sleep 300"\ntimeout = 300\nflow = "parallel"\n',
+        '[[hook]]\nname = "slow"\non = "PreToolUse"\nshell = "sleep 300"\ntimeout = 300\nflow = "parallel"\n'
+        'on_failure = "ignore"\n',
     )
     result, seconds = hook(project, "--deadline", "10")
     assert result.json["hookSpecificOutput"]["permissionDecisionReason"] == "never"

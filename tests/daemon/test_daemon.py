@@ -274,8 +274,8 @@ def test_a_function_that_cannot_be_ended_costs_its_own_caller_only(one_machine: 
     first = one_machine.ask({"tool_input": {"command": "hang"}})
     second = one_machine.ask({"tool_input": {"command": "hang"}})
     assert time.monotonic() - began < 45
-    assert reason(first) == "hook failed: timeout"
-    assert reason(second) == "hook failed: timeout"
+    assert reason(first).startswith("hook failed: timeout (")
+    assert reason(second).startswith("hook failed: timeout (")
     assert one_machine.ask() == (0, b"", b"")
 
 

@@ -38,7 +38,8 @@ def test_a_frozen_daemon_costs_two_seconds_and_no_decision(machine: Machine) -> 
         took = time.monotonic() - began
         go_on(machine)
     said = json.loads(told.out)["hookSpecificOutput"]
-    assert (said["permissionDecision"], said["permissionDecisionReason"]) == ("deny", "hook failed: exit code 7")
+    assert said["permissionDecision"] == "deny"
+    assert said["permissionDecisionReason"].startswith("hook failed: exit code 7 (")
     assert took < 45
     assert machine.ask({"hook_event_name": "PostToolUse", "tool_output": ""}).code == 0
     assert (

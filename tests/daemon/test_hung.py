@@ -55,7 +55,9 @@ def test_a_function_that_lets_nobody_run_ends_the_daemon_and_runs_apart_in_the_n
     assert crash in (one_machine.root / "log").read_text()
     assert reason(one_machine.ask()) == "well"
     began = time.monotonic()
-    assert reason(one_machine.ask(HANG, "--on-failure", "deny", "--deadline", "90")) == "hook failed: timeout"
+    assert reason(one_machine.ask(HANG, "--on-failure", "deny", "--deadline", "90")).startswith(
+        "hook failed: timeout ("
+    )
     assert time.monotonic() - began < 45
     assert reason(one_machine.ask()) == "well"
     assert again.poll() is None

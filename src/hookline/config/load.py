@@ -10,6 +10,7 @@ from hookline.config.discover import is_inside_project, lazy_places, lookup_for,
 from hookline.config.layers import LayerLoader, ProjectGate, SourceFile, our_bug, own_layers
 from hookline.core._dataclass import dataclass, field, replace
 from hookline.core.errors import UsageError
+from hookline.core.event import GUARDED
 from hookline.core.hook import HookSpec
 from hookline.core.paths import Paths
 from hookline.core.problem import Problem
@@ -172,8 +173,15 @@ def _native(reading: LayerLoader, layers: Sequence[Layer], trail: tuple[str, ...
         reading.problems += problems
         for source in sources if reading.gate.follows(layer) else ():
             specs = _source(reading, source, (*trail, os.path.realpath(layer.path)))
+            specs = tuple(map(_hardened, specs)) if source.fail_closed else specs
             ranked += [(rank, source.where.line, spec) for spec in specs if _may_name(reading, layer, spec)]
     return tuple(spec for _, _, spec in sorted(ranked, key=lambda one: one[:2]))
+
+
+def _hardened(spec: HookSpec) -> HookSpec:
+    """``[[source]] on_failure = "deny"``: where the hook is waited for and can refuse, its failure does so too."""
+    waits = spec.mode == "sync" and spec.event in GUARDED and spec.on_failure == "ignore"
+    return replace(spec, on_failure="deny") if waits else spec
 
 
 def parse_native(reading: LayerLoader, layer: Layer) -> tuple[HookSpec, ...]:

@@ -280,6 +280,9 @@ class HookSpec:
     below: HookSpec | None = field(default=None, compare=False, repr=False)
 
 
+#: ``extra["on_failure"]`` of a hook that does not say what its failure means, where that refuses.
+DEFAULTED = "default"
+
 #: The event of what a project's file holds besides its hooks: it is approved in the form of a hook that never runs.
 FILE_EVENT = "file"
 

@@ -35,6 +35,8 @@ class RunResult:
     error: str = ""
     timed_out: bool = False
     ms: float = 0.0
+    #: stdout went on after what was kept of it.
+    cut: bool = False
     #: Files that hold what was over the output cap, in full.
     spilled: tuple[str, ...] = ()
     #: Processes that left the group and could not be ended, and other things a person should know.

@@ -41,6 +41,7 @@ def _canonical_fields(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
     server = sent.get("mcp_context")
     if isinstance(server, dict) and server.get("server_name") and server.get("tool_name"):
         found["tool_name"] = f"mcp__{server['server_name']}__{server['tool_name']}"
+        found |= {"mcp_server_name": server["server_name"], "mcp_tool_name": server["tool_name"]}
     if event == "PostToolUse":
         found |= _result(sent.get("tool_response"))
     return found

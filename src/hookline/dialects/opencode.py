@@ -9,7 +9,7 @@ from typing import Any
 from hookline.core.event import Event
 from hookline.core.hook import HookSpec
 from hookline.core.result import Decision, HookError, Reply, RunResult
-from hookline.core.tool_names import canonical
+from hookline.core.tool_names import tool_fields
 from hookline.dialects import base
 from hookline.dialects.base import Answer, Call, ConfigPlace, Incoming, Layer, Lookup, Parsed, Rendered, Syntax
 from hookline.dialects.claude_family.capabilities import CAPABILITIES, feasible
@@ -43,6 +43,8 @@ def _read_event(name: str, sent: Mapping[str, Any]) -> Incoming:
     inside = as_mapping(given.get("properties"))
     event = _EVENTS.get(native, f"opencode:{native}")
     data = {**sent, **_meant(event, given, made, inside)}
+    if "native_tool_name" in data:
+        data |= tool_fields(data["native_tool_name"], data.get("tool_input"), as_text(sent.get("directory")))
     session = given.get("sessionID") or inside.get("sessionID") or ""
     if session:
         data["session_id"] = session
@@ -78,7 +80,7 @@ def _meant(event: str, given: Mapping[str, Any], made: Mapping[str, Any], inside
 
 def _tool(given: Mapping[str, Any]) -> dict[str, Any]:
     tool = str(given.get("tool") or "")
-    return {"tool_name": canonical(tool), "native_tool_name": tool, "tool_use_id": given.get("callID")}
+    return {"native_tool_name": tool, "tool_use_id": given.get("callID")}
 
 
 def _result(made: Mapping[str, Any]) -> dict[str, Any]:

@@ -138,7 +138,7 @@ class Executor:
             raw = self.crew[type(spec.action)].run(job)
             if check is not None and (changed := check.changed()):
                 return self._discard(job, raw, changed)
-            verdict = dialect.reply_in(spec, event, raw)
+            verdict = dialect.reply_in(spec, event, raw if not raw.cut else _whole_answer(spec, raw))
         except Exception as error:
             return Failed(
                 id=spec.id, hook=spec.name, ms=_elapsed(began), error=f"hookline cannot run this hook: {error!r}"
@@ -179,7 +179,7 @@ class Executor:
             raw = await runner.arun(job)
             if check is not None and (changed := check.changed()):
                 return self._discard(job, raw, changed)
-            verdict = dialect.reply_in(spec, task.event, raw)
+            verdict = dialect.reply_in(spec, task.event, raw if not raw.cut else _whole_answer(spec, raw))
         except Exception as error:
             return Failed(
                 id=spec.id, hook=spec.name, ms=_elapsed(began), error=f"hookline cannot run this hook: {error!r}"
@@ -300,6 +300,21 @@ def make_outcome(spec: HookSpec, raw: RunResult, verdict: Reply | HookError, ms:
     if raw.error:
         return Failed(id=spec.id, hook=spec.name, ms=ms, error=raw.error, reply=_texts_only(reply), raw=raw)
     return Replied(id=spec.id, hook=spec.name, ms=ms, reply=verdict, raw=raw)
+
+
+def _whole_answer(spec: HookSpec, raw: RunResult) -> RunResult:
+    """Other systems know no limit of output: an answer in which a hook repeats a long command must not be lost to ours.
+
+    In our own format an answer that goes over the limit is a failure.
+    """
+    if (spec.dialect == "native" and "wire" not in spec.extra) or not raw.stdout.lstrip().startswith("{"):
+        return raw
+    path = next((path for path in raw.spilled if path.endswith(".stdout")), "")
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return replace(raw, stdout=file.read())
+    except OSError:
+        return raw
 
 
 def _texts_only(reply: Reply | None) -> Reply | None:

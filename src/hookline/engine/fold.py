@@ -7,6 +7,7 @@ else.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeGuard, assert_never
 
@@ -206,9 +207,17 @@ def _apply_failure(state: State, spec: HookSpec, outcome: Failed | TimedOut) -> 
             what = "timeout" if isinstance(outcome, TimedOut) else outcome.error
             notices = Message(hook=spec.name, text=f"failed, and on_failure is deny: {outcome.error}")
             state = replace(state, notices=(*state.notices, notices))
-            return _add_opinion(state, spec, _Opinion(hook=spec.name, effect="deny", reason=f"hook failed: {what}"))
+            reason = f"hook failed: {what}{_way_out(state.kind, spec.name)}"
+            return _add_opinion(state, spec, _Opinion(hook=spec.name, effect="deny", reason=reason))
         case _:
             assert_never(spec.on_failure)
+
+
+def _way_out(kind: EventKind, hook: str) -> str:
+    """A broken guard must not lock its owner out. At a shell's prompt, lash's document words the whole refusal."""
+    if kind.family == "shell":
+        return ""
+    return f" (the hook {hook!r}; its owner can switch it off for an hour: hookline hooks off {shlex.quote(hook)} --for 1h)"
 
 
 # ── the decision ─────────────────────────────────────────────────────────────────────────────────────

@@ -21,6 +21,8 @@ from hookline.engine.patterns import NAMES, Undecided, compile_glob, compile_pat
 
 #: Subjects for which the index caches the answer.
 _MAX_CACHED = 2048
+#: What a tool is given several of, where a hook asks for one: each of them is tested.
+_SEVERAL = {"tool_input.file_path": "tool_input.file_paths", "tool_input.url": "tool_input.urls"}
 #: Seconds that the matchers of a project's hooks may take together on one event.
 _PROJECT_SECONDS = 1.0
 
@@ -227,6 +229,9 @@ class Index:
             return (present and value == test.equals) is not test.negate
         if not present:
             return self._fits(test.pattern, ()) is not test.negate
+        several = lookup(data, _SEVERAL[test.path])[1] if test.path in _SEVERAL else None
+        if isinstance(several, list):
+            return any(self._fits(test.pattern, (as_text(one),)) for one in several) is not test.negate
         text = as_text(value)
         texts = matching_names(text, data.get("native_tool_name")) if test.path == "tool_name" else (text,)
         return self._fits(test.pattern, texts) is not test.negate

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from hookline.core._dataclass import dataclass, fast_constructor, replace
 from hookline.core.event import Event
 from hookline.core.result import Decision, Message
+from hookline.core.tool_names import native_input
 from hookline.dialects.base import Answer, Dialect
 
 
@@ -38,6 +39,8 @@ _make_reply = fast_constructor(AgentReply)
 def write_reply(dialect: Dialect, event: Event, decision: Decision) -> AgentReply:
     """What the agent cannot do becomes a deny, unless every hook that wants it allows to drop it: then exactly that is
     left out, and the rest stays."""
+    if decision.modified and "native_tool_input" in event.data:
+        event, decision = _in_agents_words(event, decision)
     answer = dialect.reply_out(event, decision)
     if not answer.lost and not decision.context and not decision.messages:
         return _make_reply(answer=answer)  # as nearly always
@@ -49,6 +52,18 @@ def write_reply(dialect: Dialect, event: Event, decision: Decision) -> AgentRepl
         return AgentReply(answer=answer, dropped=(*gone, *lost))
     refused = tuple(one for one in lost if _is_action(one))
     return AgentReply(answer=answer, refused=refused, dropped=(*gone, *(one for one in lost if one not in refused)))
+
+
+def _in_agents_words(event: Event, decision: Decision) -> tuple[Event, Decision]:
+    """A change of a tool's input under the agent's own names; one that cannot be written so is a refusal."""
+    own = native_input(decision.data, event.cwd)
+    before = {**event.data, "tool_input": event.data["native_tool_input"]}
+    if own is None:
+        reason = "a hook changed tool_input in a way that cannot be passed on to this tool, so this is refused"
+        return event, replace(
+            decision, effect="deny", granted=False, reason=reason, data=event.data, modified=False, droppable=False
+        )
+    return replace(event, data=before), replace(decision, data={**decision.data, "tool_input": own})
 
 
 def failure_answer(dialect: Dialect, event: Event, why: str, *, deny: bool) -> Answer | None:

@@ -70,15 +70,19 @@ class Capture:
             os.close(self._file)
             self._file = -1
 
+    @property
+    def cut(self) -> bool:
+        return self._total > self._kept
+
     def text(self) -> str:
         """What was kept. Bytes that are no UTF-8 become U+FFFD; a character cut by the cap is left out."""
         data = b"".join(self._chunks)
-        if self._total == self._kept:
+        if not self.cut:
             return data.decode("utf-8", "replace")
         return codecs.getincrementaldecoder("utf-8")("replace").decode(data, final=False)
 
     def notes(self) -> tuple[str, ...]:
-        if self._total == self._kept:
+        if not self.cut:
             return ()
         note = f"{self._stream} was {self._total} bytes; the first {self._kept} were kept"
         if self.path:

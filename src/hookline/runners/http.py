@@ -157,7 +157,7 @@ def _judge(response: HTTPResponse, body: Capture, ms: float) -> RunResult:
     text = body.text()
     if 200 <= response.status < 300:
         spilled = (body.path,) if body.path else ()
-        return RunResult(exit_code=0, stdout=text, ms=ms, spilled=spilled, notes=body.notes())
+        return RunResult(exit_code=0, stdout=text, ms=ms, cut=body.cut, spilled=spilled, notes=body.notes())
     finding = f"HTTP {response.status}"
     if 300 <= response.status < 400:
         return RunResult(error=f"{finding}: redirects are not followed; write the address it leads to", ms=ms)

@@ -319,6 +319,7 @@ class ProcessRun:
             error=self._error(code),
             timed_out=self._timed_out,
             ms=self._ms(),
+            cut=out.cut,
             spilled=tuple(capture.path for capture in (out, err) if capture.path),
             notes=(*self._launch.notes, *out.notes(), *err.notes(), *self._notes),
         )

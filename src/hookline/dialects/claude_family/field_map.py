@@ -8,9 +8,9 @@ from typing import Any
 from hookline.core._dataclass import dataclass, empty, field
 from hookline.core.agents import uses_dialect
 from hookline.core.event import Event
-from hookline.core.tool_names import canonical
+from hookline.core.tool_names import tool_fields
 from hookline.dialects.base import Incoming
-from hookline.dialects.claude_family.payload import FieldNames, as_text, field_names, output_text
+from hookline.dialects.claude_family.payload import FieldNames, as_text, field_names, output_text, own_input
 
 __all__ = ["FieldMap", "error_text", "event_in", "field_names", "llm_output", "llm_response", "payload"]
 
@@ -59,7 +59,8 @@ def event_in(words: FieldMap, name: str, sent: Mapping[str, Any], environ: Mappi
         if ours != theirs and theirs in sent:
             data[ours] = sent[theirs]
     if isinstance(data.get("tool_name"), str):
-        data |= {"native_tool_name": data["tool_name"], "tool_name": canonical(data["tool_name"])}
+        cwd = as_text(data.get("cwd")) or environ.get(words.cwd_variable, "")
+        data |= tool_fields(data["tool_name"], data.get("tool_input"), cwd)
     if _CONTINUED in words.fields.get(event, ()):
         data["continuations"] = int(bool(sent.get("stop_hook_active")))
     data |= words.canonical_fields(event, sent)
@@ -82,7 +83,7 @@ def payload(words: FieldMap, name: str, event: Event) -> dict[str, Any]:
     data = {**event.data, "session_id": event.session or event.data.get("session_id", ""), "cwd": event.cwd}
     native_tool = data.get("native_tool_name")
     if own and native_tool:
-        data["tool_name"] = native_tool
+        data |= {"tool_name": native_tool, **own_input(event, words.dialect)}
     sent |= {theirs: data[ours] for ours, theirs in words.frame if data.get(ours) is not None}
     if words.named_by:
         sent[words.named_by] = name

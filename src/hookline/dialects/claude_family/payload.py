@@ -13,7 +13,7 @@ from typing import Any, cast
 from hookline.core._dataclass import fast_constructor
 from hookline.core.agents import ASSUMED, uses_dialect
 from hookline.core.event import EVENTS, Event
-from hookline.core.tool_names import CANONICAL
+from hookline.core.tool_names import native_input, tool_fields
 from hookline.dialects.base import Incoming
 
 
@@ -176,10 +176,18 @@ def payload(name: str, event: Event) -> dict[str, Any]:
     sent.setdefault("transcript_path", "")
     if event.kind.name in _WITH_MODE:
         sent.setdefault("permission_mode", "default")
-    data = {**event.data, **_native_fields(event)}
+    data = {**event.data, **_native_fields(event), **own_input(event, "claude")}
     pairs = _FIELDS.get(event.kind.name) or tuple((key, key) for key in data)
     sent |= {theirs: data[ours] for ours, theirs in pairs if ours in data}
     return _framed_first(sent)
+
+
+def own_input(event: Event, dialect: str) -> dict[str, Any]:
+    """The input of an agent's own tool under its own names, for the hooks that were written for this agent."""
+    if "native_tool_input" not in event.data or not uses_dialect(event.agent, dialect):
+        return {}
+    own = native_input(event.data, event.cwd)
+    return {} if own is None else {"tool_input": own}
 
 
 def project_dir(event: Event) -> str:
@@ -255,10 +263,7 @@ def event_in(name: str, sent: Mapping[str, Any], environ: Mapping[str, str]) -> 
 def _canonical_fields(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if isinstance(sent.get("tool_name"), str):
-        found |= {
-            "tool_name": CANONICAL.get(sent["tool_name"], sent["tool_name"]),
-            "native_tool_name": sent["tool_name"],
-        }
+        found |= tool_fields(sent["tool_name"], sent.get("tool_input"), as_text(sent.get("cwd")))
     found |= after_tool(event, sent)
     if event in {"Stop", "SubagentStop"}:
         found["continuations"] = int(bool(sent.get("stop_hook_active")))

@@ -49,11 +49,16 @@ def read(spec: HookSpec, event: Event, raw: RunResult, rules: Rules) -> Reply | 
     if raw.exit_code == 2:
         return _blocked(event, stderr, rules)
     if answer is not None and (rules.json_on_any_exit or not raw.failed):
-        unknown = _unknown_value(event, answer)
-        return HookError(error=unknown, reply=_json_reply(event, answer)) if unknown else _json_reply(event, answer)
+        return read_answer(event, answer)
     if raw.failed:
         return HookError(error=raw.failure_text(stderr))
     return _plain(event, raw.stdout.strip())
+
+
+def read_answer(event: Event, answer: Mapping[str, Any]) -> Reply | HookError:
+    """The JSON object of an answer."""
+    unknown = _unknown_value(event, answer)
+    return HookError(error=unknown, reply=_json_reply(event, answer)) if unknown else _json_reply(event, answer)
 
 
 def _unknown_value(event: Event, answer: Mapping[str, Any]) -> str:
@@ -63,7 +68,11 @@ def _unknown_value(event: Event, answer: Mapping[str, Any]) -> str:
     values = (
         ("permissionDecision", specific.get("permissionDecision"), tuple(_EFFECTS)),
         ("decision", answer.get("decision"), _DECISIONS),
-        ("behavior", as_mapping(specific.get("decision")).get("behavior") if permission else None, ("allow", "deny")),
+        (
+            "behavior",
+            as_mapping(specific.get("decision")).get("behavior", "") if permission else None,
+            ("allow", "deny"),
+        ),
     )
     for key, value, known in values:
         if value is not None and value not in known:

@@ -8,7 +8,7 @@ from typing import Any
 
 from hookline.core.event import Event
 from hookline.core.result import Decision
-from hookline.core.tool_names import canonical
+from hookline.core.tool_names import tool_fields
 from hookline.dialects.base import Answer, Incoming
 from hookline.dialects.claude_family.capabilities import CAPABILITIES, feasible
 from hookline.dialects.claude_family.payload import as_text
@@ -29,8 +29,9 @@ def event_in(name: str, payload: Mapping[str, Any], environ: Mapping[str, str]) 
     native = str(payload.get("event_type") or name or environ.get("LETTA_HOOK_EVENT", ""))
     data = {_RENAMED.get(key, key): value for key, value in payload.items() if key not in _FRAME}
     event = canonical_event(native)
+    cwd = str(payload.get("working_directory") or environ.get("LETTA_WORKING_DIR", ""))
     if isinstance(payload.get("tool_name"), str):
-        data |= {"tool_name": canonical(payload["tool_name"]), "native_tool_name": payload["tool_name"]}
+        data |= tool_fields(payload["tool_name"], payload.get("tool_input"), cwd)
     if native == "PostToolUse":
         event = _after_tool(event, payload, data)
     if native == "PostToolUseFailure":
@@ -41,7 +42,7 @@ def event_in(name: str, payload: Mapping[str, Any], environ: Mapping[str, str]) 
         event=event,
         data=data,
         session=_session(native, payload),
-        cwd=str(payload.get("working_directory") or environ.get("LETTA_WORKING_DIR", "")),
+        cwd=cwd,
         native_name=native,
     )
 

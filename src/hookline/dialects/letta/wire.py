@@ -11,7 +11,7 @@ from hookline.core.event import Event
 from hookline.core.hook import Command, HookSpec, Prompt
 from hookline.core.result import Context, HookError, Reply, RunResult
 from hookline.dialects.base import Call
-from hookline.dialects.claude_family.payload import as_mapping, as_text, compact, output_text, read_object
+from hookline.dialects.claude_family.payload import as_mapping, as_text, compact, output_text, own_input, read_object
 from hookline.dialects.letta.config import ROWS, EventRules
 
 #: Ways a session can start that continue an older one.
@@ -87,6 +87,7 @@ def _tool(event: Event) -> dict[str, Any]:
     native = data.get("native_tool_name") if uses_dialect(event.agent, "letta") else None
     return {
         "tool_name": native or data.get("tool_name"),
+        **own_input(event, "letta"),
         "tool_call_id": data.get("tool_use_id", data.get("tool_call_id")),
     }
 

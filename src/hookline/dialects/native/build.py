@@ -9,6 +9,7 @@ from typing import Any
 from hookline.core._dataclass import EMPTY, dataclass, field, replace
 from hookline.core.event import EVENTS, EventKind, event_kind
 from hookline.core.hook import (
+    DEFAULTED,
     Action,
     AgentRun,
     Command,
@@ -32,6 +33,8 @@ ACTION_KEYS = tuple(action.key for action in ACTIONS)
 #: Only a separate program can outlive this process.
 DETACHABLE = frozenset({"run", "shell", "script"})
 PROMPT_TIMEOUT = 30.0
+#: Where a program's failure refuses, unless its hook says otherwise.
+_GUARDED = frozenset({"PreToolUse", "PermissionRequest"})
 #: Settings of a hook's cost.
 COST_KEYS = ("budget", "over_budget", "cache")
 _FOLDER = ".hookline"
@@ -73,6 +76,7 @@ def _spec(draft: HookDraft, event: str, lookup: Lookup, below: HookSpec | None) 
     values = draft.values
     kind = event_kind(event)
     mode = values.get("mode", "sync")
+    refuses = refuses_on_failure(event, mode, draft.action_key, values.get("inject", "none"))
     return HookSpec(
         id=hook_id(draft.first.layer.path, draft.first.pointer, event),
         name=draft.name,
@@ -88,23 +92,33 @@ def _spec(draft: HookDraft, event: str, lookup: Lookup, below: HookSpec | None) 
         timeout=_timeout(draft, mode),
         flow=values.get("flow", kind.flow),
         after_deny=values.get("after_deny", "stop"),
-        on_failure=values.get("on_failure", "ignore"),
+        on_failure=values.get("on_failure") or ("deny" if refuses else "ignore"),
         on_unsupported=values.get("on_unsupported", "deny"),
         output=Output(
             inject=values.get("inject", "none"), label=values.get("label", ""), prefix=values.get("prefix", "")
         ),
         environ=MappingProxyType(dict(values["env"])) if values.get("env") else EMPTY,
         enabled=values.get("enabled", True),
-        extra=_extra(values, lookup),
+        extra=_extra(values, lookup, refuses=refuses),
         thrift=_cost(values),
         below=below,
     )
 
 
-def _extra(values: dict[str, Any], lookup: Lookup) -> Any:
+def refuses_on_failure(event: str, mode: str, action: str, inject: str) -> bool:
+    """Whether a failure of a hook that does not say so itself refuses the call: a program before a tool is a guard."""
+    return event in _GUARDED and mode == "sync" and action in DETACHABLE and inject == "none"
+
+
+def _extra(values: dict[str, Any], lookup: Lookup, *, refuses: bool) -> Any:
     extra: dict[str, Any] = {"project": lookup.project} if lookup.project else {}
+    if refuses and values.get("on_failure", "ignore") == "ignore":
+        # What was approved before the default was changed stays approved, but not a guard that is weakened since.
+        extra["on_failure"] = values.get("on_failure", DEFAULTED)
     if values.get("description"):
         extra["description"] = values["description"]
+    if values.get("dialect", "native") != "native":
+        extra["wire"] = values["dialect"]
     if values.get("covers"):
         extra["covers"] = tuple(values["covers"])
     return MappingProxyType(extra) if extra else EMPTY

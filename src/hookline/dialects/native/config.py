@@ -14,6 +14,7 @@ from hookline.core._dataclass import dataclass, field, replace
 from hookline.core.event import EVENTS, event_kind
 from hookline.core.hook import HookSpec
 from hookline.core.problem import Problem
+from hookline.dialects import dialect_named
 from hookline.dialects.base import FOREIGN, ConfigPlace, Layer, Lookup, Parsed
 from hookline.dialects.native.build import ACTION_KEYS, DETACHABLE, HookDraft, build
 from hookline.dialects.native.fields import AGENT_FIELDS, HOOK_FIELDS, WHEN_FIELDS
@@ -258,6 +259,10 @@ def _warnings(draft: HookDraft) -> Iterator[Problem]:
         yield from _secrets(draft, at("http"))
 
 
+def _has_event(wire: str, event: str) -> bool:
+    return event in dialect_named(wire).events.values()
+
+
 def _event_warnings(event: str, values: Mapping[str, Any], at: Callable[[str], Address]) -> Iterator[Problem]:
     """Settings that have no effect on this event."""
     kind = event_kind(event)
@@ -266,6 +271,10 @@ def _event_warnings(event: str, values: Mapping[str, Any], at: Callable[[str], A
             f"{event} cannot be denied, so a failure here stops nothing",
             'use on_failure = "ignore" or "abort"',
             "warning",
+        )
+    if (wire := values.get("dialect", "native")) != "native" and event in EVENTS and not _has_event(wire, event):
+        yield at("dialect").problem(
+            f"{wire} has no event {event}, so its fields are a guess", "leave it out", "warning"
         )
     if "" in (values.get("match") or {}) and event in EVENTS and kind.subject is None:
         yield at("match").problem(

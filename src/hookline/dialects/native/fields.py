@@ -8,6 +8,9 @@ from hookline.core.hook import Http
 from hookline.dialects.native import kinds
 from hookline.dialects.native.kinds import Field, Kind, Wrong, bad_pattern, show
 
+#: Formats that a hook can be bound to: those in which an event comes on stdin.
+WIRES = ("native", "claude", "codex", "copilot", "gemini", "lazy", "letta", "qwen")
+
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _ANY_SUBJECT = frozenset({"", "*", ".*"})
 
@@ -174,6 +177,7 @@ HOOK_FIELDS = (
     Field(key="on", kind=kinds.texts('"PreToolUse"'), about="The event or events it runs on."),
     Field(key="match", kind=_match(), about="A regular expression that the event's subject (mostly the tool's name) matches in full, or a table of fields of the data to expressions and values; { command = \"git push *\" } is a rule on the programs that a shell command starts, { not = … } is the opposite."),
     *ACTIONS,
+    Field(key="dialect", kind=kinds.choice(*WIRES), about="The format of what it reads and answers, if only one counts; without it, it reads ours with Claude Code's fields beside them, and may answer in either."),
     Field(key="model", kind=kinds.text('"haiku"'), about="The model that answers a prompt; agent is the model of the agent that fired the event."),
     Field(key="timeout", kind=kinds.duration(), about='How long it may take: "500ms", "5s", "2m", or seconds.'),
     Field(key="budget", kind=kinds.duration('"50ms"'), about="How long 95 of 100 runs should take at most; hookline list, status and doctor report when they do not."),
@@ -197,6 +201,7 @@ SOURCE_FIELDS = (
     Field(key="dialect", kind=kinds.text('"letta"'), about="The system the hooks were written for."),
     Field(key="path", kind=kinds.text('".letta/settings.json"'), about="Its file; without it, the system's own places."),
     Field(key="paths", kind=kinds.texts('["a.json", "b.json"]'), about="Its files, lowest precedence first."),
+    Field(key="on_failure", kind=kinds.choice("ignore", "deny"), about="deny: where its hooks can refuse a tool call, a permission or a prompt, their failure refuses it."),
     Field(key="name", kind=kinds.text(), about="What to call this source."),
     Field(key="enabled", kind=kinds.flag(), about="false leaves it out."),
 )  # fmt: skip

@@ -12,6 +12,7 @@ from typing import Any
 from hookline.core._dataclass import dataclass, replace
 from hookline.core.event import event_kind
 from hookline.core.hook import (
+    DEFAULTED,
     AgentRun,
     Command,
     FieldTest,
@@ -29,7 +30,7 @@ from hookline.core.hook import (
 from hookline.core.problem import Problem
 from hookline.core.settings import Limits
 from hookline.dialects.base import Rendered
-from hookline.dialects.native.build import COST_KEYS, DETACHABLE, PROMPT_TIMEOUT, build_matcher
+from hookline.dialects.native.build import COST_KEYS, DETACHABLE, PROMPT_TIMEOUT, build_matcher, refuses_on_failure
 from hookline.dialects.native.fields import HOOK_FIELDS, WHEN_FIELDS
 from hookline.dialects.native.kinds import names
 
@@ -80,12 +81,27 @@ def _tables(specs: Sequence[HookSpec]) -> list[_Table]:
 
 
 def _joined(table: _Table, spec: HookSpec) -> _Table | None:
+    specs = (*table.specs, spec)
     same = _shared(table.specs[0]) == _shared(spec) and spec.event not in {one.event for one in table.specs}
-    return _table((*table.specs, spec)) if same else None
+    return _table(specs) if same and len(_failures(specs)) < 2 else None
 
 
 def _shared(spec: HookSpec) -> HookSpec:
-    return replace(spec, id="", event="", native_event="", origin=_NOWHERE, flow="chain", matcher=Matcher())
+    extra = {key: value for key, value in spec.extra.items() if key != "on_failure"}
+    return replace(
+        spec, id="", event="", native_event="", origin=_NOWHERE, flow="chain", matcher=Matcher(), on_failure="ignore",
+        extra=extra,
+    )  # fmt: skip
+
+
+def _failures(specs: Sequence[HookSpec]) -> set[str]:
+    """What must be written as ``on_failure``, "" for nothing; none of a hook for which both mean the same."""
+    return {
+        "" if spec.extra.get("on_failure") == DEFAULTED else spec.on_failure
+        for spec in specs
+        if spec.on_failure != "ignore"
+        or refuses_on_failure(spec.event, spec.mode, next(iter(_action(spec))), spec.output.inject)
+    }
 
 
 def _table(specs: tuple[HookSpec, ...]) -> _Table | None:
@@ -124,7 +140,7 @@ def _test_value(test: FieldTest) -> Any:
 def _text(table: _Table, name: str) -> str:
     events = [spec.event for spec in table.specs]
     keys = {"name": name, "on": events if len(events) > 1 else events[0], "match": table.match, "flow": table.flow}
-    keys |= _written(table.specs[0])
+    keys |= {**_written(table.specs[0]), "on_failure": next(iter(_failures(table.specs)), "")}
     lines = [f"{key} = {_value(keys[key])}" for key in names(HOOK_FIELDS) if keys.get(key) not in ("", {}, None)]
     return "\n".join(["[[hook]]", *lines]) + "\n"
 
@@ -133,8 +149,8 @@ def _written(spec: HookSpec) -> dict[str, Any]:
     """What does not depend on the event, defaults left out."""
     default = _default(spec)
     keys: dict[str, Any] = {name: spec.extra.get(name, "") for name in ("description", "covers")}
-    keys |= _action(spec)
-    for key in ("timeout", "on_failure", "on_unsupported", "mode", "order", "after_deny", "enabled"):
+    keys |= {**_action(spec), "dialect": spec.extra.get("wire", "")}
+    for key in ("timeout", "on_unsupported", "mode", "order", "after_deny", "enabled"):
         if getattr(spec, key) != getattr(default, key):
             keys[key] = getattr(spec, key)
     if spec.thrift is not None:

@@ -20,6 +20,8 @@ class SourceTable:
     where: Address
     #: For each path the places it may be at, the first that exists counts.
     paths: tuple[tuple[str, ...], ...] = ()
+    #: A failure of its hooks refuses, whatever their own system says.
+    fail_closed: bool = False
 
 
 def parse_sources(layer: Layer, home: str) -> tuple[tuple[SourceTable, ...], tuple[Problem, ...]]:
@@ -50,7 +52,8 @@ def _source(table: object, where: Address, home: str) -> tuple[SourceTable | Non
         return None, tuple(problems)
     named = (values["path"],) if "path" in values else values.get("paths", ())
     paths = tuple(_candidates(path, where.layer.path, home) for path in named)
-    return SourceTable(dialect=values["dialect"], where=where, paths=paths), tuple(problems)
+    closed = values.get("on_failure") == "deny"
+    return SourceTable(dialect=values["dialect"], where=where, paths=paths, fail_closed=closed), tuple(problems)
 
 
 def _candidates(path: str, file: str, home: str) -> tuple[str, ...]:

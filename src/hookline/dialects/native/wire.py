@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, get_args
 
@@ -10,20 +11,74 @@ from hookline.core._dataclass import EMPTY, replace
 from hookline.core.event import Event
 from hookline.core.hook import AgentRun, Command, Function, HookSpec, Http, Output, Plugin, Prompt
 from hookline.core.result import NO_OPINION, Context, Decision, Effect, HookError, Placement, Reply, RunResult
-from hookline.dialects.base import Answer, Call, Incoming
+from hookline.dialects.base import Answer, Call, Dialect, Incoming
+from hookline.dialects.claude_family.payload import payload as claude_payload
 
 _EFFECTS = get_args(Effect)
 _PLACEMENTS = get_args(Placement)
+
+
+#: What an answer may say in our words, and in Claude Code's; a reason alone says nothing.
+_OWN_FIELDS = frozenset({"effect", "data", "context", "message", "messages", "attributes"})
+_CLAUDE_FIELDS = frozenset(
+    {
+        "decision", "hookSpecificOutput", "continue", "stopReason", "suppressOutput", "systemMessage",
+        "additionalContext", "terminalSequence",
+    }
+)  # fmt: skip
+_KINDS = {dict: "an object", bool: "true or false", str: "text"}
+_TOOL_EVENTS = frozenset({"PreToolUse", "PermissionRequest"})
+#: The beginning of an object that decides, at the start of a line.
+_DECIDES = re.compile(
+    r"""^\s*\{\s*(?:"[^"\n]*"\s*:\s*(?:"(?:[^"\\\n]|\\.)*"|[\w.+-]+)\s*,\s*)*"""
+    r""""(?:effect|decision|hookSpecificOutput|permissionDecision|continue)"\s*:""",
+    re.MULTILINE,
+)
 
 
 class _NotAnAnswerError(ValueError):
     """What came back is JSON, but says something that an answer cannot say."""
 
 
-def _parse_reply(answer: Any, output: Output) -> Reply:
-    """All fields are optional, unknown ones are left alone, and a known one of the wrong type spoils the answer."""
+def _parse_reply(answer: Any, output: Output, event: Event) -> Reply:
+    """In our words, in Claude Code's, or in both; a known field of the wrong type spoils the answer.
+
+    So does an answer in nothing but unknown words: a guard that misspells its refusal has not agreed.
+    """
     if not isinstance(answer, dict):
         raise _NotAnAnswerError("the answer is JSON, but not an object")
+    if answer and answer.keys().isdisjoint(_OWN_FIELDS | _CLAUDE_FIELDS) and answer.keys() != {"reason"}:
+        found = ", ".join(sorted(str(key)[:40] for key in answer)[:5])
+        raise _NotAnAnswerError(f"the answer has no known field, only {found}; write effect, context or message")
+    own = _own_reply(answer, output)
+    return own if answer.keys().isdisjoint(_CLAUDE_FIELDS) else _with_claude(own, answer, event)
+
+
+def _with_claude(own: Reply, answer: Mapping[str, Any], event: Event) -> Reply:
+    """The stricter of what was said in both formats."""
+    from hookline.dialects.claude_family.reply_reader import read_answer  # most hooks of ours do not use its words
+
+    for key, kind in (("hookSpecificOutput", dict), ("continue", bool), ("decision", str)):
+        if not isinstance(answer.get(key), (kind, type(None))):
+            raise _NotAnAnswerError(f"{key} must be {_KINDS[kind]}; got {str(answer[key])[:40]!r}")
+    other = read_answer(event, answer)
+    if isinstance(other, HookError):
+        raise _NotAnAnswerError(other.error)
+    if other.attributes and event.kind.name in _TOOL_EVENTS and other == Reply(attributes=other.attributes):
+        unknown = ", ".join(sorted(other.attributes)[:5])
+        raise _NotAnAnswerError(f"hookSpecificOutput has no known field, only {unknown}; write permissionDecision")
+    stricter = max((own.effect, other.effect), key=lambda effect: -1 if effect is None else _EFFECTS.index(effect))
+    return Reply(
+        effect=stricter,
+        reason=other.reason or own.reason,
+        data={**own.data, **other.data},
+        context=(*own.context, *other.context),
+        messages=(*own.messages, *other.messages),
+        attributes={**own.attributes, **other.attributes},
+    )
+
+
+def _own_reply(answer: Mapping[str, Any], output: Output) -> Reply:
     effect = answer.get("effect")
     if effect is not None and effect not in _EFFECTS:
         raise _NotAnAnswerError(f"effect must be one of {', '.join(_EFFECTS)}; got {str(effect)[:40]!r}")
@@ -114,12 +169,27 @@ _DENIED = 2
 
 def event_out(spec: HookSpec, event: Event) -> Call:
     argv, script = _program(spec)
+    project = spec.extra.get("project") or event.cwd
     own = {
         "HOOKLINE_EVENT": event.kind.name,
         "HOOKLINE_SESSION": event.session,
-        "HOOKLINE_PROJECT": spec.extra.get("project") or event.cwd,
+        "HOOKLINE_PROJECT": project,
+        "CLAUDE_PROJECT_DIR": event.environ.get("CLAUDE_PROJECT_DIR") or project,
     }
+    if "wire" in spec.extra:
+        dialect, theirs = _wire(spec)
+        call = dialect.event_out(theirs, event)
+        return replace(call, argv=argv, script=script, fallbacks=(), environ={**own, **call.environ, **spec.environ})
     return Call(argv=argv, script=script, stdin=_payload_of(event), environ={**own, **spec.environ})
+
+
+def _wire(spec: HookSpec) -> tuple[Dialect, HookSpec]:
+    """The dialect that ``dialect = "…"`` names, and the hook under that dialect's name of the event."""
+    from hookline.dialects import dialect_named  # few hooks fix a format
+
+    dialect = dialect_named(spec.extra["wire"])
+    native = next((native for native, ours in dialect.events.items() if ours == spec.event), spec.event)
+    return dialect, replace(spec, native_event=native)
 
 
 def _program(spec: HookSpec) -> tuple[tuple[str, ...], str | None]:
@@ -137,8 +207,10 @@ def _program(spec: HookSpec) -> tuple[tuple[str, ...], str | None]:
 
 
 def _payload_of(event: Event) -> bytes:
+    """Our fields, and beside them those that a script written for Claude Code reads."""
     data = event.data
-    payload = {
+    payload = {} if event.kind.family == "shell" else claude_payload(event.kind.name, event)
+    payload |= {
         "event": event.kind.name,
         "data": data if type(data) is dict else dict(data),
         "session": event.session,
@@ -183,33 +255,48 @@ _ENCODER = json.JSONEncoder(default=_as_json)
 
 def reply_in(spec: HookSpec, event: Event, raw: RunResult) -> Reply | HookError:
     """Exit 0: the answer counts. Exit 2: deny. Anything else is a failure, for ``on_failure`` to judge."""
-    del event
+    if "wire" in spec.extra:
+        dialect, theirs = _wire(spec)
+        return dialect.reply_in(theirs, event, raw)
     if raw.error:
         # It did not get to answer, and the runner knows why.
         return HookError(error=raw.error)
     match spec.action:
         case Function():
-            return _from_value(spec, raw.value)
+            return _from_value(spec, event, raw.value)
         case Prompt():
             return _from_prompt(raw)
         case AgentRun():
-            return _from_agent(spec, raw)
+            return _from_agent(spec, event, raw)
         case Http():
-            return _from_text(spec, raw.stdout)
+            return _misplaced(spec, raw) or _from_text(spec, event, raw.stdout)
+        case Plugin() if raw.value is not None:
+            return _from_value(spec, event, raw.value)
         case Plugin():
-            return _from_value(spec, raw.value) if raw.value is not None else _from_text(spec, raw.stdout)
+            return _from_text(spec, event, raw.stdout)
         case Command():
-            return _with_notes(_from_exit(spec, raw), raw)
+            return _with_notes(_from_exit(spec, event, raw), raw)
 
 
-def _from_exit(spec: HookSpec, raw: RunResult) -> Reply | HookError:
+def _from_exit(spec: HookSpec, event: Event, raw: RunResult) -> Reply | HookError:
     if raw.exit_code == 0:
-        return _from_text(spec, raw.stdout)
+        return _misplaced(spec, raw) or _from_text(spec, event, raw.stdout)
     if raw.exit_code == _DENIED:
-        return _denied(spec, raw)
+        return _denied(spec, event, raw)
     if raw.signal is not None:
         return HookError(error=f"ended by signal {raw.signal}{_last_line(raw)}")
     return HookError(error=f"exit code {raw.exit_code}{_last_line(raw)}")
+
+
+def _misplaced(spec: HookSpec, raw: RunResult) -> HookError | None:
+    """An answer that is not the whole of stdout: what it says is not known for certain, so it is no consent."""
+    if raw.cut and (_like_json(raw.stdout) or spec.output.inject == "none"):
+        return HookError(error="what it printed is longer than the limit of output, so it was not read to its end")
+    if not _like_json(raw.stdout) and _DECIDES.search(raw.stdout):
+        return HookError(error="its answer follows other text on stdout; print the answer alone, the rest to stderr")
+    if not raw.stdout.strip() and _DECIDES.match(raw.stderr):
+        return HookError(error="its answer is on stderr; print it to stdout")
+    return None
 
 
 def _with_notes(verdict: Reply | HookError, raw: RunResult) -> Reply | HookError:
@@ -219,10 +306,10 @@ def _with_notes(verdict: Reply | HookError, raw: RunResult) -> Reply | HookError
     return verdict
 
 
-def _denied(spec: HookSpec, raw: RunResult) -> Reply:
+def _denied(spec: HookSpec, event: Event, raw: RunResult) -> Reply:
     """The deny stands whatever was printed; the rest of a readable answer is kept."""
     reason = raw.stderr.strip()
-    answer = _from_text(spec, raw.stdout) if _like_json(raw.stdout) else None
+    answer = _from_text(spec, event, raw.stdout) if _like_json(raw.stdout) else None
     reply = answer if isinstance(answer, Reply) else NO_OPINION
     return Reply(
         effect="deny",
@@ -243,7 +330,7 @@ def _like_json(text: str) -> bool:
     return text.removeprefix("\ufeff").lstrip()[:1] in {"{", "["}
 
 
-def _from_text(spec: HookSpec, text: str) -> Reply | HookError:
+def _from_text(spec: HookSpec, event: Event, text: str) -> Reply | HookError:
     text = text.removeprefix("\ufeff")  # a byte order mark
     if "\0" in text:
         # An object in UTF-16, or no text at all: a refusal in it must not pass as plain text.
@@ -252,10 +339,22 @@ def _from_text(spec: HookSpec, text: str) -> Reply | HookError:
         return _plain(spec, text)
     try:
         # NaN and Infinity are no JSON. A refusal must not be lost for them, nor may they reach the next hook.
-        answer = json.loads(text, parse_constant=lambda _name: None)
+        answer = json.loads(text, parse_constant=lambda _name: None, object_pairs_hook=_unique_keys)
+    except _NotAnAnswerError as error:
+        return HookError(error=str(error))
     except (ValueError, RecursionError) as error:
         return HookError(error=f"stdout starts like JSON and is not: {error}")
-    return _from_value(spec, answer)
+    return _from_value(spec, event, answer)
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A key that stands there twice says two things, and readers differ in which of them counts."""
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in made if keys.count(key) > 1)
+        raise _NotAnAnswerError(f"the answer has the key {twice[:40]!r} twice")
+    return made
 
 
 def _plain(spec: HookSpec, text: str) -> Reply:
@@ -272,7 +371,7 @@ def _plain(spec: HookSpec, text: str) -> Reply:
     return Reply(context=(shown,))
 
 
-def _from_value(spec: HookSpec, value: Any) -> Reply | HookError:
+def _from_value(spec: HookSpec, event: Event, value: Any) -> Reply | HookError:
     if value is None:
         return NO_OPINION
     if isinstance(value, Reply):
@@ -280,7 +379,7 @@ def _from_value(spec: HookSpec, value: Any) -> Reply | HookError:
     if isinstance(value, str):
         return _plain(spec, value)
     try:
-        return _parse_reply(value, spec.output)
+        return _parse_reply(value, spec.output, event)
     except _NotAnAnswerError as error:
         return HookError(error=str(error))
 
@@ -300,16 +399,16 @@ def _from_prompt(raw: RunResult) -> Reply | HookError:
     return Reply(effect="deny", reason=(reason or "").strip() or "the model refused")
 
 
-def _from_agent(spec: HookSpec, raw: RunResult) -> Reply | HookError:
+def _from_agent(spec: HookSpec, event: Event, raw: RunResult) -> Reply | HookError:
     """An agent's last text is its output, or its answer if it is one. It may object, but like any model never grant."""
     if raw.exit_code not in {None, 0}:
-        return _from_exit(spec, raw)
+        return _from_exit(spec, event, raw)
     value = raw.value if raw.value is not None else _json_or_text(raw.stdout)
     if isinstance(value, dict) and value and set(value) <= {"last_text", "error"}:
         if value.get("error"):
             return HookError(error=str(value["error"])[:500])
         value = _json_or_text(str(value.get("last_text") or ""))
-    reply = _from_value(spec, value)
+    reply = _from_value(spec, event, value)
     return replace(reply, effect=None) if isinstance(reply, Reply) and reply.effect == "allow" else reply
 
 
@@ -327,18 +426,19 @@ def _json_or_text(text: str) -> Any:
 
 
 def event_in(name: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> Incoming:
-    """The object that ``event_out`` writes, read back; fields beside ``data`` that we do not know go into it."""
+    """The object that ``event_out`` writes, read back; fields beside ``data`` that we do not know go into it, unless they
+    are Claude Code's copy of it."""
     del environ
     given = payload.get("data")
-    envelope = {"event", "data", "session", "turn", "agent", "cwd", "time", "mode"}
+    envelope = {"event", "data", "session", "turn", "agent", "cwd", "time", "mode", "hook_event_name"}
     data: dict[str, Any] = dict(given) if isinstance(given, dict) else {}
     for key, value in payload.items():
-        if key not in envelope:
+        if key not in envelope and not (data and "hook_event_name" in payload):
             data.setdefault(key, value)
     for key in ("turn", "agent"):
         if key in payload:
             data.setdefault(key, payload[key])
-    event = name or _text(payload, "event")
+    event = name or _text(payload, "event") or _text(payload, "hook_event_name")
     return Incoming(
         event=event,
         data=data,

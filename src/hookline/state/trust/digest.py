@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from hookline.core._dataclass import fields, is_dataclass
+from hookline.core._dataclass import fields, is_dataclass, replace
 from hookline.core.builtin_hooks import BUILTINS
 from hookline.core.file_tracking import note
-from hookline.core.hook import HookSpec
+from hookline.core.hook import DEFAULTED, HookSpec
 
 #: mtime_ns, size, inode, ctime_ns, device: as long as they stand, the content stands. The change time cannot be set back.
 Signature = tuple[int, int, int, int, int]
@@ -107,6 +107,9 @@ def definition_digest(spec: HookSpec, roots: Mapping[str, str] = MappingProxyTyp
     """
     import hashlib  # see above
 
+    if spec.extra.get("on_failure") == DEFAULTED:  # it was "ignore" when the first hooks were approved
+        extra = {key: value for key, value in spec.extra.items() if key != "on_failure"}
+        spec = replace(spec, on_failure="ignore", extra=extra)
     tree = {
         field.name: _canonical(getattr(spec, field.name), roots)
         for field in fields(spec)

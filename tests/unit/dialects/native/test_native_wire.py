@@ -40,9 +40,13 @@ def test_a_hook_is_told_everything_as_one_object() -> None:
     assert json.loads(call.stdin) == {
         "event": "PreToolUse", "data": {"tool_name": "Bash", "tool_input": {"command": "ls é"}}, "session": "s1", "turn": 2,
         "agent": "codex", "cwd": "/w/src", "time": "2023-11-14T22:13:20.250Z",
+        # As Claude Code's hooks read it.
+        "hook_event_name": "PreToolUse", "session_id": "s1", "transcript_path": "", "permission_mode": "default",
+        "tool_name": "Bash", "tool_input": {"command": "ls é"},
     }  # fmt: skip
     assert call.environ == {
-        "HOOKLINE_EVENT": "PreToolUse", "HOOKLINE_SESSION": "mine", "HOOKLINE_PROJECT": "/w", "A": "b",
+        "HOOKLINE_EVENT": "PreToolUse", "HOOKLINE_SESSION": "mine", "HOOKLINE_PROJECT": "/w", "CLAUDE_PROJECT_DIR": "/w",
+        "A": "b",
     }  # fmt: skip
     assert call.argv == ("x", "y")
 
@@ -286,3 +290,87 @@ def test_a_hook_is_told_the_mode_of_the_session_once_there_is_one() -> None:
     assert told["mode"] == "plan"
     assert "mode" not in json.loads(DIALECT.event_out(spec(), EVENT).stdin)
     assert "mode" not in DIALECT.event_in("", told, {}).data
+
+
+# ── in Claude Code's words ───────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("stdout", "reply"),
+    [
+        ('{"decision": "block", "reason": "no"}', Reply(effect="deny", reason="no")),
+        ('{"decision": "approve"}', Reply(effect="allow")),
+        ('{"continue": false, "stopReason": "enough"}', Reply(effect="deny", reason="enough", attributes={"continue": False})),
+        (
+            '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": "no"}}',
+            Reply(effect="deny", reason="no"),
+        ),
+        (
+            '{"hookSpecificOutput": {"permissionDecision": "ask", "permissionDecisionReason": "sure?"}}',
+            Reply(effect="ask", reason="sure?"),
+        ),
+        (
+            '{"hookSpecificOutput": {"permissionDecision": "allow", "updatedInput": {"command": "ls -l"}}}',
+            Reply(effect="allow", data={"tool_input": {"command": "ls -l"}}),
+        ),
+        ('{"hookSpecificOutput": {"additionalContext": "mind the gap"}}', Reply(context=(Context(text="mind the gap"),))),
+        ('{"systemMessage": "hello"}', Reply(messages=("hello",))),
+        ('{"suppressOutput": true}', Reply()),
+        ("{}", Reply()),
+        # The stricter of both wins.
+        ('{"effect": "deny", "decision": "approve"}', Reply(effect="deny")),
+        ('{"effect": "allow", "decision": "block", "reason": "no"}', Reply(effect="deny", reason="no")),
+    ],
+)  # fmt: skip
+def test_a_hook_may_answer_in_claude_codes_words(stdout: str, reply: Reply) -> None:
+    assert answered(stdout) == reply
+
+
+@pytest.mark.parametrize(
+    "stdout",
+    [
+        '{"permissionDecision": "deny", "reason": "at the wrong place"}',
+        '{"efect": "deny"}',
+        '{"block": true}',
+        '{"ok": false}',
+        '{"decision": "denied"}',
+        '{"hookSpecificOutput": {"permissionDecision": "refuse"}}',
+        '{"hookSpecificOutput": "deny"}',
+        '{"hookSpecificOutput": {"permissionDecison": "deny"}}',
+        '{"continue": "false"}',
+        '{"effect": "deny", "effect": "allow"}',
+        '{"hookSpecificOutput": {"permissionDecision": "deny", "permissionDecision": "allow"}}',
+        'checking\n{"decision": "block", "reason": "no"}',
+        'checking\n{"reason": "no", "decision": "block"}',
+        'checking\n\n{\n  "hookSpecificOutput": {\n    "permissionDecision": "deny"\n  }\n}\n',
+        '{"effect": "deny"}\ndone',
+        '{"effect": "allow"}\n{"effect": "deny"}',
+    ],
+)
+def test_an_answer_that_cannot_be_understood_is_a_failure(stdout: str) -> None:
+    assert isinstance(answered(stdout), HookError)
+
+
+def test_an_answer_on_stderr_is_a_failure() -> None:
+    assert isinstance(answered("", stderr='{"decision": "block", "reason": "no"}'), HookError)
+
+
+@pytest.mark.parametrize("stdout", ['{"effect": "allow"}   ', "talk " * 9])
+def test_an_answer_that_was_cut_is_a_failure(stdout: str) -> None:
+    assert isinstance(DIALECT.reply_in(spec(), EVENT, RunResult(exit_code=0, stdout=stdout, cut=True)), HookError)
+
+
+@pytest.mark.parametrize(
+    "stdout", ["log: {x}", 'rows:\n{"message": "hello", "level": "info"}', "{x} is a set" and "a\nb"]
+)
+def test_text_that_decides_nothing_is_text(stdout: str) -> None:
+    assert answered(stdout) == Reply()
+
+
+def test_a_hook_can_be_bound_to_one_format() -> None:
+    bound = spec(extra={"wire": "gemini", "project": "/w"})
+    sent = json.loads(DIALECT.event_out(bound, EVENT).stdin)
+    assert (sent["hook_event_name"], "event" in sent) == ("BeforeTool", False)
+    assert DIALECT.event_out(bound, EVENT).argv == ("x", "y")
+    raw = RunResult(exit_code=0, stdout='{"decision": "deny", "reason": "no"}')
+    assert DIALECT.reply_in(bound, EVENT, raw) == Reply(effect="deny", reason="no")

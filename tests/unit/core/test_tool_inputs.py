@@ -1,0 +1,109 @@
+"""One canonical input: whatever an agent calls the parts of a tool's input, hooks find them under one name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hookline.core.tool_names import each_input, native_input, tool_fields
+
+PATCH = """*** Begin Patch
+*** Add File: new.txt
++hello
+*** Update File: src/a.py
+*** Move to: src/b.py
+@@
+-old
++new
+*** Delete File: /etc/gone
+*** End Patch
+"""
+
+
+@pytest.mark.parametrize(
+    ("tool", "own", "ours"),
+    [
+        ("Bash", {"command": ["bash", "-lc", "ls -l"]}, {"command": "ls -l"}),
+        ("shell", {"command": ["git", "commit", "-m", "a b"]}, {"command": "git commit -m 'a b'"}),
+        ("exec_command", {"cmd": "ls"}, {"command": "ls"}),
+        ("read_file", {"absolute_path": "/w/a"}, {"file_path": "/w/a"}),
+        ("read_file", {"file_path": "a"}, {"file_path": "/w/a"}),
+        ("view", {"path": "../x"}, {"file_path": "/x"}),
+        ("view", {"path": "~/x"}, {"file_path": "~/x"}),
+        ("create", {"path": "/w/a", "file_text": "x"}, {"file_path": "/w/a", "content": "x"}),
+        ("write", {"filePath": "/w/a", "content": "x"}, {"file_path": "/w/a", "content": "x"}),
+        (
+            "edit", {"filePath": "/w/a", "oldString": "x", "newString": "y", "replaceAll": True},
+            {"file_path": "/w/a", "old_string": "x", "new_string": "y", "replace_all": True},
+        ),
+        ("edit", {"path": "/w/a", "old_str": "x", "new_str": "y"}, {"file_path": "/w/a", "old_string": "x", "new_string": "y"}),
+        (
+            "multiedit", {"filePath": "/w/a", "edits": [{"oldString": "x", "newString": "y"}, {"oldString": "v", "newString": "w"}]},
+            {"file_path": "/w/a", "old_string": "x\nv", "new_string": "y\nw"},
+        ),
+        ("apply_patch", {"command": PATCH}, {"file_paths": ["/w/new.txt", "/w/src/a.py", "/w/src/b.py", "/etc/gone"]}),
+        ("web_fetch", {"prompt": "read https://a.test/x and https://b.test."}, {"url": "https://a.test/x"}),
+        ("google_web_search", {"query": "x"}, {"query": "x"}),
+        ("spawn_agent", {"message": "do it", "agent_type": "default"}, {"prompt": "do it", "subagent_type": "default"}),
+        ("grep_search", {"pattern": "x", "include": "*.py"}, {"pattern": "x", "glob": "*.py"}),
+        ("list_directory", {"dir_path": "/w"}, {"path": "/w"}),
+    ],
+)  # fmt: skip
+def test_what_agents_call_otherwise_has_one_name(tool: str, own: dict[str, Any], ours: dict[str, Any]) -> None:
+    fields = {"tool_input": own, **tool_fields(tool, own, "/w")}
+    assert ours.items() <= fields["tool_input"].items()
+    assert fields.get("native_tool_input", own) == own
+
+
+def test_an_input_in_our_words_is_left_alone() -> None:
+    own = {"file_path": "/w/a", "content": "x"}
+    assert tool_fields("Write", own, "/w") == {"tool_name": "Write", "native_tool_name": "Write"}
+    assert tool_fields("Anything", {"path": "a"}, "/w") == {"tool_name": "Anything", "native_tool_name": "Anything"}
+
+
+def test_an_input_as_text_is_read() -> None:
+    assert tool_fields("create", '{"path": "/a", "file_text": "x"}', "")["tool_input"]["content"] == "x"
+    assert tool_fields("apply_patch", PATCH, "/w")["tool_input"]["file_paths"][1] == "/w/src/a.py"
+
+
+def test_a_server_and_its_tool_have_a_name_each() -> None:
+    fields = tool_fields("mcp__git__log__all", {}, "")
+    assert (fields["mcp_server_name"], fields["mcp_tool_name"]) == ("git", "log__all")
+
+
+def test_each_file_of_a_patch_is_an_input_of_its_own() -> None:
+    data = tool_fields("apply_patch", {"command": PATCH}, "/w")
+    parts = each_input(data, "/w")
+    assert [part["file_path"] for part in parts] == data["tool_input"]["file_paths"]
+    assert (parts[0]["content"], parts[2]["old_string"], parts[2]["new_string"]) == ("hello", "old", "new")
+    assert not any("file_paths" in part for part in parts)
+    assert each_input(tool_fields("write", {"filePath": "/a"}, "/w"), "/w") == []
+
+
+@pytest.mark.parametrize(
+    ("tool", "own", "change", "expected"),
+    [
+        ("write", {"filePath": "a", "content": "x"}, {"file_path": "/b"}, {"filePath": "/b", "content": "x"}),
+        ("write", {"filePath": "a", "content": "x"}, {"content": "y"}, {"filePath": "a", "content": "y"}),
+        ("write", {"filePath": "a", "content": "x"}, {"filePath": "c"}, {"filePath": "c", "content": "x"}),
+        ("read_file", {"file_path": "a"}, {"limit": 3}, {"file_path": "a", "limit": 3}),
+        ("read_file", {"file_path": "a"}, {"file_path": "/b"}, {"file_path": "/b"}),
+        ("apply_patch", {"command": PATCH}, {"command": "x"}, {"command": "x"}),
+        ("apply_patch", {"command": PATCH}, {"file_paths": ["/x"]}, None),
+        ("Bash", {"command": ["ls"]}, {"command": "ls -l"}, None),
+        ("write", '{"filePath": "a"}', {"file_path": "/b"}, None),
+    ],
+)
+def test_a_change_reaches_the_agent_under_its_own_names(
+    tool: str, own: Any, change: dict[str, Any], expected: Any
+) -> None:
+    data = tool_fields(tool, own, "/w")
+    assert native_input(data, "/w") == own
+    assert native_input({**data, "tool_input": {**data["tool_input"], **change}}, "/w") == expected
+
+
+def test_a_whole_new_input_in_claude_codes_words_is_translated() -> None:
+    data = tool_fields("create", {"path": "/a", "file_text": "x"}, "/w")
+    changed = {**data, "tool_input": {"file_path": "/b", "content": "x"}}
+    assert native_input(changed, "/w") == {"path": "/b", "file_text": "x"}
