@@ -198,6 +198,49 @@ def test_codex_is_told_of_an_approval_only_when_asked_to(project):
     assert config.read_text() == 'model = "gpt" # mine'
 
 
+CODEX_HASHED = CODEX.replace('"sha256:1"', '"sha256:" + str(all_of[0]["hooks"][0]["timeout"])')
+
+
+def codex_states(project, **environ):
+    rows = project.run("deploy", "--status", "--agent", "codex", "--json", **environ).json["agents"]
+    return [(row["state"], len(row["findings"])) for row in rows if row["state"] != "absent"]
+
+
+def test_what_hookline_approved_is_approved_again_when_it_is_deployed_again(project):
+    bin_ = project.write("bin/codex", CODEX_HASHED, mode=0o755).parent
+    path = f"{bin_}{os.pathsep}{os.environ['PATH']}"
+    done = project.run("deploy", "--agent", "codex", "--approve", PATH=path)
+    assert f"approved: {project.home}/.codex/hooks.json:PreToolUse:0:0" in done.out
+    assert codex_states(project, PATH=path) == [("deployed", 0)]
+    hooks = project.home / ".codex/hooks.json"
+    hooks.write_text(hooks.read_text().replace('"timeout": 6', '"timeout": 5'))  # an older entry of ours
+    again = project.run("deploy", "--agent", "codex", PATH=path)
+    assert (again.code, again.err) == (0, "")
+    assert f"approved: {project.home}/.codex/hooks.json:PreToolUse:0:0" in again.out
+    assert codex_states(project, PATH=path) == [("deployed", 0)]
+
+
+def test_status_says_that_codex_would_skip_what_is_not_approved(project):
+    bin_ = project.write("bin/codex", CODEX_HASHED, mode=0o755).parent
+    path = f"{bin_}{os.pathsep}{os.environ['PATH']}"
+    project.run("deploy", "--agent", "codex", PATH=path)
+    assert codex_states(project, PATH=path) == [("not approved", 1)]
+    done = project.run("deploy", "--status", "--agent", "codex", PATH=path)
+    assert (done.code, "hookline deploy --agent codex --scope user --approve" in done.out) == (1, True)
+    assert codex_states(project, PATH="/usr/bin:/bin") == [("not approved", 1)]  # nobody to ask, and none in its file
+
+
+def test_inside_an_agent_nothing_is_approved_again(project):
+    bin_ = project.write("bin/codex", CODEX_HASHED, mode=0o755).parent
+    path = f"{bin_}{os.pathsep}{os.environ['PATH']}"
+    project.run("deploy", "--agent", "codex", "--approve", PATH=path)
+    hooks = project.home / ".codex/hooks.json"
+    hooks.write_text(hooks.read_text().replace('"timeout": 6', '"timeout": 5'))
+    again = project.run("deploy", "--agent", "codex", PATH=path, CLAUDECODE="1")
+    assert "approved: " not in again.out
+    assert "It is not approved again" in again.out
+
+
 def test_an_approval_that_cannot_be_written_is_said(project):
     done = project.run("deploy", "--agent", "codex", "--approve", PATH="/usr/bin:/bin")
     assert done.code == 78

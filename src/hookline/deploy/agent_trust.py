@@ -93,6 +93,10 @@ def _codex(aim: AgentFile, around: TrustContext) -> Iterator[_Trust]:
 def _approved(aim: AgentFile, around: TrustContext, states: Mapping[str, Any]) -> Iterator[_Trust]:
     """Asked of Codex itself, since it alone knows the digests of today."""
     approve = f"hookline deploy --agent codex --scope {aim.scope} --approve"
+    if not any(key.startswith((f"{aim.path}:", os.path.realpath(aim.path))) for key in states):
+        why = "Codex skips the hooks silently, because they are not approved"
+        yield _Trust(state="untrusted", why=why, next=approve)
+        return
     if not around.program:
         yield _Trust(state="unknown", why="codex is not found, so its approvals cannot be compared")
         return

@@ -36,8 +36,14 @@ def config_file(home: str, environ: Mapping[str, str]) -> str:
     return os.path.join(environ.get("CODEX_HOME") or os.path.join(home, ".codex"), "config.toml")
 
 
-def approve(ledger: apply.Ledger, here: str, home: str) -> None:
-    """Raises ConfigError where it cannot be done: hooks that Codex skips without a message are the worst of all."""
+def is_given(home: str) -> bool:
+    """Whether hookline has approved entries before, so that new ones in their place are approved again."""
+    return _BEGIN in (apply.read(config_file(home, os.environ))[0] or "")
+
+
+def approve(ledger: apply.Ledger, here: str, home: str) -> list[str]:
+    """The keys of what is approved now. Raises ConfigError where it cannot be done: hooks that Codex skips without a
+    message are the worst of all."""
     program = shutil.which("codex")
     states = own_states(program, here, os.environ) if program else []
     if not states:
@@ -47,6 +53,7 @@ def approve(ledger: apply.Ledger, here: str, home: str) -> None:
     if refused:
         raise ConfigError(refused)
     apply.deploy(ledger, _plan_approval(path, text, states), agent="codex", scope="user")
+    return [key for key, _digest in states]
 
 
 def withdraw(ledger: apply.Ledger, agents: Sequence[str], here: str, home: str) -> None:

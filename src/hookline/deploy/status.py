@@ -12,7 +12,7 @@ from typing import Literal
 
 import hookline
 from hookline.core._dataclass import dataclass
-from hookline.core.agents import Agent
+from hookline.core.agents import Agent, Scope
 from hookline.deploy.apply import DeployedFile
 from hookline.deploy.installed import RegisteredHook, find_other_registrations, parse_registered
 from hookline.deploy.plan import FilePlan
@@ -54,7 +54,7 @@ def agent_versions(targets: Sequence[Agent], environ: Mapping[str, str], cwd: st
         return dict(zip(found, told, strict=True))
 
 
-_State = Literal["deployed", "drift", "absent", "unreadable"]
+_State = Literal["deployed", "not approved", "drift", "absent", "unreadable"]
 
 _AGAIN = "hookline deploy"
 
@@ -66,7 +66,7 @@ class RegistrationStatus:
     """One agent in one scope."""
 
     agent: str
-    scope: str
+    scope: Scope
     path: str
     state: _State
     events: tuple[str, ...] = ()
@@ -77,7 +77,7 @@ class RegistrationStatus:
 
 
 def registration_status(
-    target: Agent, scope: str, one: FilePlan, kept: DeployedFile | None = None, version: str = ""
+    target: Agent, scope: Scope, one: FilePlan, kept: DeployedFile | None = None, version: str = ""
 ) -> RegistrationStatus:
     """From what deploying now would change; ``version`` is the agent's of today, "" when it is not known."""
     agent = target.name

@@ -9,7 +9,7 @@ Other entries, comments and formatting stay byte for byte; each file is backed u
 hookline undeploy restores the bytes. Only events that your hooks need have an entry; --dry-run shows what each is for.
 The text of an entry does not depend on hooks, so a changed hook needs no new entry. Before a tool, a permission and a
 prompt, the entry itself refuses if hookline is broken or missing. Codex runs no hook that is not approved: --approve
-approves these entries only.
+approves these entries only, and what it approved once is approved again when it is deployed again.
 
 Entries for you name your directories, so no variable that a repository sets leads hookline elsewhere. Entries for a
 project are committed: they call hookline from PATH, name no directory, and are the same for everybody.
@@ -17,8 +17,8 @@ project are committed: they call hookline from PATH, name no directory, and are 
 The door is how events reach hookline. OpenCode's plugin asks the daemon over its socket. The others start a command: the
 native client if it is built (--door client builds it), else a launcher that starts Python (--door command).
 
---json prints {"agents": [{"agent", "scope", "path", "state", "changed", "backup", "note", "door", "events", "why",
-"findings"}], "doubled": […]}; "why" has the reasons for each event.
+--json prints {"agents": [{"agent", "scope", "path", "state", "changed", "backup", "note", "approved", "door",
+"events", "why", "findings"}], "doubled": […]}; "why" has the reasons for each event.
 """
 
 from __future__ import annotations
@@ -32,10 +32,12 @@ from typing import Any
 from hookline.cli.confirm import keep_own_files
 from hookline.cli.output import paint, print_json, table
 from hookline.cli.parser import add_json
+from hookline.core._dataclass import replace
 from hookline.core.agents import Scope, all_agents, select_agents
 from hookline.core.errors import ConfigError, StateError, UsageError
 from hookline.core.paths import find_paths, project_root
 from hookline.deploy import apply, approval
+from hookline.deploy.agent_trust import TrustContext, trust_checks
 from hookline.deploy.installed import find_other_registrations
 from hookline.deploy.json_edit import JsonError
 from hookline.deploy.plan import FilePlan, own_entries
@@ -48,7 +50,13 @@ from hookline.deploy.requirements import (
     detect_agents,
     select_files,
 )
-from hookline.deploy.status import RegistrationStatus, agent_versions, duplicate_registrations, registration_status
+from hookline.deploy.status import (
+    RegistrationStatus,
+    agent_program,
+    agent_versions,
+    duplicate_registrations,
+    registration_status,
+)
 from hookline.deploy.transport import CHOICES, DESCRIPTIONS, remove_http_token
 from hookline.state.protection import require_outside_agent
 
@@ -132,7 +140,7 @@ def _row(
     aim: AgentFile, requirements: Requirements, ledger: apply.Ledger, args: Namespace, version: str
 ) -> dict[str, Any]:
     """Plan and change one file; what cannot be done is reported, and does not stop the others."""
-    target, approve = aim.agent, args.approve and aim.agent.needs_approval
+    target, note, approved = aim.agent, aim.agent.note, []
     one = requirements.plan(aim)
     refused, backup = (
         one.refused
@@ -147,16 +155,29 @@ def _row(
             backup = _write(aim, one, requirements, ledger, version) if events else apply.undeploy(ledger, one)
         except ConfigError as error:
             refused = str(error)
-    if approve and not refused and not args.dry_run:
-        approval.approve(ledger, requirements.here, requirements.home)
+    if target.needs_approval and events and not refused and not args.dry_run:
+        note, approved = _approve(ledger, requirements, note, asked=args.approve)
     if args.dry_run and not args.json and not refused:
         sys.stdout.write(one.diff())
     return {
         "agent": target.name, "scope": aim.scope, "path": aim.path, "changed": one.changes and not refused,
         "state": "refused" if refused else "planned" if args.dry_run else "deployed", "backup": backup,
-        "note": "" if approve else target.note, "door": requirements.way(aim), "events": list(events),
+        "note": note, "approved": approved, "door": requirements.way(aim), "events": list(events),
         "why": {event: list(why) for event, why in events.items()}, "findings": [refused] if refused else [],
     }  # fmt: skip
+
+
+def _approve(ledger: apply.Ledger, requirements: Requirements, note: str, *, asked: bool) -> tuple[str, list[str]]:
+    """The note that is left, and what is approved: what was asked for, or what takes the place of something approved."""
+    if not asked and not approval.is_given(requirements.home):
+        return note, []
+    try:
+        require_outside_agent(find_paths(os.environ, requirements.home).state, "approve its own registration")
+        return "", approval.approve(ledger, requirements.here, requirements.home)
+    except (ConfigError, UsageError) as error:
+        if asked:
+            raise
+        return f"It is not approved again: {error}", []
 
 
 def _loosened_inside_agent(one: FilePlan, state: str) -> str:
@@ -220,6 +241,8 @@ def _print_rows(rows: list[dict[str, Any]], args: Namespace) -> None:
             print(f"  {DESCRIPTIONS[row['door']]}", file=out)
         for event, why in row["why"].items() if args.dry_run else ():
             print(f"  {event}: {'; '.join(why)}", file=out)
+        for key in row["approved"]:
+            print(f"  approved: {key}")
         if row["note"] and row["changed"] and not args.dry_run:
             print(f"  {row['note']}")
 
@@ -228,12 +251,13 @@ def _status(args: Namespace, requirements: Requirements) -> int:
     known = {kept.agent: all_agents()[kept.agent] for kept in requirements.known.values() if kept.agent in all_agents()}
     versions = agent_versions(list(known.values()), os.environ, requirements.home)
     found, twice = registration_statuses(args.agent, args.scope, requirements, versions)
+    found = [_with_approval(one, requirements) for one in found]
     wrong = bool(twice) or any(one.findings for one in found)
     if args.json:
         rows = [
             {
                 "agent": one.agent, "scope": one.scope, "path": one.path, "state": one.state, "changed": False, "backup": "",
-                "note": "", "door": "", "events": list(one.events), "why": {}, "findings": list(one.findings),
+                "note": "", "approved": [], "door": "", "events": list(one.events), "why": {}, "findings": list(one.findings),
             }
             for one in found
         ]  # fmt: skip
@@ -248,6 +272,22 @@ def _status(args: Namespace, requirements: Requirements) -> int:
     for line in (*(finding for one in found for finding in one.findings), *twice):
         print(paint(f"! {line}", "yellow"))
     return int(wrong)
+
+
+def _with_approval(one: RegistrationStatus, requirements: Requirements) -> RegistrationStatus:
+    """What is registered and not approved does not run."""
+    agent = all_agents()[one.agent]
+    if not one.events or not agent.needs_approval:
+        return one
+    around = TrustContext(
+        project=requirements.here, home=requirements.home, environ=os.environ, program=agent_program(agent, os.environ)
+    )
+    checks = trust_checks(AgentFile(agent=agent, scope=one.scope, path=one.path), around)
+    bad = tuple(f"{one.agent}: {check.why}: {check.next}" for check in checks if check.state == "untrusted")
+    if not bad:
+        return one
+    state = "not approved" if one.state == "deployed" else one.state
+    return replace(one, state=state, findings=(*one.findings, *bad))
 
 
 def registration_statuses(
