@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from hookline.core._dataclass import replace
 from hookline.guard.call import Call, Scene
 from hookline.guard.effects import Effect, Harm
 from hookline.guard.flows import flow_effects
 from hookline.guard.programs import HANDLERS
+from hookline.guard.read_only import call_reads
 from hookline.guard.reading import Reading
 
 #: More programs than this in one command are not judged one by one.
 _MOST = 400
+_GAINS = frozenset({"sudo", "doas", "run0"})
 
 
 def assess(reading: Reading, scene: Scene) -> tuple[Effect, ...]:
     """All effects of a command, each once, in the order of their causes."""
-    return tuple(dict.fromkeys(_effects(reading, scene)))
+    return tuple(dict.fromkeys(_gentle(reading, scene, _effects(reading, scene))))
 
 
 def _effects(reading: Reading, scene: Scene) -> Iterator[Effect]:
@@ -26,7 +29,9 @@ def _effects(reading: Reading, scene: Scene) -> Iterator[Effect]:
             kind="exhaust", harm="critical", what=source[:80], cause=source[:200], why="it starts processes without end"
         )
     for doubt in reading.doubts:
-        harm: Harm = "low" if doubt.syntax else "medium"
+        if doubt.piped:
+            continue
+        harm: Harm = "low" if doubt.syntax or doubt.part else "medium"
         yield Effect(kind="unknown", harm=harm, what=doubt.source[:80], cause=doubt.source[:200], why=doubt.reason)
     if len(reading.invocations) > _MOST:
         yield Effect(kind="unknown", harm="medium", why="it starts more programs than are read")
@@ -34,6 +39,14 @@ def _effects(reading: Reading, scene: Scene) -> Iterator[Effect]:
     for one in known:
         yield from _one(Call(invocation=one, scene=scene))
     yield from flow_effects(known, scene)
+
+
+def _gentle(reading: Reading, scene: Scene, effects: Iterable[Effect]) -> Iterator[Effect]:
+    """Rights of another user matter little to programs that only read."""
+    behind = [one for one in reading.invocations if _GAINS & set(one.wrappers)]
+    reads = bool(behind) and all(call_reads(Call(invocation=one, scene=scene)) for one in behind)
+    for effect in effects:
+        yield replace(effect, harm="low") if reads and effect.kind == "privilege" else effect
 
 
 def _one(call: Call) -> Iterator[Effect]:

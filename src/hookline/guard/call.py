@@ -35,6 +35,10 @@ class Call:
 
     @property
     def name(self) -> str:
+        """The program, without its directory if that is one of programs; a script of that name is something else."""
+        folder, slash, name = self.invocation.argv[0].text.rpartition("/") if self.invocation.argv else ("", "", "")
+        if slash and not folder.lower().endswith(("bin", "system32")):
+            return f"{folder}/{name}"
         return self.invocation.name.lower().removesuffix(".exe")
 
     @property
@@ -89,6 +93,8 @@ class Call:
 
     def write(self, word: Word, *, append: bool = False) -> Iterator[Effect]:
         """The effects of writing to a file."""
+        if word.text == "-":
+            return
         place = self.place(word, follow=True)
         special = write_kind(place.path or word.text)
         if place.name == "network":

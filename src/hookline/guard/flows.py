@@ -15,7 +15,7 @@ from hookline.guard.effects import Effect
 from hookline.guard.paths import absolute
 from hookline.guard.programs.files import sources_and_target
 from hookline.guard.programs.interpreters import CodeSource, code_source
-from hookline.guard.programs.network import Traffic, traffic
+from hookline.guard.programs.network import Traffic, is_network, traffic
 from hookline.guard.reading import Invocation, Word
 from hookline.guard.sensitive import holds_secrets, secret_harm
 
@@ -276,6 +276,13 @@ class _Flow:
         )
         if source is not None:
             labels |= self._code(call, source, incoming)
+        if source is not None and source.stdin and not labels and self._unreadable(call):
+            yield call.effect(
+                "unknown",
+                "medium",
+                call.invocation.upstream[-1].source,
+                why=f"{call.name} runs what another program prints",
+            )
         if labels & (_NETWORK | _HIDDEN):
             why = (
                 "code from the network is run unread" if labels & _NETWORK else "hidden code is decoded and run unread"
@@ -289,16 +296,21 @@ class _Flow:
                 safer="save it to a file, read it, then run it",
             )
 
+    def _unreadable(self, call: Call) -> bool:
+        """Another program prints the code, and it is none whose output is a local file, an encoding or its own version."""
+        one = call.invocation
+        return (
+            bool(one.upstream)
+            and one.stdin is None
+            and one.upstream[-1].name not in _PLAIN
+            and not is_network(one.upstream[-1].name)
+        )
+
     def _code(self, call: Call, source: CodeSource, incoming: _Labels) -> _Labels:
         labels = incoming if source.stdin else _NOTHING
         for word in source.code:
             labels |= self._word(word)
-        from_list = bool({"xargs", "parallel"} & set(call.invocation.wrappers)) and (
-            call.invocation.more_arguments
-            or not source.code
-            or any(not word.known or word.text in {"{}", "--"} for word in source.code)
-        )
-        if from_list:
+        if {"xargs", "parallel"} & set(call.invocation.wrappers) and not source.code:
             labels |= incoming
         if source.script is not None:
             labels |= self._file(call, source.script) - _SECRET
@@ -369,7 +381,8 @@ class _Flow:
     def _keep(self, call: Call, sent: Traffic, incoming: _Labels, outgoing: _Labels) -> None:
         for redirect in call.invocation.redirects:
             if redirect.operator.startswith((">", "&>")):
-                self._mark(call, redirect.target, outgoing)
+                secret = secret_harm(self._path(call, redirect.target))
+                self._mark(call, redirect.target, outgoing | (_SECRET if secret else _NOTHING))
         for word in sent.saves:
             self._mark(call, word, _NETWORK)
         name = call.name
@@ -452,6 +465,31 @@ class _Flow:
         )
 
 
+_PLAIN: Final = frozenset(
+    [
+        "cat",
+        "head",
+        "tail",
+        "base64",
+        "base32",
+        "xxd",
+        "od",
+        "hexdump",
+        "gzip",
+        "grep",
+        "sort",
+        "uniq",
+        "nl",
+        "tac",
+        "rev",
+        "printf",
+        "echo",
+        "yes",
+        "true",
+        "find",
+        "ls",
+    ]
+)
 _PACKERS: Final = frozenset(["tar", "gtar", "bsdtar", "zip", "7z", "7za", "rar", "cpio", "rsync", "scp", "find"])
 
 

@@ -76,11 +76,19 @@ def judge(
     """
     around = around or here()
     policy = READY[policy] if isinstance(policy, str) else policy
-    scene = make_scene(around)
-    reading = _read(command, scene)
-    effects = assess(reading, scene)
-    grant = policy.allow_read_only and only_reads(reading, scene, effects)
-    return decide(effects, policy, around.home, command=command, today=today, grant=grant)
+    effects, reads = _look(command, make_scene(around), grants=policy.allow_read_only)
+    return decide(effects, policy, around.home, command=command, today=today, grant=reads)
+
+
+def _look(command: str, scene: Scene, *, grants: bool) -> tuple[tuple[Effect, ...], bool]:
+    """Its effects, and whether it only reads. A fault of ours is an unknown effect that every policy asks about."""
+    try:
+        reading = _read(command, scene)
+        effects = assess(reading, scene)
+        return effects, grants and only_reads(reading, scene, effects)
+    except Exception as fault:
+        why = f"the guard failed on it ({type(fault).__name__}, a fault of hookline)"
+        return (Effect(kind="unknown", harm="high", what=command[:80], cause=command[:200], why=why),), False
 
 
 def make_scene(around: Surroundings) -> Scene:

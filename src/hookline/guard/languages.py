@@ -10,6 +10,7 @@ from typing import Final
 
 from hookline.guard.call import Call
 from hookline.guard.effects import Effect
+from hookline.guard.paths import expand_home
 from hookline.guard.programs.files import deletion, moving, permission_change
 from hookline.guard.reading import UNKNOWN, Word
 
@@ -121,9 +122,10 @@ class _Python:
                 if last in {"Path", "PurePath", "PosixPath"}:
                     return self._text(args[0], depth + 1) if args else Word((".",), ".")
                 if last in {"expanduser", "resolve", "absolute"} and isinstance(function, ast.Attribute):
-                    return self._path(function.value, depth + 1)
+                    inner = self._path(function.value, depth + 1)
+                    return inner if inner is None or last != "expanduser" else self._expanded(inner)
                 if last == "home":
-                    return Word(("~",), "~")
+                    return Word((self._call.scene.places.home,), "~")
             case ast.BinOp(left=left, op=ast.Div(), right=right):
                 before, after = self._path(left, depth + 1), self._text(right, depth + 1)
                 return None if before is None else Word((*before.pieces, "/", *after.pieces), before.source)
@@ -142,11 +144,15 @@ class _Python:
             case ast.JoinedStr(values=values):
                 return Word(tuple(piece for value in values for piece in self._text(value, depth + 1).pieces), "…")
             case ast.Call(func=ast.Attribute(attr="expanduser"), args=[inner, *_]):
-                return self._text(inner, depth + 1)
+                return self._expanded(self._text(inner, depth + 1))
             case ast.Call(func=ast.Attribute(attr="join"), args=args) if len(args) > 1:
                 pieces = [piece for one in args for piece in ("/", *self._text(one, depth + 1).pieces)][1:]
                 return Word(tuple(pieces), "…")
         return self._path(node, depth + 1) or _UNKNOWN
+
+    def _expanded(self, word: Word) -> Word:
+        text = expand_home(word.prefix, self._call.scene.places.home)
+        return Word((text,), word.source) if word.known else word
 
     def _called(self, node: ast.Call) -> Iterator[Effect]:
         name = self._dotted(node.func)

@@ -74,6 +74,7 @@ _LANDMARKS = (
     "/Users",
     "/System",
 )
+_SOMEBODY = re.compile(r"~[A-Za-z_][\w-]*(/|$)")
 #: How deep below the root a directory still counts as a whole part of the system.
 _WHOLE_DEPTH = 2
 
@@ -127,6 +128,8 @@ def locate(word: Word, places: Places, directory: str, *, remote: bool = False, 
 def _of_unknown(word: Word) -> Place:
     if any(source.name == "mktemp" for source in word.sources):
         return Place(name="temp", path="")
+    if _SOMEBODY.match(word.source):  # another person's home, which only the system knows
+        return Place(name="home", path="", whole="/" not in word.source.strip("/"))
     return UNKNOWN_PLACE
 
 
@@ -160,11 +163,14 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 def absolute(path: str, places: Places, directory: str) -> str:
     """The path from the root, without ``.`` and ``..``."""
-    if path == "~" or path.startswith("~/"):
-        path = places.home + path[1:]
-    elif path.startswith("~"):
-        path = "/home/" + path[1:]
     return posixpath.normpath("/" + posixpath.join(directory, path).lstrip("/"))
+
+
+def expand_home(path: str, home: str) -> str:
+    """``~`` as programs expand it; a shell's words come without it."""
+    if path == "~" or path.startswith("~/"):
+        return home + path[1:]
+    return "/home/" + path[1:] if path.startswith("~") else path
 
 
 def locate_path(path: str, places: Places, directory: str, *, remote: bool = False, follow: bool = False) -> Place:

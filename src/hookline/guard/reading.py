@@ -119,6 +119,8 @@ class Doubt:
     syntax: bool = False
     #: A known text with an unknown part in it is run as code: what is known of it is read, the part may hold more commands.
     part: bool = False
+    #: A shell takes this text from its standard input; what it may be is judged by the flow of data.
+    piped: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
+from hookline.core.agents import AGENTS
 from hookline.guard.effects import Harm
 
 # Each pattern is searched in a normalised path; a slash is put in front, so that "/\.env" matches ".env" too.
@@ -46,12 +46,14 @@ _GUARDS: Final = re.compile(
     r"|/etc/(claude-code|codex|gemini-cli|apparmor(\.d)?|selinux)(/.*)?$|/managed-settings\.json$"
 )
 _AGENTS: Final = re.compile(
-    r"/\.(claude|gemini|qwen|letta|copilot|cursor|factory|cline|windsurf|amp)/(settings(\.local)?\.json|hooks(\.json|/.*)|mcp\.json|config/hooks\.json|.*/hooks\.json|plugins/.*)$|/\.codex/(hooks\.json|config\.toml|rules/.*)$"
-    r"|/\.(github/(hooks/.*|copilot/.*|extensions/.*)|clinerules/hooks/.*|agents/plugins/.*)$|/(\.opencode|\.config/opencode)/(plugins?/.*|opencode\.jsonc?)$|/opencode\.jsonc?$|/\.mcp\.json$|/\.claude\.json$"
+    "|".join(
+        rf"(^|/){re.escape(file)}$"
+        for agent in AGENTS.values()
+        for name in agent.files.values()
+        for file in (name, *((name.rpartition("/")[0] + "/" + agent.inline,) if agent.inline else ()))
+    )
 )
-_REPOSITORY: Final = re.compile(
-    r"(/\.git|\.git)(/(objects|refs|logs|HEAD|packed-refs|index|config|modules|worktrees|\*)(/.*)?)?$"
-)
+_REPOSITORY: Final = re.compile(r"(/\.git|\.git)(/(objects|refs|logs|HEAD|packed-refs|modules|worktrees|\*)(/.*)?)?$")
 _LOCKS: Final = re.compile(
     r"/(package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lockb?|poetry\.lock|uv\.lock|Pipfile\.lock|pdm\.lock|Cargo\.lock|Gemfile\.lock|composer\.lock|go\.sum|flake\.lock|mix\.lock|packages\.lock\.json)$"
 )
@@ -91,7 +93,7 @@ _WRITES: Final[tuple[tuple[re.Pattern[str], str, Harm, str], ...]] = (
     (_OWN, "guard", "critical", "it belongs to hookline, which guards this agent"),
     (_GUARDS, "guard", "critical", "it belongs to a guard of this machine"),
     (_ACCOUNTS, "overwrite", "critical", "the system depends on it"),
-    (_AGENTS, "guard", "medium", "it says what an agent may do and which hooks it runs"),
+    (_AGENTS, "guard", "high", "it says what an agent may do and which hooks it runs"),
     (_SHELLS, "persistence", "high", "what is written there runs later by itself or opens a door"),
     (_REPOSITORY, "git-history", "high", "git keeps its history there"),
 )
@@ -114,7 +116,3 @@ def edit_kind(path: str) -> tuple[str, Harm, str] | None:
     if _PIPELINES.search(slashed):
         return "persistence", "medium", "it decides what the project's pipeline runs"
     return write_kind(path)
-
-
-def secrets_among(paths: Iterable[str]) -> list[str]:
-    return [path for path in paths if secret_harm(path) or holds_secrets(path)]

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from hookline.guard.git_commands import GIT_COMMANDS
 from hookline.guard.reading import UNKNOWN, Word, word
 from hookline.guard.values import EMPTY, Stream, concatenate, literal, unknown
 from hookline.guard.wrappers import (
@@ -127,7 +128,7 @@ def _words(shell: Shell, text: Word) -> list[Word]:
 
 
 def _shell(shell: Shell, name: str, argv: list[Word], call: Call) -> bool:
-    at, code = 1, False
+    at, code, checks = 1, False, False
     while at < len(argv):
         text = argv[at].text
         if text in {"--", "-"}:
@@ -141,10 +142,13 @@ def _shell(shell: Shell, name: str, argv: list[Word], call: Call) -> bool:
         if not _SHELL_FLAGS.fullmatch(text):
             break
         code = code or ("c" in text and text[0] == "-")
+        checks = checks or ("n" in text and text[0] == "-" and name != "fish")
         at += 1 + (text[-1] in "oO")
     rest = argv[at:]
-    if name == "fish":
-        shell.doubt("the text is for another shell, whose syntax is not bash's", call.source)
+    if name == "fish" and code:
+        shell.doubt("the text is for another shell, whose syntax is not bash's", call.source, part=True)
+    if checks:
+        return True
     if code:
         if rest:
             shell.child_code(rest[0], name, call, arguments=rest[2:])
@@ -167,7 +171,7 @@ def _from_input(shell: Shell, name: str, call: Call, arguments: list[Word] | Non
     given = shell.stdin.word
     if given is None:
         if shell.upstream:
-            shell.doubt(f"{name} runs a text that is only known when it runs", shell.upstream[-1].source)
+            shell.doubt(f"{name} runs a text that is only known when it runs", shell.upstream[-1].source, piped=True)
     elif given.pieces:
         source = given.source or (shell.upstream[-1].source if shell.upstream else given.text)
         outer, shell.stdin = shell.stdin, Stream(None)
@@ -359,7 +363,7 @@ def _git(shell: Shell, name: str, argv: list[Word], call: Call) -> bool:
     if command == "config":
         _git_config(shell, found.rest)
         return False
-    if (text := aliases.get(command)) is None:
+    if (text := aliases.get(command)) is None or command in GIT_COMMANDS:
         return False
     if text.startswith("!"):
         shell.child_code(_joined([word(text[1:]), *found.rest[1:]]), name, call)

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from hookline.guard.effects import Effect
 from hookline.guard.judge import Surroundings, Verdict, decide, here, judge
-from hookline.guard.paths import Places, locate_path
+from hookline.guard.paths import Places, expand_home, locate_path
 from hookline.guard.policy import READY, Policy
 from hookline.guard.sensitive import edit_kind, secret_harm
 
@@ -103,7 +103,7 @@ def _patched(values: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _edit(path: str, places: Places, tool: str) -> Iterator[Effect]:
-    place = locate_path(path, places, places.cwd, follow=True)
+    place = locate_path(expand_home(path, places.home), places, places.cwd, follow=True)
     special = edit_kind(place.path)
     if special is not None:
         kind, harm, why = special
@@ -123,7 +123,7 @@ def _edit(path: str, places: Places, tool: str) -> Iterator[Effect]:
 
 
 def _look(path: str, places: Places, tool: str) -> Iterator[Effect]:
-    place = locate_path(path, places, places.cwd, follow=True)
+    place = locate_path(expand_home(path, places.home), places, places.cwd, follow=True)
     harm = secret_harm(place.path)
     if harm:
         yield Effect(kind="secret", harm=harm, what=path, where=place.name, why="it holds credentials", cause=tool)

@@ -11,7 +11,7 @@ from hookline.guard.call import Call, Handler
 from hookline.guard.effects import Effect, Harm
 from hookline.guard.options import Options, cut
 from hookline.guard.paths import Place
-from hookline.guard.reading import UNKNOWN, Word
+from hookline.guard.reading import Word
 from hookline.guard.sensitive import own_path, repository_part, write_kind
 
 _RM = "rR,recursive f,force i I ,interactive? v,verbose d,dir ,one-file-system ,no-preserve-root ,preserve-root? P W x"
@@ -19,8 +19,9 @@ _FINDERS = frozenset({"find", "gfind", "fd", "fdfind", "locate", "mlocate"})
 _CACHES: Final = re.compile(
     r"/(\.cache|node_modules|__pycache__|\.pytest_cache|\.mypy_cache|\.ruff_cache|\.tox|\.gradle|\.npm|\.nuget|target|dist|build|\.next|\.nuxt|\.venv|venv|DerivedData|Caches|\.Trash|coverage|\.turbo|\.parcel-cache)(/|$)"
 )
+#: Slashes in a path that lies directly in a home directory.
+_TOP_OF_HOME = 3
 _TRASH = "move it away first, or use a trash program such as gio trash"
-_ANY: Final = Word((UNKNOWN,), "…")
 
 
 def _rm(call: Call) -> Iterator[Effect]:
@@ -28,28 +29,35 @@ def _rm(call: Call) -> Iterator[Effect]:
     if options.informs:
         return
     tree, force = "recursive" in options, "force" in options
+    found = _finds(call, options.operands)
     for word in options.operands:
-        yield from deletion(call, word, tree=tree, force=force)
-    if call.invocation.more_arguments and not any(word.known for word in options.operands if word.text != "{}"):
-        yield from _listed(call, tree=tree, force=force)
-    if tree and force and not options.operands and not call.invocation.more_arguments and _upstream(call):
-        yield call.effect("unknown", "high", why="what it deletes is not named here", safer="name the files")
+        if not (found and not word.known):
+            yield from deletion(call, word, tree=tree, force=force)
+    if found:
+        harm: Harm = "high" if force and (tree or found == "searched") else "low"
+        yield call.effect(
+            "delete",
+            harm,
+            where="unknown",
+            why="another program says which files",
+            safer="print the list first, then delete",
+        )
+    elif tree and force and not options.operands and _upstream(call):
+        yield call.effect(
+            "delete", "high", where="unknown", why="what it deletes is not named here", safer="name the files"
+        )
+
+
+def _finds(call: Call, operands: tuple[Word, ...]) -> str:
+    """Who names the files: "searched" by find and its like, "listed" by another program, "" if they stand here."""
+    listed = call.invocation.more_arguments or any(not word.known and word.sources for word in operands)
+    if not listed or not {"xargs", "parallel", "find", "gfind", "fd", "fdfind"} & set(call.invocation.wrappers):
+        return ""
+    return "searched" if _upstream(call) & _FINDERS else "listed"
 
 
 def _upstream(call: Call) -> frozenset[str]:
     return frozenset(one.name for one in call.invocation.upstream) | frozenset(call.invocation.wrappers)
-
-
-def _listed(call: Call, *, tree: bool, force: bool) -> Iterator[Effect]:
-    """Files whose names another program finds: with ``-f`` nobody is asked before they are gone."""
-    harm: Harm = "high" if (tree and force) or (force and _upstream(call) & _FINDERS) else "medium"
-    yield call.effect(
-        "delete",
-        harm,
-        where="unknown",
-        why="another program says which files",
-        safer="print the list first, then delete",
-    )
 
 
 def deletion(call: Call, word: Word, *, tree: bool, force: bool = True) -> Iterator[Effect]:
@@ -72,15 +80,20 @@ def _loss(place: Place, word: Word, *, tree: bool, force: bool) -> tuple[Harm, s
         return ("high" if tree and force else "medium" if tree else "low"), "what it deletes is not known"
     if place.whole and (tree or word.globs):
         return _whole(place)
-    if place.name == "temp" or (_CACHES.search(place.path) and place.name != "system"):
+    if place.name == "temp" or (_CACHES.search(place.path) and place.name in {"project", "home"}):
         return "low", ""
+    if (not tree and place.whole and (place.name != "system" or place.path.count("/") == 1)) or (
+        re.search(r"[*?\[]", word.text) and not word.globs
+    ):
+        return "low", ""  # a directory stays; and nothing that matters is called "*"
     if place.name in {"system", "root"}:
         return ("critical" if tree else "high"), "the system depends on it"
     if place.name == "device":
         return ("critical" if tree else "medium"), "it is a device"
     if place.name == "project" or not tree:
         return "low", ""
-    return ("high" if force else "medium"), f"it is outside the project ({place.name})"
+    deep = place.name == "home" and place.path.count("/") > _TOP_OF_HOME
+    return ("high" if force and not deep else "medium"), f"it is outside the project ({place.name})"
 
 
 def _whole(place: Place) -> tuple[Harm, str]:
@@ -144,13 +157,15 @@ def _cp(call: Call) -> Iterator[Effect]:
 
 def _into(call: Call, sources: Iterable[Word], target: Word) -> Iterator[Effect]:
     """Writing to a file, or to the files of the same names in a directory."""
-    found = [effect for effect in call.write(target) if effect.kind != "overwrite" or effect.harm != "low"]
-    names = [
-        Word((f"{target.text.rstrip('/')}/{word.text.rstrip('/').rpartition('/')[2]}",), word.source)
-        for word in sources
-    ]
-    inside = [effect for name in names if write_kind(call.place(name).path or name.text) for effect in call.write(name)]
+    folder = target.text.rstrip("/")
+    names = [Word((f"{folder}/{word.text.rstrip('/').rpartition('/')[2]}",), word.source) for word in sources]
+    found = [] if call.place(target).whole else [one for one in call.write(target) if _matters(one)]
+    inside = [one for name in names for one in call.write(name) if _matters(one) and one.kind != "secret"]
     yield from found or inside
+
+
+def _matters(effect: Effect) -> bool:
+    return effect.kind != "overwrite" or effect.harm != "low"
 
 
 def _mv(call: Call) -> Iterator[Effect]:

@@ -9,6 +9,7 @@ from typing import Final
 
 from hookline.guard.call import Call, Handler
 from hookline.guard.effects import Effect, Harm
+from hookline.guard.git_commands import GIT_COMMANDS
 from hookline.guard.options import Options, cut, parse_options
 from hookline.guard.programs.files import deletion
 from hookline.guard.reading import Word
@@ -18,70 +19,6 @@ _GLOBAL = "C: c: ,git-dir: ,work-tree: ,namespace: ,super-prefix: ,config-env: ,
 #: Settings whose value git runs.
 _RUNS = re.compile(
     r"(?i)(core\.(sshcommand|pager|editor|fsmonitor|askpass|gitproxy)|pager\.\w+|sequence\.editor|diff\.(.*\.)?(external|command|textconv)|credential\.(.*\.)?helper|(merge|diff)tool\..*\.cmd|filter\..*\.(clean|smudge|process)|gpg\.(.*\.)?program|uploadpack\..*hook|browser\..*\.cmd|interactive\.difffilter)="
-)
-_BUILT_IN = frozenset(
-    [
-        "add",
-        "am",
-        "apply",
-        "archive",
-        "bisect",
-        "blame",
-        "branch",
-        "bundle",
-        "cat-file",
-        "checkout",
-        "cherry",
-        "cherry-pick",
-        "clean",
-        "clone",
-        "commit",
-        "config",
-        "describe",
-        "diff",
-        "difftool",
-        "fetch",
-        "filter-branch",
-        "format-patch",
-        "fsck",
-        "gc",
-        "grep",
-        "init",
-        "log",
-        "ls-files",
-        "ls-remote",
-        "ls-tree",
-        "merge",
-        "mv",
-        "notes",
-        "pull",
-        "push",
-        "rebase",
-        "reflog",
-        "remote",
-        "repack",
-        "replace",
-        "reset",
-        "restore",
-        "rev-list",
-        "rev-parse",
-        "revert",
-        "rm",
-        "shortlog",
-        "show",
-        "show-ref",
-        "sparse-checkout",
-        "stash",
-        "status",
-        "submodule",
-        "switch",
-        "symbolic-ref",
-        "tag",
-        "update-index",
-        "update-ref",
-        "worktree",
-        "prune",
-    ]
 )
 _STASH = "git stash, then do it"
 
@@ -119,7 +56,7 @@ def _sub(call: Call, name: str, words: tuple[Word, ...], settings: Mapping[str, 
         options = parse_options(words, spec)
         if not options.informs:
             yield from function(call, options, settings)
-    elif alias is not None and name not in _BUILT_IN:
+    elif alias is not None and name not in GIT_COMMANDS:
         yield from _alias(call, alias, words)
     if name in {"show", "cat-file", "log", "diff", "blame", "grep", "archive"}:
         yield from _shown(call, words)
@@ -181,7 +118,7 @@ _PATHLIKE = re.compile(
 
 
 def _checkout(call: Call, options: Options, _settings: Mapping[str, Word]) -> Iterator[Effect]:
-    creates = options.any("b", "B", "orphan")
+    creates = options.any("b", "B", "orphan", "t", "track")
     if "force" in options:
         yield call.effect("git-work", "high", why="changes that are not committed are lost", safer=_STASH)
         return
@@ -230,9 +167,9 @@ def _branch(call: Call, options: Options, _settings: Mapping[str, Word]) -> Iter
     if "D" in options or ("delete" in options and "force" in options):
         yield call.effect(
             "git-history",
-            "high",
+            "medium",
             names,
-            why="commits that no other branch has are lost",
+            why="commits that no other branch has can only be found in the reflog",
             safer="git branch -d refuses if they are not merged",
         )
     elif options.any("force", "M", "C"):
@@ -266,7 +203,7 @@ def _push(call: Call, options: Options, _settings: Mapping[str, Word]) -> Iterat
     if "mirror" in options:
         yield call.effect("git-remote", "high", why="branches that are not here are deleted there")
     if options.any("delete", "prune") or any(ref.startswith(":") and len(ref) > 1 for ref in refs):
-        yield call.effect("git-remote", "medium", " ".join(refs), why="branches or tags are deleted there")
+        yield call.effect("git-remote", "low", " ".join(refs), why="branches or tags are deleted there")
     for word in options.values("receive-pack"):
         yield from call.shell(word)
     yield from _address(call, options.operands[:1])
@@ -329,7 +266,7 @@ def _reflog(call: Call, options: Options, settings: Mapping[str, Word]) -> Itera
         word.text in {"now", "all"} or word.text.startswith("0")
         for word in options.values("expire", "expire-unreachable")
     )
-    harm: Harm = "high" if action == "expire" and now else "medium"
+    harm: Harm = "high" if action == "expire" and now else "low"
     yield call.effect("git-history", harm, action, why="the way back to lost commits is deleted")
 
 
@@ -339,7 +276,7 @@ def _filter(call: Call, options: Options, _settings: Mapping[str, Word]) -> Iter
     ):
         yield from call.shell(word)
     if not options.any("dry-run", "analyze"):
-        harm: Harm = "high" if "force" in options else "medium"
+        harm: Harm = "high" if "force" in options or any(word.text == "filter-repo" for word in call.words) else "low"
         yield call.effect("git-history", harm, why="the whole history is rewritten", safer="work on a fresh clone")
 
 
@@ -426,8 +363,8 @@ _Function = Handler
 _SUB: Final = MappingProxyType({
     "reset": ("q,quiet N ,hard ,soft ,mixed ,merge ,keep p,patch ,recurse-submodules? ,pathspec-from-file:", _reset),
     "clean": ("d f,force n,dry-run i,interactive q,quiet x X e:,exclude: ,no-force ,no-dry-run", _clean),
-    "checkout": ("q,quiet f,force b: B: t,track? l m,merge p,patch d,detach U:,unified: ,inter-hunk-context: ,orphan: ,conflict: ,ours ,theirs ,guess ,no-guess ,progress ,overlay ,no-overlay ,no-track ,pathspec-from-file: ,pathspec-file-nul ,recurse-submodules? ,no-recurse-submodules ,ignore-skip-worktree-bits ,ignore-other-worktrees ,no-quiet", _checkout),
-    "switch": ("q,quiet f,force ,discard-changes c:,create: C:,force-create: d,detach t,track? m,merge ,conflict: ,orphan: ,guess ,no-guess ,progress ,recurse-submodules? ,ignore-other-worktrees", _switch),
+    "checkout": ("q,quiet f,force b: B: t ,track? l m,merge p,patch d,detach U:,unified: ,inter-hunk-context: ,orphan: ,conflict: ,ours ,theirs ,guess ,no-guess ,progress ,overlay ,no-overlay ,no-track ,pathspec-from-file: ,pathspec-file-nul ,recurse-submodules? ,no-recurse-submodules ,ignore-skip-worktree-bits ,ignore-other-worktrees ,no-quiet", _checkout),
+    "switch": ("q,quiet f,force ,discard-changes c:,create: C:,force-create: d,detach t ,track? m,merge ,conflict: ,orphan: ,guess ,no-guess ,progress ,recurse-submodules? ,ignore-other-worktrees", _switch),
     "restore": ("s:,source: p,patch W,worktree S,staged q,quiet m,merge ,ours ,theirs ,conflict: ,overlay ,no-overlay ,pathspec-from-file: ,pathspec-file-nul ,recurse-submodules? ,ignore-unmerged ,progress", _restore),
     "stash": ("p,patch k,keep-index u,include-untracked a,all q,quiet m:,message: S,staged ,index", _stash),
     "branch": ("d,delete D f,force m,move M c,copy C r,remotes a,all l,list v,verbose q t? u:,set-upstream-to: ,contains? ,merged? ,no-merged? ,sort: ,points-at: ,format: ,show-current ,column? ,color? i", _branch),

@@ -164,7 +164,22 @@ def _module(call: Call, name: str) -> Iterator[Effect]:
         yield call.effect("send", "medium", name, why="the directory can be read over the network")
 
 
-PROGRAMS: Final[Mapping[str, Handler]] = MappingProxyType(dict.fromkeys((*_TABLE,), _interpret))
+def _from_list(call: Call) -> Iterator[Effect]:
+    """``xargs sh -c``: what it reads becomes code."""
+    texts = call.texts
+    holder = next((texts[index + 1] for index, text in enumerate(texts[:-1]) if text == "-I"), "{}")
+    for index, text in enumerate(texts):
+        if re.sub(r"[\d.]+$", "", text.rpartition("/")[2]) in _TABLE and re.fullmatch(
+            r"-\w*[ceEr]", (*texts, "", "")[index + 1]
+        ):
+            code = [one for one in texts[index + 2 :] if one != "--"][:1]
+            if not code or code[0] in {holder, "{}", ":::"}:
+                yield call.effect("remote-code", "high", text, why="whatever it reads is run as code")
+
+
+PROGRAMS: Final[Mapping[str, Handler]] = MappingProxyType(
+    {**dict.fromkeys(_TABLE, _interpret), "xargs": _from_list, "parallel": _from_list}
+)
 
 
 def is_interpreter(name: str) -> bool:

@@ -311,6 +311,10 @@ def traffic(call: Call) -> Traffic:
     return found(call) if found is not None else _NONE
 
 
+def is_network(name: str) -> bool:
+    return name in _TRAFFIC
+
+
 def _saving(call: Call) -> Iterator[Effect]:
     """Fetched files are written like others."""
     for word in traffic(call).saves:

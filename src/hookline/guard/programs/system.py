@@ -177,6 +177,13 @@ def _gain(call: Call) -> Iterator[Effect]:
         "--validate",
     }:
         return
+    if (
+        not any(not text.startswith("-") for text in call.texts)
+        and call.name not in {"su", "pkexec"}
+        and "-i" not in call.texts
+        and "-s" not in call.texts
+    ):
+        return
     yield call.effect("privilege", "medium", " ".join(call.texts[:3]), why="it runs with the rights of another user")
 
 
