@@ -10,11 +10,13 @@ from hookline.guard.call import Call, Scene
 from hookline.guard.effects import Effect, Harm
 from hookline.guard.flows import flow_effects
 from hookline.guard.programs import HANDLERS
-from hookline.guard.read_only import call_reads
+from hookline.guard.read_only import programs_read
 from hookline.guard.reading import Reading
 
 #: More programs than this in one command are not judged one by one.
 _MOST = 400
+#: A loop that waits for what it started is no bomb.
+_WAITS = re.compile(r"(?<!\()\bwait\b")
 _GAINS = frozenset({"sudo", "doas", "run0"})
 
 
@@ -24,7 +26,7 @@ def assess(reading: Reading, scene: Scene) -> tuple[Effect, ...]:
 
 
 def _effects(reading: Reading, scene: Scene) -> Iterator[Effect]:
-    for source in reading.bombs:
+    for source in (one for one in reading.bombs if not _WAITS.search(one.rpartition("&")[2])):
         yield Effect(
             kind="exhaust", harm="critical", what=source[:80], cause=source[:200], why="it starts processes without end"
         )
@@ -44,7 +46,7 @@ def _effects(reading: Reading, scene: Scene) -> Iterator[Effect]:
 def _gentle(reading: Reading, scene: Scene, effects: Iterable[Effect]) -> Iterator[Effect]:
     """Rights of another user matter little to programs that only read."""
     behind = [one for one in reading.invocations if _GAINS & set(one.wrappers)]
-    reads = bool(behind) and all(call_reads(Call(invocation=one, scene=scene)) for one in behind)
+    reads = programs_read(behind, scene)
     for effect in effects:
         yield replace(effect, harm="low") if reads and effect.kind == "privilege" else effect
 
@@ -58,6 +60,9 @@ def _one(call: Call) -> Iterator[Effect]:
     if not call.name:
         yield from _nameless(call)
         return
+    if "=" in call.name and "/" not in call.name:
+        yield call.effect("unknown", "medium", call.name, why="it may be an assignment of another shell")
+        yield from call.argv(call.words)
     for handler in HANDLERS.get(call.name) or HANDLERS.get(_family(call.name), ()):
         yield from handler(call)
 

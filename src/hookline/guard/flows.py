@@ -334,7 +334,7 @@ class _Flow:
         elif labels & _ENVIRONMENT:
             yield call.effect(
                 "send",
-                "high",
+                "low" if call.name.startswith("mail") else "high",
                 address,
                 where="network",
                 why="the environment, which may hold secrets, leaves the machine",

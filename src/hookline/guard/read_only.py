@@ -16,7 +16,7 @@ from hookline.guard.call import Call, Scene
 from hookline.guard.effects import Effect
 from hookline.guard.programs.network import curl_options, wget_options
 from hookline.guard.read_only_table import LEAVES, SAME, TREES, VERSIONED
-from hookline.guard.reading import Reading, Word
+from hookline.guard.reading import Invocation, Reading, Word
 
 #: Start another program, which is an invocation of its own; without one they are not granted.
 _WRAPPERS: Final = frozenset(
@@ -81,13 +81,14 @@ def only_reads(reading: Reading, scene: Scene, effects: Iterable[Effect]) -> boo
         return False
     if any(one.harm != "low" or one.kind in {"overwrite", "delete", "move", "unknown"} for one in effects):
         return False
-    inner = {name for one in reading.invocations for name in one.wrappers}
-    return all(_reads(Call(invocation=one, scene=scene), inner) for one in reading.invocations)
+    return programs_read(reading.invocations, scene)
 
 
-def call_reads(call: Call) -> bool:
-    """One program by itself, whatever started it."""
-    return _reads(call, set())
+def programs_read(programs: Iterable[Invocation], scene: Scene) -> bool:
+    """These programs only read, whatever started them."""
+    known = tuple(programs)
+    inner = {name for one in known for name in one.wrappers}
+    return bool(known) and all(_reads(Call(invocation=one, scene=scene), inner) for one in known)
 
 
 def _reads(call: Call, inner: set[str]) -> bool:
@@ -881,7 +882,7 @@ _SPECIAL: Final[Mapping[str, Callable[[Call, bool], bool]]] = MappingProxyType({
     "security": lambda call, _inner: _tree(call, "security"), "node": _pairs(r"--version|-v"), "python": _pairs(r"--version|-V"), "python3": _pairs(r"--version|-V"), "command": lambda call, inner: inner or call.texts[:1] in {("-v",), ("-V",)}, "say": lambda _call, _inner: False,
     "auth0": lambda call, _inner: _auth0(call), "rtk": lambda call, _inner: call.texts == ("gain",), "sqlcmd": _pairs(r"-\?|config (get-contexts|view|current-context).*"), "fmt_": _env, "date": lambda call, _inner: not any(re.match(r"-\w*s|--set|[^-+]", text) for text in _operands(call, "d:,date: r:,reference: f:,file: j v: I? R u z: n")),
     **dict.fromkeys(("dig", "nslookup", "host", "ping", "ping6", "whois", "traceroute", "tracepath"), lambda call, _inner: all(word.known for word in call.words) and not call.invocation.more_arguments), "nice": lambda _call, inner: inner, "timeout": lambda _call, inner: inner, "time": lambda call, inner: inner and not any(re.match(r"-\w*o|--output|-a", text) for text in call.texts[:2]), "stdbuf": lambda _call, inner: inner, "builtin": lambda _call, inner: inner,
-    "caffeinate": lambda call, inner: inner or all(re.fullmatch(r"-[disu]+|-[tw]|\d+", text) for text in call.texts), "arch": lambda call, inner: inner or not call.texts, "ip": lambda call, _inner: _tree(call, "ip"),
+    "caffeinate": lambda call, inner: inner or all(re.fullmatch(r"-[disu]+|-[tw]|\d+", text) for text in call.texts), "arch": lambda call, inner: inner or not call.texts,
     "terraform": lambda call, _inner: call.texts == ("fmt", "-check") or _tree(call, "terraform"), "packer": lambda call, _inner: (call.texts[:2] == ("fmt", "-check")) or _tree(call, "packer"),
 })  # fmt: skip
 

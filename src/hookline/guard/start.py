@@ -169,7 +169,7 @@ def _shell(shell: Shell, name: str, argv: list[Word], call: Call) -> bool:
 
 def _from_input(shell: Shell, name: str, call: Call, arguments: list[Word] | None = None) -> bool:
     given = shell.stdin.word
-    if given is None:
+    if given is None or (shell.upstream and given.pieces == (UNKNOWN,)):
         if shell.upstream:
             shell.doubt(f"{name} runs a text that is only known when it runs", shell.upstream[-1].source, piped=True)
     elif given.pieces:

@@ -424,7 +424,7 @@ def _rsync(call: Call) -> Iterator[Effect]:
     local = ":" not in target.prefix.partition("/")[0]
     if any(key.startswith("del") for key in options.given):
         place = call.place(target)
-        harm: Harm = "medium"
+        harm: Harm = "low"
         if local and place.outside:
             harm = "critical" if place.whole or place.name in {"system", "root"} else "high"
         elif local and place.whole:

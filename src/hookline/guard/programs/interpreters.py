@@ -175,6 +175,11 @@ def _from_list(call: Call) -> Iterator[Effect]:
             code = [one for one in texts[index + 2 :] if one != "--"][:1]
             if not code or code[0] in {holder, "{}", ":::"}:
                 yield call.effect("remote-code", "high", text, why="whatever it reads is run as code")
+            elif ":::" in texts:
+                for value in texts[texts.index(":::") + 1 :]:
+                    yield from call.shell(Word((code[0].replace("{}", value),), code[0]))
+            elif call.name == "parallel" and "{}" in code[0]:
+                yield from call.shell(Word((code[0].replace("{}", "/"),), code[0]))
 
 
 PROGRAMS: Final[Mapping[str, Handler]] = MappingProxyType(
