@@ -26,7 +26,7 @@ _FLAGS = (
     "-Wno-unused-result",
     "-ffile-prefix-map=/=",
 )
-#: What the linker would add is left out; Apple's does not know these words, and refuses them.
+#: Leave out what the linker would add; Apple's linker rejects these options.
 _LEAN = ("-Wl,--build-id=none", "-s")
 
 #: Without the C library on the way to the daemon and back; see the source.
@@ -63,7 +63,7 @@ def compiler() -> str | None:
 
 
 def compile_client(path: str, *, extra: Sequence[str] = (), python: str = sys.executable) -> None:
-    """Bare or at least static where the system can do that, or else as the system likes it."""
+    """Bare if possible, else static, else with the system's defaults."""
     program = compiler()
     if program is None:
         raise StateError(f"there is no C compiler; the client in Python does the same: {sys.executable} -I -S {TWIN}")
@@ -80,7 +80,7 @@ def compile_client(path: str, *, extra: Sequence[str] = (), python: str = sys.ex
 
 
 def _works(path: str) -> bool:
-    """Whether a bare client brings back what it is told: another compiler might call the library where it must not."""
+    """Whether a bare client returns what it receives: another compiler might call the C library where it must not."""
     with tempfile.TemporaryDirectory(prefix="hookline-") as folder, socket.socket(socket.AF_UNIX) as sock:
         os.mkdir(os.path.join(folder, "hookline"))
         sock.bind(os.path.join(folder, "hookline", "daemon.sock"))

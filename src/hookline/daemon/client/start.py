@@ -7,5 +7,5 @@ sys.path.insert(0, __file__.rpartition("/")[0])
 from twin import main  # type: ignore[import-not-found]  # pyright: ignore[reportMissingImports]  # beside this file
 
 del sys.path[0]
-# Nothing is left to tidy up, and the interpreter's own tidying costs a millisecond.
+# There is nothing to clean up, and the interpreter's own shutdown costs a millisecond.
 posix._exit(main(sys.argv[1:]))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]

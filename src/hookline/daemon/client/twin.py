@@ -19,7 +19,7 @@ _FAILED, _BLOCK = 75, 2
 DEADLINE = 590.0
 #: Seconds without a sign of life after which a daemon counts as hung.
 _HUNG = 2.0
-#: Seconds that somebody else's attempt to start a daemon is given.
+#: Seconds that another client's attempt to start a daemon may take.
 _STARTING = 10.0
 #: Seconds after the deadline that an ordinary run has to end: it answers, ends its hooks and writes down what happened.
 _GRACE = 2.5
@@ -72,7 +72,7 @@ def ask(words: list[str], given: bytes, until: float) -> tuple[int, bytes, bytes
         try:
             sock.settimeout(min(_HUNG, _left(until)))
             sock.connect(_socket_path(words))
-        except BlockingIOError:  # too many wait at its door: there is one
+        except BlockingIOError:  # its backlog is full: there is a daemon
             raise Refused from None
         except OSError:
             raise Refused(absent=posix.environ.get(b"HOOKLINE_DAEMON") != b"if running") from None
@@ -169,7 +169,7 @@ def _option(words: list[str], name: str) -> bytes:
 
 
 def _is_ours(sock: _socket.socket) -> bool:
-    """A socket that somebody else listens on must not be told what we do, nor believed."""
+    """Nothing is sent to, or accepted from, another user's socket."""
     if sys.platform != "linux":
         return True
     told = sock.getsockopt(_socket.SOL_SOCKET, _SO_PEERCRED, 12)
@@ -203,7 +203,7 @@ def _left(until: float) -> float:
 def _read_all(source: int, until: float) -> bytes:
     """Standard input to its end; a caller that never closes it is not waited for beyond the deadline."""
     _signal.signal(_signal.SIGALRM, _late)
-    _signal.pthread_sigmask(_signal.SIG_UNBLOCK, (_signal.SIGALRM,))  # whoever started us may have blocked it
+    _signal.pthread_sigmask(_signal.SIG_UNBLOCK, (_signal.SIGALRM,))  # our parent may have blocked it
     _signal.setitimer(_signal.ITIMER_REAL, _left(until))
     pieces: list[bytes] = []
     while True:
@@ -239,7 +239,7 @@ def _write_all(target: int, data: bytes, until: float | None = None) -> None:
 
 
 def _wait_for(handle: int, until: float, *, reading: bool) -> None:
-    """Few callers hand over a stream that does not wait by itself."""
+    """Wait for a non-blocking stream; few callers pass one."""
     from select import select
 
     select([handle] if reading else [], [] if reading else [handle], [], _left(until))
@@ -266,7 +266,7 @@ def _cold(words: list[str], given: bytes | None, until: float, deny: bool) -> in
     # It answers by the deadline itself, in the agent's own words; what is left of it is all it has.
     more = ["--cold", f"--deadline={max(until - monotonic(), 0.001):.3f}"] if given is not None else []
     line = [sys.executable, "-I", _main(), *words, *more]
-    # Who ignores it would not be told how a child has ended, nor would our child.
+    # If it is ignored, neither we nor our child could learn how a child ended.
     _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)
     _signal.pthread_sigmask(_signal.SIG_UNBLOCK, (_signal.SIGALRM,))
     try:
@@ -293,7 +293,7 @@ def _cold(words: list[str], given: bytes | None, until: float, deny: bool) -> in
         try:  # noqa: SIM105  contextlib is not for this path
             _write_all(feed, given)
         except OSError:
-            pass  # it does not want to hear it all; its answer counts all the same
+            pass  # it did not read everything; its answer still counts
         posix.close(feed)
     code = posix.waitstatus_to_exitcode(posix.waitpid(child, 0)[1])
     if late:
@@ -304,7 +304,7 @@ def _cold(words: list[str], given: bytes | None, until: float, deny: bool) -> in
 
 
 def start_daemon(words: list[str]) -> None:
-    """In the background, for those who come later; at most once in a while."""
+    """In the background, for later calls; at most one attempt every ten seconds."""
     directory = _directory(words)
     mark = directory + b"/daemon.starting"
     try:

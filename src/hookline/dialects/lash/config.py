@@ -149,7 +149,7 @@ def _executable(line: _Line, ordinal: int, entry: LashEntry, lookup: Lookup) -> 
 
 
 def _expand_home(path: str, home: str) -> str:
-    """``~`` and ``~/…`` only: another user's home directory is nothing a hook should be found in."""
+    """``~`` and ``~/…`` only: a hook must not come from another user's home directory."""
     if home and (path == "~" or path.startswith("~/")):
         return home + path[1:]
     return path

@@ -41,7 +41,7 @@ _UNITS: Mapping[str, float] = MappingProxyType({"ms": 0.001, "s": 1.0, "": 1.0, 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LashOptions:
-    """None: not written, so the default of the type holds."""
+    """None: not written, so the default of the type applies."""
 
     on_failure: OnFailure | None = None
     timeout: float | None = None
@@ -49,7 +49,7 @@ class LashOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LashEntry:
-    """What was written; ``type`` "" marks text that is no entry. ``findings`` are about its options only."""
+    """What was written; ``type`` "" marks text that is not an entry. ``findings`` are about its options only."""
 
     text: str
     type: str = ""
@@ -86,7 +86,7 @@ def parse_entries(value: str) -> Iterator[LashEntry]:
 
 
 def parse_options(text: str) -> tuple[LashOptions, list[str]]:
-    """Options that are wrong are named and left out; the others hold."""
+    """Invalid options are reported and left out; the others apply."""
     on_failure: OnFailure | None = None
     timeout: float | None = None
     findings: list[str] = []

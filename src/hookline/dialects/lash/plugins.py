@@ -40,7 +40,7 @@ def expand_plugins(specs: Iterable[HookSpec], handshake_of: Callable[[Plugin], M
 
 
 def expand(spec: HookSpec, handshake: Mapping[str, Any]) -> Parsed:
-    """The hooks that the plugin of ``spec`` declared. What it declared wrongly is reported, the rest holds."""
+    """The hooks that the plugin of ``spec`` declared. Invalid declarations are reported, the others apply."""
     reading = _Reading(spec=spec)
     entries = list(_entries(reading, handshake))
     configured = {event for event, _ in entries}
@@ -51,7 +51,7 @@ def expand(spec: HookSpec, handshake: Mapping[str, Any]) -> Parsed:
 
 
 def describe_plugin(name: str, handshake: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What ``plugin.describe`` tells about a plugin that does not answer it itself."""
+    """The answer to ``plugin.describe`` for a plugin that does not answer it itself."""
     listed = {word: _texts(handshake.get(word)) for word in ("hooks", "methods", "completions")}
     configured = [entry.get("event") for entry in _objects(handshake.get("hook_config"))]
     listed["hooks"] = list(dict.fromkeys([*_texts(configured), *listed["hooks"]]))

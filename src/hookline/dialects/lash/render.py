@@ -1,6 +1,6 @@
 """Hooks of any dialect as lash writes them: a ``[hooks]`` section, and ``[plugins]`` where there are any.
 
-All entries of one event stand in one line, because lash itself reads an event's line once.
+All entries of one event are on one line, because lash itself reads an event's line once.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _UNSAYABLE = re.compile(r"[,\n\r\0]|(?:^|\s)#|^\s|\s$|^$")
 
 
 def render(specs: Sequence[HookSpec]) -> Rendered:
-    """``parse(render(specs))`` gives the same hooks, event by event; what lash cannot say is a loss."""
+    """``parse(render(specs))`` gives the same hooks, event by event; what lash does not support is a loss."""
     lines: dict[str, list[str]] = {}
     plugins: dict[str, str] = {}
     losses: list[Problem] = []

@@ -18,12 +18,12 @@ from hookline.core.hook import Command, HookSpec
 from hookline.core.result import NO_OPINION, Decision, HookError, Reply, RunResult
 from hookline.dialects.base import Answer, Call, Incoming
 
-#: Fields of the envelope, which are no data of the event.
+#: Fields of the envelope, which are not part of the event's data.
 _ENVELOPE = frozenset({"type", "id", "event", "timestamp", "session_id", "role", "mode", "data"})
 
 _DENIED = "denied by hook"
 
-#: What a deny may say to the line editor beside its reason, and every answer about the session.
+#: Instructions to the line editor that a deny may add to its reason, and session settings of every answer.
 _OUTWARD = ("mode", "prefill", "edit")
 
 
@@ -147,7 +147,7 @@ def event_in(name: str, payload: Mapping[str, Any], environ: Mapping[str, str]) 
 
 
 def reply_out(event: Event, decision: Decision) -> Answer:
-    """Only what changed is sent back. An ask becomes a deny that says so: lash has nobody to ask."""
+    """Only what changed is sent back. An ask becomes a deny that says so: lash cannot ask anyone."""
     lost: list[str] = []
     outward = {name: decision.attributes[name] for name in _OUTWARD if name in decision.attributes}
     answer: dict[str, Any] = {"type": "hook_result", "id": event.native["id"]} if "id" in event.native else {}

@@ -47,7 +47,7 @@ _KINDS = {
     "mcp_ws": "mcp_server",
 }
 
-#: Kits that hold kits can unfold without end.
+#: Kits that contain kits can unfold without end.
 _MAX_TOOLS = 10_000
 
 
@@ -239,7 +239,7 @@ def _hooks(node: YamlNode) -> tuple[YamlNode, ...]:
 
 
 def _speaker(people: Sequence[tuple[YamlNode, Scope]]) -> Mapping[str, str]:
-    """Who speaks when an event does not say it, and with which model."""
+    """The interlocutor and the model of an event that names none."""
     if not people:
         return MappingProxyType({})
     node, _ = people[0]

@@ -86,7 +86,7 @@ class _Resolver:
         if definition is None:
             finding = f"Unknown env definition: {name}."
             self._report(hook.at.at(".env.use"), finding, f"define it in env_defs{_known(self._variables)}")
-            # Without its variables, but there: a guard must not vanish for a typing mistake.
+            # Kept without its variables: a guard must not vanish because of a typo.
             return replace(hook, value={key: child for key, child in hook.branch.items() if key != "env"})
         chosen = definition.branch.get("env")
         if chosen is None:
@@ -101,7 +101,7 @@ def _known(definitions: Mapping[str, YamlNode]) -> str:
 
 _FILE = "lectic.yaml"
 
-#: The parts of a header that can hold hooks. Everything else is Lectic's and is not looked at.
+#: The parts of a header that can contain hooks. Everything else is ignored.
 _PARTS = ("hooks", "hook_defs", "env_defs", "interlocutor", "interlocutors", "kits")
 
 

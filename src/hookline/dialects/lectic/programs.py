@@ -10,7 +10,7 @@ _PROGRAMS = frozenset({"exec", "mcp_command", "sandbox", "extensions", "sqlite"}
 
 
 def besides_hooks(tree: Any) -> tuple[Any, Sequence[str]]:
-    """Every address, header and variable stands in the first; the second are the programs and files it names."""
+    """First everything but the hooks, with every address, header and variable; then the programs and files it names."""
     besides = _without_hooks(tree)
     return besides, [text for _pointer, text in program_names(besides)]
 

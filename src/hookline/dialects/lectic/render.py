@@ -20,14 +20,14 @@ from hookline.dialects.lectic.validate import is_script
 
 
 def _render_do(action: Action) -> str | None:
-    """None for what a command line or a script cannot say."""
+    """None for an action that is neither a command line nor a script."""
     if not isinstance(action, Command):
         return None
     match action.form:
         case "words":
             return action.text
         case "script":
-            # One line that is no shebang would be read as a command.
+            # One line without a shebang would be read as a command.
             return action.text if is_script(action.text) else None
         case "argv":
             return None if any("\n" in word for word in action.argv) else _line(action.argv)
@@ -56,7 +56,7 @@ def _find_losses(group: Sequence[HookSpec]) -> list[Problem]:
 
 
 def _may_refuse(group: Sequence[HookSpec]) -> bool:
-    """A hook of another system that can say no. Lectic knows one exit code for "no" and for "broken", so such a hook
+    """A hook of another system that can refuse. Lectic knows one exit code for "no" and for "broken", so such a hook
     must not be allowed to fail: a guard would become one that never refuses."""
     spec = group[0]
     return spec.dialect != "lectic" and spec.mode == "sync" and any(event_kind(one.event).deniable for one in group)
@@ -226,7 +226,7 @@ def _active(spec: HookSpec) -> str:
 
 
 def _owner(spec: HookSpec) -> str:
-    """The interlocutor whose tool this hook stands on."""
+    """The interlocutor whose tool has this hook."""
     for test in spec.matcher.fields:
         if test.path == "interlocutor" and test.pattern is not None and test.pattern.options:
             return test.pattern.options[0]

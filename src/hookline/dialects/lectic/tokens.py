@@ -33,7 +33,7 @@ _Quote = Literal["", "'", '"']
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Part:
-    """A piece of a word, with the quote it stood in."""
+    """A piece of a word, with the quotes around it."""
 
     text: str
     quote: _Quote = ""
@@ -136,7 +136,7 @@ def _code_of_shell(words: Sequence[str], start: int) -> tuple[int, ...]:
 
 
 def _values_of(letter: str, long: str, words: Sequence[str], start: int) -> Iterator[int]:
-    """Where the values of an option stand: in the option's own word, or in the next one."""
+    """The words that contain an option's values: the option itself, or the next word."""
     for at in range(start, len(words)):
         word = words[at]
         if word.startswith(f"{long}=") or (_has_letter(word, letter) and not word.endswith(letter)):
@@ -146,5 +146,5 @@ def _values_of(letter: str, long: str, words: Sequence[str], start: int) -> Iter
 
 
 def _has_letter(option: str, letter: str) -> bool:
-    """Whether a cluster of short options holds this one."""
+    """Whether a cluster of short options contains this one."""
     return len(option) > 1 and option[0] in "-+" and option[1] != "-" and letter in option[1:]

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from hookline.core._dataclass import dataclass, replace
 
-#: A hook's variable stands nine levels deep; what is deeper belongs to somebody else and is kept as it is.
+#: A hook's variable is nine levels deep; anything deeper is not about hooks and is kept as it is.
 _MAX_DEPTH = 12
 #: YAML aliases can unfold a small file without end; nobody writes this much by hand.
 _MAX_NODES = 100_000
@@ -132,7 +132,7 @@ def _merge_items(low: Sequence[YamlNode], high: Sequence[YamlNode]) -> list[Yaml
 def one_per_name(items: Sequence[YamlNode]) -> tuple[YamlNode, ...]:
     """Of two items with one name the later overrides the earlier, in the earlier one's position.
 
-    Within one file it replaces it; across files it is laid over it, as in ``merge``.
+    Within one file it replaces the earlier one; across files the two are merged, as in ``merge``.
     """
     kept: list[YamlNode] = []
     known: dict[str, int] = {}

@@ -52,7 +52,7 @@ def _flaws(item: YamlNode) -> Iterator[_Flaw]:
 
 
 def gaps(hook: YamlNode) -> Iterator[_Flaw]:
-    """What a complete hook lacks, and what does not go together in it."""
+    """What a complete hook still lacks, and fields that exclude each other."""
     if "on" not in hook.branch:
         yield _Flaw(key="", finding='Hook needs to be given with an "on" field.', fix="add on: with an event name")
     if "do" not in hook.branch:
@@ -67,7 +67,7 @@ def gaps(hook: YamlNode) -> Iterator[_Flaw]:
 
 
 def unknown_events(hook: YamlNode) -> Iterator[tuple[str, _Flaw]]:
-    """Names in ``on`` that are no event, each with its place below the hook."""
+    """Names in ``on`` that are not events, each with its pointer inside the hook."""
     on = hook.branch["on"]
     single = not isinstance(on.value, tuple)
     for index, item in enumerate((on,) if single else on.items):

@@ -69,7 +69,7 @@ def _as_text(value: Any) -> str:
 
 
 def _compact(value: Any) -> str:
-    """JSON without spaces, in the characters as they are; what is no JSON becomes text."""
+    """JSON without spaces, with characters unescaped; a value that JSON does not have becomes text."""
     try:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_plain)
     except (TypeError, ValueError, RecursionError):
@@ -196,7 +196,7 @@ _EVENTS: Mapping[str, Callable[[HookSpec, Event], dict[str, str | None]]] = Mapp
 # ── the pieces ───────────────────────────────────────────────────────────────────────────────────────
 
 
-#: Who answers where nobody has a name; the conversation that a hook reads calls them so, too.
+#: The interlocutor's name if there is none; the conversation that a hook reads uses it too.
 NOBODY = "Assistant"
 
 
@@ -250,7 +250,7 @@ def _moment(given: Any, now: float) -> str:
 
 
 def _number(value: Any) -> str | None:
-    """A whole number as text; None for what is none."""
+    """A whole number as text; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
@@ -266,7 +266,7 @@ def _text(value: Any) -> str | None:
 
 
 def clean(text: str) -> str:
-    """What an environment can hold: no NUL, and nothing that has no bytes."""
+    """Text that an environment variable can hold: no NUL, no lone surrogate."""
     return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
 
 

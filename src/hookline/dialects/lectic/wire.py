@@ -28,7 +28,7 @@ from hookline.dialects.lectic.variables import (
 
 
 def _conversation(spec: HookSpec, event: Event) -> str:
-    """As the host gives it; for an agent without such a file it is written from the history."""
+    """The conversation that the host gives; for an agent without one, it is rendered from the history."""
     given = event.data.get("conversation")
     if isinstance(given, str):
         return given

@@ -84,7 +84,7 @@ HOOKS = "HOOKS"
 HOOK = "HOOK."
 #: Tools that every hook agent has at hand; other names must be MCP servers of the settings.
 _KNOWN_TOOLS = ("memory", "ragsearch")
-#: memex has no limit and hangs with a command that hangs; a turn must come to its end.
+#: memex has no limit, so a command that hangs would hang the turn.
 TIMEOUT = 120.0
 
 KEYS = (
@@ -137,7 +137,7 @@ def parse(layers: Sequence[Layer], lookup: Lookup) -> Parsed:
 
 
 def _unknown_phases(merged: _Merged) -> None:
-    """memex passes over such a key; but a misspelt one is a hook that silently never runs."""
+    """memex ignores such a key, but a misspelt one would be a hook that silently never runs."""
     for key, entry in merged.sections.get(HOOKS, {}).items():
         if key and key not in PHASES and key not in merged.sections.get("DEFAULT", {}):
             merged.complain(
@@ -154,7 +154,7 @@ def _merge(layers: Sequence[Layer], lookup: Lookup) -> _Merged:
                 continue
             merged = sections.setdefault(_section(str(section)), {})
             merged.update({str(key).lower(): _Entry(text=str(value), layer=layer) for key, value in table.items()})
-            # An empty section is a section: it says that the hook exists, with every default.
+            # An empty section counts: the hook exists, with every default.
             merged.setdefault("", _Entry(text="", layer=layer))
     return _Merged(sections=sections, lookup=lookup)
 

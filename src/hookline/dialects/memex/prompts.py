@@ -58,7 +58,7 @@ _LONGEST_NAME = 300
 
 
 class MissingPromptError(Exception):
-    """Something that is written like a path and does not exist: it must never be used as the prompt itself."""
+    """It looks like a path and does not exist, so it must not be used as the prompt itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

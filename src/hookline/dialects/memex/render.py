@@ -18,7 +18,7 @@ _PLAIN = {"flow": "chain", "after_deny": "continue", "on_failure": "ignore"}
 
 
 def render(specs: Sequence[HookSpec]) -> Rendered:
-    """A hook that stands in several phases has one section; if two differ under one name, the later is lost."""
+    """A hook in several phases has one section; if two differ under one name, the later is lost."""
     lists: dict[str, list[str]] = {}
     sections: dict[str, str] = {}
     losses: list[Problem] = []
@@ -46,7 +46,7 @@ def _text(lists: dict[str, list[str]], sections: dict[str, str]) -> str:
 
 
 def _phase(spec: HookSpec) -> Phase | None:
-    """The phase it was written for; for a hook of another dialect, the one that its event stands for."""
+    """The phase it was written for; for a hook of another dialect, the phase of its event."""
     phase = PHASES.get(spec.native_event) if spec.dialect == "memex" else None
     by_event = {"UserPromptSubmit": "pre_turn", "Stop": "post_turn", "SessionEnd": "session_end"}
     return phase or PHASES.get(by_event.get(spec.event, ""))

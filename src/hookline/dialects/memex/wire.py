@@ -36,7 +36,7 @@ def event_out(spec: HookSpec, event: Event) -> Call:
 
 
 def _snapshot(spec: HookSpec, action: AgentRun, event: Event) -> dict[str, Any]:
-    """Steps are not in it, as memex has it: they stand on the command line."""
+    """As in memex, it does not contain the steps: they are on the command line."""
     phase = _phase(spec)
     given = {
         "base_directory": event.cwd,
@@ -144,7 +144,7 @@ def _is_entry(item: Any) -> bool:
 
 
 def reply_in(spec: HookSpec, event: Event, raw: RunResult) -> Reply | HookError:
-    """A text is context, an error is a fault: what a provider complains about never reaches the conversation."""
+    """A text is context, an error is a failure: a provider's message never reaches the conversation."""
     if raw.error or raw.timed_out:
         return HookError(error=raw.error or "timed out")
     if raw.exit_code:
