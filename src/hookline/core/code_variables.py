@@ -2,9 +2,80 @@
 
 from __future__ import annotations
 
-CODE_VARIABLES = frozenset({
-    "BASH_ENV", "ENV", "ZDOTDIR", "PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PYTHONUSERBASE", "PYTHONPLATLIBDIR",
-    "NODE_OPTIONS", "NODE_PATH", "NODE_COMPILE_CACHE", "RUBYOPT", "RUBYLIB", "PERL5LIB", "PERL5OPT", "PERL5DB", "LUA_PATH",
-    "LUA_CPATH", "LUA_INIT", "PHPRC", "PHP_INI_SCAN_DIR", "LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT",
-    "DYLD_INSERT_LIBRARIES", "DYLD_LIBRARY_PATH", "JAVA_TOOL_OPTIONS", "BUN_OPTIONS",
+import os
+import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+
+#: Options: some of them name code, and then every word may.
+_OPTIONS = frozenset({
+    "NODE_OPTIONS", "RUBYOPT", "PERL5OPT", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "BUN_OPTIONS", "LD_PRELOAD",
 })  # fmt: skip
+#: Source text or a command line, whatever its value.
+_SOURCES = frozenset({
+    "PERL5DB", "PS4", "GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS", "GIT_EXTERNAL_DIFF", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_PROXY_COMMAND",
+})  # fmt: skip
+#: A function that bash takes over, and Lua's first lines.
+_SOURCE_PREFIXES = ("BASH_FUNC_", "LUA_INIT")
+#: Lists of paths.
+CODE_PATHS = frozenset({
+    "BASH_ENV", "ENV", "ZDOTDIR", "PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PYTHONUSERBASE", "PYTHONPLATLIBDIR",
+    "PYTHONPYCACHEPREFIX", "PYTHONEXECUTABLE", "NODE_PATH", "NODE_COMPILE_CACHE", "RUBYLIB", "GEM_HOME", "GEM_PATH", "BUNDLE_GEMFILE",
+    "PERL5LIB", "PERLLIB", "LUA_PATH", "LUA_CPATH", "PHPRC", "PHP_INI_SCAN_DIR", "CLASSPATH", "R_PROFILE_USER", "JULIA_LOAD_PATH",
+    "AWKPATH", "AWKLIBPATH", "TCLLIBPATH", "LD_LIBRARY_PATH", "LD_AUDIT", "GCONV_PATH", "OPENSSL_CONF", "OPENSSL_MODULES",
+    "OPENSSL_ENGINES", "DYLD_INSERT_LIBRARIES", "DYLD_LIBRARY_PATH", "DOTNET_STARTUP_HOOKS", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM",
+    "GIT_EXEC_PATH", "GIT_TEMPLATE_DIR",
+})  # fmt: skip
+CODE_VARIABLES = CODE_PATHS | _OPTIONS | _SOURCES
+#: Programs find more of their own files by these than code: they may be anywhere but in the project.
+_PLACES = frozenset({"PATH", "HOME", "XDG_CONFIG_HOME"})
+
+#: An option that loads what follows, in the same word or in the next.
+_LOADS = re.compile(r"--(?:require|import|preload|(?:experimental-)?loader|openssl-config|env-file\w*)(?==|$)|-[rIMmdex]")
+_PLAIN = re.compile(r"--?\w[\w.-]*(?:=[\w.%-]*)?|[\w.+-]+")
+_OF_THE_PERSON = re.compile(r"(?:~|\$HOME|\$\{HOME\})/([^$`]*)")
+
+
+def foreign_parts(
+    name: str, value: str, projects: Sequence[str], is_covered: Callable[[str], bool] | None = None
+) -> list[str]:
+    """What of a variable would make a program load code from a project, or is code itself; nothing of most variables."""
+    if name in _SOURCES or name.startswith(_SOURCE_PREFIXES):
+        return [value]
+    if name in _OPTIONS:
+        return [value] if _loads_code(re.split(r"[\s,:]+" if name == "LD_PRELOAD" else r"[\s,]+", value), projects) else []
+    if name not in CODE_PATHS and name not in _PLACES:
+        return []
+    foreign = [part for part in value.split(os.pathsep) if _is_foreign(part, projects)]
+    return [part for part in foreign if is_covered is None or part[:1] != "/" or not is_covered(part)]
+
+
+def is_inside(path: str, folders: Iterable[str]) -> bool:
+    """Whether it leads into one of the folders; ``/proc/self/cwd`` leads anywhere."""
+    real = _real(path)
+    return path.startswith(("/proc/", "/dev/")) or any(f"{real}/".startswith(f"{_real(one)}/") for one in folders)
+
+
+def _loads_code(words: Sequence[str], projects: Sequence[str]) -> bool:
+    loading = any(map(_LOADS.match, words))
+    for word in filter(None, (word.strip("\"'") for word in words)):
+        found = _LOADS.match(word)
+        named = word[found.end() :].lstrip("=").strip("\"'") if found else word
+        if named.startswith("/") or (found and not named):
+            if _is_foreign(named, projects) and named:
+                return True
+        elif found or not _PLAIN.fullmatch(named) or (loading and not named.startswith("-")):
+            return True
+    return False
+
+
+def _is_foreign(path: str, projects: Sequence[str]) -> bool:
+    """What is relative, or expanded by the program, means whatever directory the hook runs in."""
+    own = _OF_THE_PERSON.fullmatch(path)
+    if own is not None:
+        return ".." in own[1].split("/")
+    return not path.startswith("/") or is_inside(path, projects)
+
+
+#: The same few folders are in every caller's variables.
+_real = lru_cache(maxsize=512)(os.path.realpath)

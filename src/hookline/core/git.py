@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from hookline.core.code_variables import foreign_parts
+
 #: Before the words of every command.
 OPTIONS = (
     "--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.quotePath=true", "-c", "log.showSignature=false",
@@ -19,10 +21,6 @@ OPTIONS = (
 CONFIG = ("config", "--includes", "--show-scope", "--get-regexp", r"^(filter\..*|extensions\.objectformat)$")
 #: A submodule has a configuration of its own.
 STATUS = ("status", "--ignore-submodules=dirty")
-#: Variables of a git that called us would select another repository.
-_FOREIGN_VARIABLES = frozenset(
-    {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX", "GIT_NAMESPACE"}
-)
 _EMPTY_TREES: Mapping[str, str] = MappingProxyType(
     {
         "sha1": "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
@@ -31,9 +29,13 @@ _EMPTY_TREES: Mapping[str, str] = MappingProxyType(
 )
 
 
-def git_environ(environ: Mapping[str, str], empty_tree: str = "") -> dict[str, str]:
-    """The caller's variables without those of another repository. No object is fetched, and nobody is asked."""
-    kept = {name: value for name, value in environ.items() if name not in _FOREIGN_VARIABLES}
+def git_environ(environ: Mapping[str, str], empty_tree: str = "", checkout: str = "") -> dict[str, str]:
+    """The caller's variables without git's own, which select another repository or name programs, and without a home
+    directory in the checkout. No object is fetched, and nobody is asked."""
+    kept = {name: value for name, value in environ.items() if not name.startswith("GIT_")}
+    for name in ("HOME", "XDG_CONFIG_HOME"):
+        if checkout and foreign_parts(name, kept.get(name, "/"), (checkout,)):
+            del kept[name]
     kept |= {"GIT_TERMINAL_PROMPT": "0", "GIT_PAGER": "cat", "LC_ALL": "C"}
     kept |= {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none"}
     return kept | ({"GIT_ATTR_SOURCE": empty_tree} if empty_tree else {})

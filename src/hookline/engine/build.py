@@ -8,6 +8,7 @@ from typing import Any
 
 from hookline.config import Loaded, ProjectGate, load
 from hookline.core._dataclass import dataclass, field, replace
+from hookline.core.code_variables import is_inside
 from hookline.core.hook import HookSpec
 from hookline.core.paths import Directories, Paths, find_paths, project_root
 from hookline.core.result import Blocked
@@ -252,7 +253,8 @@ def _loaded(place: _Place, sources: Sources, store: TrustStore | None) -> Loaded
         gate=_gate(store, sources),
     )
     root = place.root() if sources.agents_door else ""
-    names = tuple(dict.fromkeys((root, os.path.realpath(root)))) if root else ()
+    # A folder above everything that is the person's is no project.
+    names = (root,) if root and not is_inside(place.home, (root,)) else ()
     loaded = replace(loaded, settings=replace(loaded.settings, state_dir=place.paths.state, agents_project=names))
     for other in () if config else sources.others:
         loaded = _with_others(loaded, load(

@@ -20,7 +20,7 @@ from hookline.core.isolation import MAIN
 from hookline.core.paths import find_paths
 from hookline.core.result import RunResult
 from hookline.runners.command import CommandRunner
-from hookline.runners.environ import child_environ
+from hookline.runners.environ import hook_environ
 from hookline.runners.prompt import Fence
 from hookline.runners.snapshot import ChatTurn, NotASnapshotError, Snapshot, decode, read_snapshot, snapshot_payload
 
@@ -158,7 +158,7 @@ class AgentRunner:
                 stop=job.stop,
                 timeout=job.spec.timeout,
                 cwd=job.call.cwd or job.event.cwd,
-                environ=child_environ(job.event.environ, job.call.unset, job.call.environ),
+                environ=hook_environ(job, job.event.environ)[0],
             ),
             self._tools,
         )

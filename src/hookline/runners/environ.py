@@ -19,7 +19,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import dataclass
-from hookline.core.code_variables import CODE_VARIABLES
+from hookline.core.code_variables import foreign_parts, is_inside
 from hookline.core.paths import private_dir
 
 if TYPE_CHECKING:
@@ -53,13 +53,6 @@ def child_environ(caller: Mapping[str, str], unset: frozenset[str], laid_over: M
 
 # ── code from the project ────────────────────────────────────────────────────────────────────────────
 
-#: Of these, every word may be a path; the others are lists of paths.
-_OPTIONS = frozenset(
-    {"NODE_OPTIONS", "RUBYOPT", "PERL5OPT", "PERL5DB", "JAVA_TOOL_OPTIONS", "BUN_OPTIONS", "LUA_INIT", "LD_PRELOAD"}
-)
-_OF_THE_PERSON = ("/", "~/", "$HOME/", "${HOME}/")
-
-
 def hook_environ(job: Job, caller: Mapping[str, str]) -> tuple[dict[str, str], tuple[str, ...]]:
     """The environment of a hook, with notes on what was left out of the caller's.
 
@@ -67,7 +60,9 @@ def hook_environ(job: Job, caller: Mapping[str, str]) -> tuple[dict[str, str], t
     make an approved hook, or one of a person's own at the agents' door, load code that nobody approved.
     """
     approved = job.approved
-    projects = job.settings.agents_project or ((approved.root,) if approved is not None else ())
+    projects = job.settings.agents_project
+    if not projects and approved is not None and not is_inside(os.path.expanduser("~"), (approved.root,)):
+        projects = (approved.root,)
     notes: list[str] = []
     if projects:
         caller = _without_project_code(caller, projects, approved, notes)
@@ -107,38 +102,16 @@ def _without_project_code(
     caller: Mapping[str, str], projects: tuple[str, ...], approved: ApprovedFiles | None, notes: list[str]
 ) -> Mapping[str, str]:
     changed: dict[str, str] = {}
-    for name in (*CODE_VARIABLES.intersection(caller), "PATH"):
-        value = caller.get(name, "")
-        parts = value.replace("=", " ").replace(",", " ").split() if name in _OPTIONS else value.split(os.pathsep)
-        bad = [part for part in parts if _is_from_project(name, part, projects, approved)]
+    for name, value in caller.items():
+        bad = foreign_parts(name, value, projects, approved.is_covered if approved is not None else None)
         if not bad:
             continue
-        kept = [] if name in _OPTIONS else [part for part in parts if part not in bad]
-        changed[name] = os.pathsep.join(kept)
+        changed[name] = os.pathsep.join(part for part in value.split(os.pathsep) if bad != [value] and part not in bad)
         shown = ", ".join(part or "an empty entry" for part in bad)
         notes.append(f"{name}: {shown} was left out, since code would be loaded from the project; covers can name it")
     if not changed:
         return caller
     return {name: changed.get(name, value) for name, value in caller.items() if changed.get(name) != ""}
-
-
-def _is_from_project(name: str, part: str, projects: tuple[str, ...], approved: ApprovedFiles | None) -> bool:
-    if name in _OPTIONS:
-        part = part[2:] if part[:2] in {"-r", "-I"} else part
-        if (
-            not part
-            or part[0] == "-"
-            or (part[0] not in "./~$" and not os.path.exists(os.path.join(projects[0], part)))
-        ):
-            return False
-    if not part.startswith(_OF_THE_PERSON):
-        return True  # it means whatever directory the hook runs in
-    if part[0] != "/":
-        return False
-    home = os.path.expanduser("~")
-    # A folder above everything that is the person's is no project.
-    inside = any(f"{part}/".startswith(f"{one}/") and not f"{home}/".startswith(f"{one}/") for one in projects)
-    return inside and not (approved is not None and approved.is_covered(part))
 
 
 class EnvironCache:

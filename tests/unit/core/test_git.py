@@ -33,3 +33,10 @@ def test_a_filter_of_ones_own_is_told_from_one_of_the_repository(
 def test_variables_that_select_another_repository_are_left_out() -> None:
     own = git_environ({"GIT_DIR": "/elsewhere", "HOME": "/h"}, SHA1)
     assert (own.get("GIT_DIR"), own["HOME"], own["GIT_ATTR_SOURCE"]) == (None, "/h", SHA1)
+
+
+@pytest.mark.parametrize("home", ["/checkout/home", "/proc/self/cwd/home", "home", "/checkout/../checkout"])
+def test_variables_that_name_programs_are_left_out(home: str) -> None:
+    given = {"GIT_CONFIG_GLOBAL": "x", "GIT_CONFIG_COUNT": "1", "GIT_TRACE": "/f", "HOME": home, "XDG_CONFIG_HOME": "/own"}
+    own = git_environ(given, checkout="/checkout")
+    assert set(own) & set(given) == {"XDG_CONFIG_HOME"}

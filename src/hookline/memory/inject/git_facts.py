@@ -50,12 +50,12 @@ def git_facts(checkout: str, environ: Mapping[str, str]) -> GitFacts | None:
     until = monotonic() + TIMEOUT
     status: Popen[bytes] | None = None
     try:
-        asked = _git(checkout, git_environ(environ), *CONFIG)
+        asked = _git(checkout, git_environ(environ, checkout=checkout), *CONFIG)
         printed = _output(asked, until)
         if printed is None:
             return GitFacts(branch=current_branch(checkout), uncounted=_SLOW)
         filters, empty_tree = read_config(printed.decode("utf-8", "replace"), asked.returncode)
-        own = git_environ(environ, empty_tree)
+        own = git_environ(environ, empty_tree, checkout)
         status = None if filters else _git(checkout, own, *STATUS, "--porcelain", "--untracked-files=normal")
         log = _git(checkout, own, "log", "-1", "--no-color", "--format=%h %s")
     except (OSError, ValueError):
