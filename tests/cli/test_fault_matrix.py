@@ -27,6 +27,7 @@ from hookline.daemon.protocol import ACCEPTED
 from hookline.deploy.plan import entry_commands, own_entries
 from hookline.deploy.registration import EntryCaller, registrations
 from hookline.dialects.event_lookup import native_events
+from hookline.state.own_guards import accept
 
 PAYLOADS = Path(__file__).parent.parent / "payloads"
 FILES = {
@@ -83,7 +84,7 @@ class Deployed:
         """As the person wants it: the guard that was deployed does not stay in force."""
         self.config.unlink(missing_ok=True)
         self.config.write_text(text)
-        (self.home / ".local/state/hookline/own-guards.json").unlink(missing_ok=True)
+        accept(str(self.home / ".local/state/hookline"), str(self.config))
 
     def environ(self) -> dict[str, str]:
         return {

@@ -76,6 +76,11 @@ def test_what_tightens_or_shows_works_inside_an_agent(deployed: Project, words: 
     assert inside(deployed, *words).code in {0, 1}
 
 
+def test_a_deleted_manifest_frees_nothing(deployed: Project) -> None:
+    (deployed.home / ".local/state/hookline/deployed.json").unlink()
+    assert inside(deployed, "trust", "--yes").code == 64
+
+
 def test_a_variable_counts_where_there_is_no_terminal(deployed: Project) -> None:
     assert deployed.run("trust", "--yes", CLAUDECODE="1").code == 64
 
@@ -113,8 +118,12 @@ def test_a_deployment_that_loosens_is_refused_inside_an_agent(deployed: Project,
     assert settings.read_bytes() == before
 
 
-def test_another_configuration_directory_takes_no_entry_out(deployed: Project) -> None:
+@pytest.mark.parametrize("text", ["", GUARD.replace("exit 2", "exit 0")])
+def test_an_agent_points_no_entry_to_another_directory(deployed: Project, text: str) -> None:
     settings = deployed.home / ".claude" / "settings.json"
     before = settings.read_bytes()
-    inside(deployed, "deploy", "--agent", "claude", XDG_CONFIG_HOME=str(deployed.home / "empty"))
+    other = deployed.home / "other" / "hookline" / "hookline.toml"
+    other.parent.mkdir(parents=True)
+    other.write_text(text)
+    inside(deployed, "deploy", "--agent", "claude", XDG_CONFIG_HOME=str(deployed.home / "other"))
     assert settings.read_bytes() == before

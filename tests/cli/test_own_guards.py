@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -56,6 +57,75 @@ def test_a_changed_guard_stays_in_force_and_every_answer_says_so(deployed: Proje
 
 def test_a_guard_whose_file_is_gone_stays_in_force(deployed: Project) -> None:
     own_file(deployed).unlink()
+    assert ask(deployed)[0] == "no"
+
+
+SOURCES = {
+    "native": ("more.toml", GUARD),
+    "letta": (
+        "letta.json",
+        '{"hooks": {"PreToolUse": [{"matcher": "*", "hooks": [{"type": "command", "command": "echo no >&2; exit 2"}]}]}}',
+    ),
+}
+
+
+@pytest.mark.parametrize("what", ["table", "file", "both"])
+@pytest.mark.parametrize("dialect", SOURCES)
+def test_a_guard_of_a_source_stays_in_force(deployed: Project, dialect: str, what: str) -> None:
+    name, text = SOURCES[dialect]
+    file = own_file(deployed).with_name(name)
+    file.write_text(text)
+    own_file(deployed).write_text(f"[[source]]\ndialect = '{dialect}'\npath = '{name}'\n")
+    assert deployed.run("deploy", "--agent", "claude").code == 0
+    assert ask(deployed) == ("no", "")
+    if what != "file":
+        own_file(deployed).write_text("")
+    if what != "table":
+        file.unlink()
+    reason, notice = ask(deployed)
+    assert reason == "no"
+    assert f"{file}: " in notice
+    assert "stays in force as it was" in notice
+
+
+def entry(project: Project) -> str:
+    """The reason for which the entry in the agent's file refuses."""
+    settings = json.loads((project.home / ".claude/settings.json").read_text())
+    done = subprocess.run(
+        ["/bin/sh", "-c", settings["hooks"]["PreToolUse"][0]["hooks"][0]["command"]],
+        input=json.dumps({**PAYLOAD, "tool_name": "Bash"}), cwd=project.path, capture_output=True, text=True, check=False,
+        env={"PATH": os.environ["PATH"], "HOME": str(project.home), "HOOKLINE_DAEMON": "off"}, timeout=100,
+    )  # fmt: skip
+    said = json.loads(done.stdout or "{}").get("hookSpecificOutput", {})
+    return str(said.get("permissionDecisionReason", ""))
+
+
+@pytest.mark.parametrize("name", ["deployed.json", "own-guards.json"])
+@pytest.mark.parametrize("text", [None, "{}", "damaged"])
+def test_a_deployment_whose_ledger_is_gone_refuses(deployed: Project, name: str, text: str | None) -> None:
+    file = deployed.home / ".local/state/hookline" / name
+    assert entry(deployed) == "no"
+    own_file(deployed).write_text("")
+    if text is None:
+        file.unlink()
+    else:
+        file.write_text(text)
+    kept = name == "deployed.json"
+    assert ("no" if kept else "hookline deploy") in entry(deployed)
+
+
+def test_a_deployment_without_its_state_directory_refuses_until_it_is_deployed_again(deployed: Project) -> None:
+    shutil.rmtree(deployed.home / ".local/state/hookline")
+    own_file(deployed).unlink()
+    assert "hookline deploy" in entry(deployed)
+    own_file(deployed).write_text(GUARD)
+    assert deployed.run("deploy", "--agent", "claude").code == 0
+    assert entry(deployed) == "no"
+
+
+def test_a_pipe_in_the_files_place_is_not_waited_for(deployed: Project) -> None:
+    own_file(deployed).unlink()
+    os.mkfifo(own_file(deployed))
     assert ask(deployed)[0] == "no"
 
 

@@ -72,6 +72,16 @@ def test_a_deleted_configuration_is_missed(guarded: Project) -> None:
     assert "guard" in ask(guarded, guarded.path)
 
 
+def test_approvals_that_were_deleted_are_missed(guarded: Project) -> None:
+    (guarded.home / ".claude").mkdir()
+    assert guarded.run("deploy", "--agent", "claude").code == 0
+    for file in (guarded.home / ".local/state/hookline").glob("trust.json*"):
+        file.unlink()
+    assert "trust.json is gone, though hooks were approved" in ask(guarded, guarded.path)
+    assert guarded.run("trust", "--yes").code == 0
+    assert ask(guarded, guarded.path) == "no"
+
+
 def test_another_name_of_the_project_is_the_project(guarded: Project) -> None:
     link = guarded.home / "link"
     link.symlink_to(guarded.path)

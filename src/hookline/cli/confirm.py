@@ -6,18 +6,22 @@ import os
 import sys
 
 from hookline.cli.output import confirm, safe
-from hookline.core.paths import FILE, Paths, find_paths
+from hookline.config import ProjectGate, load
+from hookline.config.kept_guards import is_guard
+from hookline.core.paths import FILE, find_paths
 from hookline.engine.build import READ_ONLY, Sources, load_runtime
 from hookline.state import own_guards
 from hookline.state.protection import find_agent_above, is_protected
 
 
-def keep_own_files(paths: Paths) -> None:
-    """What the person's own file says now is what they want, unless an agent runs this. Raises StateError."""
+def keep_own_files(home: str) -> None:
+    """What the person's own files say now is what they want, unless an agent runs this. Raises StateError."""
+    paths = find_paths(os.environ, home)
     if find_agent_above(os.getpid(), os.environ) and is_protected(paths.state):
         return
-    path = os.path.join(paths.config, FILE)
-    own_guards.keep(paths.state, {path: own_guards.read_own(path)})
+    own = load(cwd=home, home=home, environ=os.environ, paths=paths, gate=ProjectGate("approved")).specs
+    files = {spec.origin.file: spec.dialect for spec in own if spec.origin.layer == "user" and is_guard(spec)}
+    own_guards.keep(paths.state, files | {os.path.join(paths.config, FILE): "native"})
 
 
 def ask_about_changes() -> None:
@@ -25,21 +29,22 @@ def ask_about_changes() -> None:
     home = os.environ.get("HOME") or os.path.expanduser("~")
     state = find_paths(os.environ, home).state
     kept = own_guards.read_kept(state)
-    if all(own_guards.read_own(path) == text for path, text in kept.items()) or find_agent_above(
+    changed = {path: now for path, (text, _) in kept.items() if (now := own_guards.read_own(path)) != text}
+    if all(own_guards.was_declined(state, *one) for one in changed.items()) or find_agent_above(
         os.getpid(), os.environ
     ):
         return
     runtime = load_runtime(Sources(), READ_ONLY)
     runtime.engine.close()
-    for path in (path for path in kept if any(line.startswith(f"{path}: ") for line in runtime.held)):
-        now = own_guards.read_own(path)
-        if own_guards.was_declined(state, path, now):
-            continue
-        _show_difference(path, kept[path], now)
-        if confirm("A guard that is deployed has changed. Is this change yours?"):
-            own_guards.keep(state, {**kept, path: now})
-        else:
-            own_guards.decline(state, path, now)
+    if not runtime.held:
+        return
+    for path, now in changed.items():
+        _show_difference(path, kept[path][0], now)
+    if confirm("A guard that is deployed has changed. Is this change yours?"):
+        keep_own_files(home)
+        return
+    for one in changed.items():
+        own_guards.decline(state, *one)
 
 
 def _show_difference(path: str, before: str, after: str) -> None:

@@ -5,23 +5,29 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hookline.config.layers import LayerLoader
-from hookline.config.load import Loaded, parse_native
+from hookline.config.load import Loaded, parse_native, syntax_for
 from hookline.core._dataclass import replace
 from hookline.core.event import GUARDED, event_kind
 from hookline.core.hook import HookSpec
+from hookline.dialects import dialect_named
 from hookline.dialects.base import Lookup
 
 
-def with_kept_guards(loaded: Loaded, kept: Mapping[str, str], lookup: Lookup) -> tuple[Loaded, tuple[str, ...]]:
-    """The hooks with those guards of ``kept`` (path -> text) that are not there as they were, and a line for each.
+def with_kept_guards(
+    loaded: Loaded, kept: Mapping[str, tuple[str, str]], lookup: Lookup
+) -> tuple[Loaded, tuple[str, ...]]:
+    """The hooks with those guards of ``kept`` (path -> text and dialect) that are not there as they were, and a line for
+    each file.
 
     What was added counts at once. A guard that was changed is replaced by the one that was kept.
     """
     lines: list[str] = []
     specs = loaded.specs
-    for path, text in kept.items():
+    for path, (text, dialect) in kept.items():
         written = [spec for spec in specs if spec.origin.file == path]
-        lost = [guard for guard in _guards(path, text, lookup) if not any(_same(guard, spec) for spec in written)]
+        lost = [
+            guard for guard in _guards(path, text, dialect, lookup) if not any(_same(guard, spec) for spec in written)
+        ]
         slots = {(guard.name, guard.event) for guard in lost}
         changed = {spec.id for spec in written if (spec.name, spec.event) in slots}
         specs = (*lost, *(spec for spec in specs if spec.id not in changed))
@@ -34,13 +40,18 @@ def with_kept_guards(loaded: Loaded, kept: Mapping[str, str], lookup: Lookup) ->
 _CONFIRM = "to accept the change, in a terminal of your own: hookline deploy"
 
 
-def _guards(path: str, text: str, lookup: Lookup) -> list[HookSpec]:
-    reading = LayerLoader(lookup=lookup)
-    layer = reading.parse(path, text, "user", "toml")
-    return [spec for spec in parse_native(reading, layer) if _is_guard(spec)] if layer else []
+def _guards(path: str, text: str, dialect: str, lookup: Lookup) -> list[HookSpec]:
+    reading, speaker = LayerLoader(lookup=lookup), dialect_named(dialect)
+    layer = reading.parse(path, text, "user", syntax_for(speaker, path))
+    if layer is None:
+        return []
+    if dialect != "native":
+        return list(filter(is_guard, reading.parsed(speaker, [layer])))
+    lazy = reading.parsed(dialect_named("lazy"), [layer]) if isinstance(layer.tree.get("hooks"), dict) else ()
+    return list(filter(is_guard, (*parse_native(reading, layer), *lazy)))
 
 
-def _is_guard(spec: HookSpec) -> bool:
+def is_guard(spec: HookSpec) -> bool:
     return spec.enabled and spec.mode == "sync" and spec.event in GUARDED and event_kind(spec.event).deniable
 
 

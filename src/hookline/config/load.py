@@ -110,7 +110,7 @@ def _named_files(
     """Files that somebody named are all of one dialect; without a name it is ours."""
     speaker = speaker or dialect_named(_NATIVE)
     paths = [os.path.normpath(_from_home(reading.lookup.home, cwd, file)) for file in files]
-    places = [ConfigPlace(path=path, layer=COMMAND_LINE, syntax=_syntax_of(speaker, path)) for path in paths]
+    places = [ConfigPlace(path=path, layer=COMMAND_LINE, syntax=syntax_for(speaker, path)) for path in paths]
     layers = reading.load_layers(places, speaker.name, required=True)
     if speaker.name == _NATIVE:
         return _native(reading, layers, ()), layers
@@ -122,7 +122,7 @@ def _from_home(home: str, cwd: str, file: str) -> str:
     return os.path.join(home, file[2:]) if file.startswith("~/") else os.path.join(cwd, file)
 
 
-def _syntax_of(speaker: Dialect, file: str) -> Syntax:
+def syntax_for(speaker: Dialect, file: str) -> Syntax:
     """A dialect has one syntax, except that Lectic's YAML also stands at the top of a conversation."""
     return "lec" if speaker.syntax == "yaml" and file.endswith((".lec", ".md")) else speaker.syntax
 
@@ -232,7 +232,7 @@ def _existing(candidates: tuple[str, ...]) -> str:
 def _named_layer(reading: LayerLoader, source: SourceTable, speaker: Dialect, path: str) -> Layer | None:
     """A file that a source names must be there; the problem points at the line that names it."""
     before = len(reading.problems)
-    layer = reading.layer(path, source.where.layer.name, _syntax_of(speaker, path), speaker.name, required=True)
+    layer = reading.layer(path, source.where.layer.name, syntax_for(speaker, path), speaker.name, required=True)
     if layer is None and not os.path.lexists(path):
         del reading.problems[before:]
         fix = "create it, correct the path, or take the source out"

@@ -31,7 +31,9 @@ CODE_VARIABLES = CODE_PATHS | _OPTIONS | _SOURCES
 _PLACES = frozenset({"PATH", "HOME", "XDG_CONFIG_HOME"})
 
 #: An option that loads what follows, in the same word or in the next.
-_LOADS = re.compile(r"--(?:require|import|preload|(?:experimental-)?loader|openssl-config|env-file\w*)(?==|$)|-[rIMmdex]")
+_LOADS = re.compile(
+    r"--(?:require|import|preload|(?:experimental-)?loader|openssl-config|env-file\w*)(?==|$)|-[rIMmdex]"
+)
 _PLAIN = re.compile(r"--?\w[\w.-]*(?:=[\w.%-]*)?|[\w.+-]+")
 _OF_THE_PERSON = re.compile(r"(?:~|\$HOME|\$\{HOME\})/([^$`]*)")
 
@@ -43,7 +45,9 @@ def foreign_parts(
     if name in _SOURCES or name.startswith(_SOURCE_PREFIXES):
         return [value]
     if name in _OPTIONS:
-        return [value] if _loads_code(re.split(r"[\s,:]+" if name == "LD_PRELOAD" else r"[\s,]+", value), projects) else []
+        return (
+            [value] if _loads_code(re.split(r"[\s,:]+" if name == "LD_PRELOAD" else r"[\s,]+", value), projects) else []
+        )
     if name not in CODE_PATHS and name not in _PLACES:
         return []
     foreign = [part for part in value.split(os.pathsep) if _is_foreign(part, projects)]

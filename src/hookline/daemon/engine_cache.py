@@ -296,6 +296,7 @@ def _key(request: AgentRequest) -> Hashable:
         arguments.dialect,
         named,
         bool(request.incoming.session),
+        arguments.directories is not None,
         where,
     )
 

@@ -11,6 +11,7 @@ from hookline.core._dataclass import dataclass, field, replace
 from hookline.core.code_variables import is_inside
 from hookline.core.hook import HookSpec
 from hookline.core.paths import Directories, Paths, find_paths, project_root
+from hookline.core.problem import Problem
 from hookline.core.result import Blocked
 from hookline.core.settings import RecordSettings
 from hookline.dialects.base import FOREIGN
@@ -25,6 +26,7 @@ from hookline.engine.eligibility import (
 )
 from hookline.engine.engine import Engine
 from hookline.state.disabled import Switches, switches_at
+from hookline.state.protection import OWN_GUARDS
 from hookline.state.record.store import Store
 from hookline.state.trust import Approval, TrustStore, Verdict
 
@@ -87,6 +89,8 @@ class Sources:
     inspect: bool = False
     #: An agent calls: a variable cannot switch hooks off, except those that ask a model.
     agents_door: bool = False
+    #: An entry calls that names its directories: what its deployment left there is expected.
+    registered: bool = False
     #: The agent that runs its own hooks itself, where neither files nor a dialect were named; else the calling one.
     asked_by: str = ""
     #: Hooks that the caller has read itself (a conversation's).
@@ -162,15 +166,25 @@ def load_runtime(sources: Sources, stores: StoreOptions = _KEEP_ALL) -> Runtime:
     )
 
 
+_RESTORE = "in a terminal of your own: hookline deploy"
+
+
 def _with_kept_guards(loaded: Loaded, place: _Place, sources: Sources) -> tuple[Loaded, tuple[str, ...]]:
     """One's own guards as they were deployed, where somebody has changed them since."""
     state = place.paths.state
-    if sources.config or sources.dialect or not os.path.exists(os.path.join(state, "own-guards.json")):
+    deployed = os.path.exists(os.path.join(state, OWN_GUARDS))
+    if sources.config or sources.dialect or not (deployed or sources.registered):
         return loaded, ()
-    from hookline.state.own_guards import read_kept, read_own  # only who has deployed has guards that are kept
+    from hookline.state import own_guards  # only who has deployed has guards that are kept
 
-    kept = read_kept(state)
-    if all(read_own(path) == text for path, text in kept.items()):
+    if sources.registered and (lost := own_guards.find_lost(state)):
+        finding = "hookline was deployed with this file, and it is gone or damaged"
+        loaded = replace(loaded, problems=(*loaded.problems, Problem(file=lost, finding=finding, fix=_RESTORE)))
+    read = {source.path for source in loaded.sources}
+    # A file that is no longer named by the one above it is not read, and its guards are gone with that.
+    now = own_guards.read_kept(state)
+    kept = {path: one for path, one in now.items() if path not in read or own_guards.read_own(path) != one[0]}
+    if not kept:
         return loaded, ()
     from hookline.config.discover import lookup_for  # only a changed file needs these
     from hookline.config.kept_guards import with_kept_guards

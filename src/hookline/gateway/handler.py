@@ -59,6 +59,7 @@ def hook_sources(request: AgentRequest, environ: Mapping[str, str] | None = None
         others=request.others,
         agent=arguments.agent,
         agents_door=True,
+        registered=arguments.directories is not None,
     )
 
 

@@ -53,6 +53,7 @@ def child_environ(caller: Mapping[str, str], unset: frozenset[str], laid_over: M
 
 # ── code from the project ────────────────────────────────────────────────────────────────────────────
 
+
 def hook_environ(job: Job, caller: Mapping[str, str]) -> tuple[dict[str, str], tuple[str, ...]]:
     """The environment of a hook, with notes on what was left out of the caller's.
 

@@ -1,4 +1,4 @@
-"""One's own configuration as it was when it was last deployed or confirmed.
+"""One's own files with guards as they were when they were last deployed or confirmed.
 
 An agent can edit the person's own file with any tool. So a guard that was deployed stays in force as it was until a person
 confirms the change: with ``hookline deploy``, or when a command at a terminal asks.
@@ -13,41 +13,49 @@ from collections.abc import Mapping
 from typing import Any
 
 from hookline.core.file_tracking import note
-from hookline.core.files import lock, write_json
+from hookline.core.files import lock, read_text, write_json
+from hookline.state.protection import MANIFEST, OWN_GUARDS
 
-_FILE = "own-guards.json"
+#: Bytes of a file of one's own; a larger one is none.
+_LARGEST = 4 << 20
 
 
-def read_kept(state: str) -> dict[str, str]:
-    """Path -> text of every file that is kept; none where nothing was deployed."""
-    return {path: one["text"] for path, one in _read(state).items()}
+def read_kept(state: str) -> dict[str, tuple[str, str]]:
+    """Path -> text and dialect of every file that is kept; none where nothing was deployed."""
+    return {path: (one["text"], str(one.get("dialect", "native"))) for path, one in _read(state).items()}
+
+
+def find_lost(state: str) -> str:
+    """Of what every deployment leaves in its state directory, the file that is gone or damaged; "" if all is there."""
+    path = os.path.join(state, MANIFEST)
+    note(path)
+    if (read_text(path) or "").strip() in {"", "{}"}:
+        return path
+    return "" if _read(state) else os.path.join(state, OWN_GUARDS)
 
 
 def keep(state: str, files: Mapping[str, str]) -> None:
-    """These texts are what the person wants. Raises StateError."""
-    _write(state, {path: {"text": text} for path, text in files.items()})
+    """As these files (path -> dialect) are now, the person wants them. Raises StateError."""
+    _write(state, {path: {"text": read_own(path), "dialect": dialect} for path, dialect in files.items()})
 
 
 def accept(state: str, path: str) -> None:
     """The person has changed this file with a command of ours. Raises StateError."""
-    kept = read_kept(state)
+    kept = _read(state)
     if path in kept:
-        keep(state, {**kept, path: read_own(path)})
+        _write(state, {**kept, path: {**kept[path], "text": read_own(path)}})
 
 
 def read_own(path: str) -> str:
     """A file as it is compared; "" where there is none."""
-    try:
-        with open(path, encoding="utf-8", errors="replace", newline="") as file:
-            return file.read()
-    except OSError:
-        return ""
+    note(path)
+    return read_text(path, _LARGEST) or ""
 
 
 def forget(state: str) -> None:
     """Nothing is deployed any more."""
     with contextlib.suppress(FileNotFoundError):
-        os.unlink(os.path.join(state, _FILE))
+        os.unlink(os.path.join(state, OWN_GUARDS))
 
 
 def was_declined(state: str, path: str, text: str) -> bool:
@@ -63,13 +71,13 @@ def decline(state: str, path: str, text: str) -> None:
 
 
 def _write(state: str, kept: Mapping[str, Any]) -> None:
-    path = os.path.join(state, _FILE)
+    path = os.path.join(state, OWN_GUARDS)
     with lock(path):
         write_json(path, kept)
 
 
 def _read(state: str) -> dict[str, dict[str, Any]]:
-    path = os.path.join(state, _FILE)
+    path = os.path.join(state, OWN_GUARDS)
     note(path)
     try:
         with open(path, encoding="utf-8") as file:

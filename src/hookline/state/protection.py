@@ -17,6 +17,8 @@ from hookline.core.processes import ancestor_commands, can_see_ancestors
 
 #: What was deployed, in the state directory. Kept by ``hookline.deploy.apply``.
 MANIFEST = "deployed.json"
+#: One's own guards as they were deployed, beside it. Kept by ``own_guards``.
+OWN_GUARDS = "own-guards.json"
 #: Arguments of a process among which its program is looked for: an interpreter and its options may come first.
 _LOOKED_AT = 6
 #: Our own commands that let a model run tools.
@@ -37,12 +39,13 @@ def require_outside_agent(state: str, doing: str) -> None:
 
 
 def is_protected(state: str) -> bool:
-    """Whether a registration names this state directory. One that cannot be read may name it."""
+    """Whether a registration names this state directory. One that cannot be read may name it, and the manifest alone
+    may have been deleted."""
     try:
         with open(os.path.join(state, MANIFEST), "rb") as file:
             return file.read(64).strip() not in {b"", b"{}"}
     except FileNotFoundError:
-        return False
+        return os.path.lexists(os.path.join(state, OWN_GUARDS))
     except OSError:
         return True
 

@@ -37,6 +37,12 @@ def test_variables_that_select_another_repository_are_left_out() -> None:
 
 @pytest.mark.parametrize("home", ["/checkout/home", "/proc/self/cwd/home", "home", "/checkout/../checkout"])
 def test_variables_that_name_programs_are_left_out(home: str) -> None:
-    given = {"GIT_CONFIG_GLOBAL": "x", "GIT_CONFIG_COUNT": "1", "GIT_TRACE": "/f", "HOME": home, "XDG_CONFIG_HOME": "/own"}
+    given = {
+        "GIT_CONFIG_GLOBAL": "x",
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_TRACE": "/f",
+        "HOME": home,
+        "XDG_CONFIG_HOME": "/own",
+    }
     own = git_environ(given, checkout="/checkout")
     assert set(own) & set(given) == {"XDG_CONFIG_HOME"}

@@ -118,7 +118,7 @@ def run(args: Namespace) -> int:
         require_outside_agent(find_paths(os.environ, home).state, "approve its own registration")
     only = canonical_events(args.events)
     if not (args.status or args.dry_run):
-        keep_own_files(find_paths(os.environ, home))
+        keep_own_files(home)
     requirements = Requirements(
         here=here, home=home, known=known, only=only, anew=not args.status, door=args.door or "",
         build=not (args.status or args.dry_run), forecast=args.dry_run,
@@ -131,6 +131,7 @@ def run(args: Namespace) -> int:
     versions = {} if args.dry_run else agent_versions([aim.agent for aim in chosen], os.environ, home)
     rows = [_row(aim, requirements, ledger, args, versions.get(aim.agent.name, "")) for aim in chosen]
     if not args.dry_run:
+        keep_own_files(home)  # an agent's file may be a source of hooks, too
         remove_http_token(os.environ)
     _print_rows(rows, args)
     return int(any(row["findings"] for row in rows))
@@ -181,21 +182,21 @@ def _approve(ledger: apply.Ledger, requirements: Requirements, note: str, *, ask
 
 
 def _loosened_inside_agent(one: FilePlan, state: str) -> str:
-    """Why an agent may not write this: entries that it has would be gone."""
-    if not _entry_events(one.before) - _entry_events(one.after):
+    """Why an agent may not write this: entries that it has would be gone, or name other directories."""
+    if not _entries(one.before) - _entries(one.after):
         return ""
     try:
-        require_outside_agent(state, "take events out of its own registration")
+        require_outside_agent(state, "change its own registration")
     except UsageError as error:
         return str(error)
     return ""
 
 
-def _entry_events(text: str | None) -> set[str]:
+def _entries(text: str | None) -> set[str]:
     try:
-        return {entry.event for entry in own_entries(text)} if text else set()
-    except JsonError:
-        return set()
+        return {f"{entry.event} {entry.value}" for entry in own_entries(text)} if text else set()
+    except JsonError:  # a plugin is ours alone
+        return {text or ""}
 
 
 def _write(aim: AgentFile, one: FilePlan, requirements: Requirements, ledger: apply.Ledger, version: str) -> str:

@@ -7,14 +7,15 @@ import os
 import threading
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, cast
 
 from hookline.core._dataclass import EMPTY, replace
 from hookline.core.file_tracking import note
-from hookline.core.files import lock, write_json
+from hookline.core.files import lock, read_text, write_json
 from hookline.core.hook import FILE_EVENT, HookSpec, OnFailure
 from hookline.core.paths import repository_root, unusable, upwards
+from hookline.state.protection import MANIFEST
 from hookline.state.trust.covered import Cover, CoveredFiles, Pins, Watch
 from hookline.state.trust.digest import Digests, Signature, definition_digest, file_signature
 from hookline.state.trust.judge import Approval, Judgement, Verdict, judge
@@ -220,8 +221,9 @@ class TrustStore:
     def _read(self) -> tuple[Approval, ...]:
         note(self.path)
         if file_signature(self.path) is None:
-            self.note = _unreadable(self.path)
-            return self._read_expected(())
+            expected = self._read_expected(())
+            self.note = _unreadable(self.path) or ("" if expected else _lost(self.path))
+            return expected
         try:
             with open(self.path, encoding="utf-8", errors="surrogateescape") as file:
                 tree = json.load(file)
@@ -272,6 +274,15 @@ def _unreadable(path: str) -> str:
     except OSError as error:
         return f"{unusable(path, error)}; until then nothing of a project is trusted"
     return f"{path} is not a readable file; nothing of a project is trusted"
+
+
+def _lost(path: str) -> str:
+    """Approvals that were deleted: the registration was made for projects in which something was approved."""
+    manifest = read_text(os.path.join(os.path.dirname(path), MANIFEST))
+    with suppress(ValueError, AttributeError, RecursionError):
+        if manifest and any(one.get("roots") for one in json.loads(manifest).values()):
+            return f"{path} is gone, though hooks were approved; until they are approved again, hooks of projects fail"
+    return ""
 
 
 def _approval(item: Any) -> Approval:
