@@ -211,9 +211,28 @@ def test_a_hook_whose_event_is_not_registered_is_reported(project):
     project.run("deploy", "--agent", "claude")
     guarded(project, GUARD + '[[hook]]\nname = "later"\non = "Stop"\nshell = "true"\n')
     finding, fix = "Claude Code does not call hookline for Stop (hook later)", "hookline deploy --agent claude-code"
-    for command in ("check", "list", "status"):
+    for command in ("check", "list", "status", "trust"):
         told = project.run(command)
         assert finding in told.out + told.err, command
         assert fix in told.out + told.err, command
     start = called(project, line_of(project, "SessionStart"), "SessionStart")
     assert f"{finding}; to register it: {fix}" in json.loads(start.stdout)["systemMessage"]
+
+
+def test_the_command_names_the_scope_in_which_hookline_is_registered(project):
+    project.write(".hookline/hookline.toml", GUARD)
+    project.run("trust", "--yes")
+    project.run("deploy", "--agent", "claude", "--scope", "project")
+    project.write(".hookline/hookline.toml", GUARD + '[[hook]]\nname = "later"\non = "Stop"\nshell = "true"\n')
+    assert "hookline deploy --agent claude-code --scope project" in project.run("trust", "--yes").err
+
+
+def test_a_hook_on_an_event_that_no_registered_agent_fires_is_reported(project):
+    guarded(project, GUARD + '[[hook]]\nname = "batch"\non = "PostToolBatch"\nshell = "true"\n')
+    project.run("deploy", "--agent", "codex")
+    finding = "none of the registered agents (Codex) fires PostToolBatch (hook batch)"
+    for command in ("check", "list", "status", "trust"):
+        told = project.run(command)
+        assert finding in told.out + told.err, command
+    project.run("deploy", "--agent", "claude")
+    assert "PostToolBatch" not in project.run("check").out

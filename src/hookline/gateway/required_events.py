@@ -51,42 +51,66 @@ _SCOPES: tuple[Scope, ...] = ("user", "project", "local")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unregistered:
-    """Events that hooks need and for which the agent does not call hookline, so those hooks do not run."""
+    """Events that hooks need and for which no agent calls hookline, so those hooks do not run."""
 
-    agent: Agent
-    #: The agent's file that calls hookline for other events.
+    #: A file that calls hookline for other events.
     path: str
-    #: Canonical event -> why it is needed.
-    events: Mapping[str, tuple[str, ...]]
-
-    @property
-    def finding(self) -> str:
-        what = "; ".join(f"{event} ({', '.join(why)})" for event, why in self.events.items())
-        return f"{self.agent.title} does not call hookline for {what}"
-
-    @property
-    def fix(self) -> str:
-        return f"hookline deploy --agent {self.agent.name}"
+    finding: str
+    #: The command that helps, and what it does.
+    fix: str
+    does: str = "register it"
 
     def __str__(self) -> str:
-        return f"{self.finding}; to register it: {self.fix}"
+        return f"{self.finding}; to {self.does}: {self.fix}"
 
 
 def missing_events(
     specs: Iterable[HookSpec], agents: Iterable[Agent], cwd: str, home: str, environ: Mapping[str, str]
 ) -> Iterator[Unregistered]:
     """One for each agent that calls hookline, but not for all that its hooks need."""
-    hooks, root = tuple(specs), project_root(cwd, home)
+    hooks = tuple(specs)
     for agent in agents:
-        paths = [path for scope in _SCOPES if (path := agent.config_path(scope, root, home, environ)) is not None]
-        known = {path: events for path in paths if (events := entry_events(read_text(path, _LARGEST) or ""))}
-        if not known:
-            continue
+        known = _registered(agent, cwd, home, environ)
         there, native = frozenset[str]().union(*known.values()), native_events(agent)
-        needed = event_reasons(hooks, agent)
+        needed = event_reasons(hooks, agent) if known else {}
         missing = {event: why for event, why in needed.items() if event in native and native[event] not in there}
         if missing:
-            yield Unregistered(agent=agent, path=next(iter(known)), events=missing)
+            scope, path = next(iter(known))
+            option = "" if scope == "user" else f" --scope {scope}"
+            yield Unregistered(
+                path=path, finding=f"{agent.title} does not call hookline for {_list(missing)}",
+                fix=f"hookline deploy --agent {agent.name}{option}",
+            )  # fmt: skip
+
+
+def unfired_events(
+    specs: Iterable[HookSpec], agents: Iterable[Agent], cwd: str, home: str, environ: Mapping[str, str]
+) -> Iterator[Unregistered]:
+    """What hooks listen to and none of the agents that call hookline ever fires."""
+    calling = {agent.name: agent for agent in agents if _registered(agent, cwd, home, environ)}
+    fired = {event for agent in calling.values() for event in native_events(agent)}
+    fired |= {event for event, bases in BASES.items() if not fired.isdisjoint(bases)}
+    titles = ", ".join(agent.title for agent in calling.values())
+    for spec in specs if calling else ():
+        kind = EVENTS.get(spec.event)
+        if spec.enabled and kind is not None and kind.family == "agent" and kind.name not in fired:
+            finding = f"none of the registered agents ({titles}) fires {kind.name} (hook {spec.name})"
+            fix = f"hookline explain {kind.name} --agent all"
+            yield Unregistered(path=spec.origin.file, finding=finding, fix=fix, does="see which agents do")
+
+
+def _registered(
+    agent: Agent, cwd: str, home: str, environ: Mapping[str, str]
+) -> dict[tuple[Scope, str], frozenset[str]]:
+    """Scope and path of its files that call hookline, with the events for which they do."""
+    root = project_root(cwd, home)
+    paths = [(scope, path) for scope in _SCOPES if (path := agent.config_path(scope, root, home, environ)) is not None]
+    found = {one: frozenset(entry_events(read_text(one[1], _LARGEST) or "")) for one in paths}
+    return {one: events for one, events in found.items() if events}
+
+
+def _list(events: Mapping[str, tuple[str, ...]]) -> str:
+    return "; ".join(f"{event} ({', '.join(why)})" for event, why in events.items())
 
 
 def _reasons(spec: HookSpec, agent: Agent) -> Iterable[tuple[str, str]]:

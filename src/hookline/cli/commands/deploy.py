@@ -141,7 +141,8 @@ def _row(
     aim: AgentFile, requirements: Requirements, ledger: apply.Ledger, args: Namespace, version: str
 ) -> dict[str, Any]:
     """Plan and change one file; what cannot be done is reported, and does not stop the others."""
-    target, note, approved = aim.agent, aim.agent.note, []
+    target, note = aim.agent, aim.agent.note
+    approved: list[str] = []
     one = requirements.plan(aim)
     refused, backup = (
         one.refused

@@ -277,6 +277,7 @@ def _decide(runtime: Runtime, asking: list[HookSpec], files: list[_File], *, yes
     store = runtime.trust
     if store is None or not (asking or files or runtime.missing):
         print("Nothing to approve: every hook here is trusted." if runtime.loaded.specs else "No hooks here.")
+        _report_unregistered(runtime, ())
         return 0
     require_outside_agent(runtime.paths.state, "approve hooks")
     sys.stdout.flush()
@@ -289,9 +290,13 @@ def _decide(runtime: Runtime, asking: list[HookSpec], files: list[_File], *, yes
     done += [f"Approved {plural(len(files), 'file')} besides hooks."] if files else []
     done += [f"Removed {plural(len(runtime.missing), 'stale approval')}."] if runtime.missing else []
     print(" ".join(done))
+    _report_unregistered(runtime, asking)
+    return 0
+
+
+def _report_unregistered(runtime: Runtime, asking: Sequence[HookSpec]) -> None:
     for one in missing_registrations(runtime, asking):
         print(f"hookline: {safe(str(one))}", file=sys.stderr)
-    return 0
 
 
 def _renamed(runtime: Runtime, asking: list[HookSpec]) -> Iterator[Approval]:
