@@ -200,6 +200,32 @@ def test_what_long_gone_detached_hooks_left_is_swept_away(runner, job, tmp_path)
     assert not old.exists()
 
 
+def test_the_payload_of_a_detached_hook_is_in_no_folder_and_its_files_go_when_it_ends(runner, job, tmp_path):
+    out, enough = tmp_path / "out", tmp_path / "enough"
+    script = f"#!/bin/sh\nwhile [ ! -e {enough} ]; do sleep 0.02; done\ncat >{out}.new\nmv {out}.new {out}\n"
+    assert runner.start(job(script=script, stdin=b"s3cr3t-data")).error == ""
+    scratch = tmp_path / "state" / "tmp"
+    files = [file for file in scratch.rglob("*") if file.is_file()]
+    assert files
+    assert not any(b"s3cr3t-data" in file.read_bytes() for file in files)
+    enough.touch()
+    assert wait_for(out) == "s3cr3t-data"
+    assert eventually(lambda: list(scratch.iterdir()) == [])
+
+
+def test_what_detached_hooks_left_that_have_ended_is_swept_away(runner, job, tmp_path):
+    import subprocess
+
+    ended = subprocess.Popen(["true"], start_new_session=True)
+    ended.wait()
+    for name, pid in (("ended", ended.pid), ("runs", os.getpgrp())):
+        left = tmp_path / "state" / "tmp" / name
+        left.mkdir(parents=True)
+        (left / f".of-{pid}").write_text("")
+    assert runner.start(job("cat", stdin=b"x")).error == ""
+    assert [left.name for left in (tmp_path / "state" / "tmp").iterdir()] == ["runs"]
+
+
 def test_a_state_directory_that_cannot_be_used_is_a_failure_not_an_exception(runner, job, tmp_path):
     (tmp_path / "state").write_text("a file in the way")
     assert "cannot prepare the hook" in runner.run(job(script="#!/bin/sh\n")).error

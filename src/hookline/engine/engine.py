@@ -342,6 +342,9 @@ class Engine:
             )
         if type(self.recorder) is not NullRecorder:
             self.recorder.write(_make_record(event=event, decision=decision, specs=self._by_id, ms=ms))
+        elif not self.settings.record.enabled:  # whoever records nothing keeps no output either
+            for path in (path for outcome in decision.outcomes if outcome.raw for path in outcome.raw.spilled):
+                _remove(path)
 
     def _with_background_failures(self, event: Event) -> Event:
         """At the end of a run its background hooks are awaited, and their failure is the run's."""
@@ -383,6 +386,13 @@ class Engine:
 def _with_changes(event: Event, state: fold.State) -> Event:
     """The event with the changes of the hooks before."""
     return replace(event, data=state.data, mode=event.mode if state.mode is None else state.mode)
+
+
+def _remove(path: str) -> None:
+    try:
+        os.unlink(path)
+    except OSError:
+        return
 
 
 def _times_from(recorder: Recorder) -> Callable[[str, float], Sequence[float]] | None:

@@ -166,8 +166,8 @@ def _limited(launch: Launch, job: Job) -> Launch:
 
 def _start_detached(launch: Launch, workspace: Workspace) -> RunResult:
     payload = launch.stdin
-    # A pipe would need us to stay; a file can be read whenever the hook gets to it.
-    source = os.open(workspace.file("stdin", payload), os.O_RDONLY | os.O_CLOEXEC) if payload else None
+    # A pipe would need us to stay; a file can be read whenever the hook gets to it. Nobody else can: it has no name.
+    source = workspace.nameless("stdin", payload) if payload else None
     try:
         pid = detach(launch, source, None, None)
     except OSError as error:
@@ -175,15 +175,16 @@ def _start_detached(launch: Launch, workspace: Workspace) -> RunResult:
     finally:
         if source is not None:
             os.close(source)
-    workspace.leave()
-    threading.Thread(target=_reap, args=(pid,), name="hookline-reaper", daemon=True).start()
+    workspace.leave(pid)
+    threading.Thread(target=_reap, args=(pid, workspace), name="hookline-reaper", daemon=True).start()
     return RunResult(notes=launch.notes)
 
 
-def _reap(pid: int) -> None:
-    """Avoid a zombie if we outlive the hook. Its files stay, as detached hooks are promised."""
+def _reap(pid: int, workspace: Workspace) -> None:
+    """Avoid a zombie and files that nobody needs, if we outlive the hook."""
     with suppress(ChildProcessError):
         os.waitpid(pid, 0)
+    workspace.finish(pid)
 
 
 _DEFAULT_INTERPRETER = ("/bin/sh",)

@@ -234,7 +234,9 @@ def _file_variable(workspace: Workspace, variables: dict[bytes, bytes], name: by
     variables[name + b"_FILE"] = path
 
 
-#: Files of detached hooks are removed after this many seconds.
+#: What a file is called that tells which process the files of a detached hook are for.
+_OF = ".of-"
+#: Such files are removed when that process has ended, and after this many seconds.
 _KEEP = 7 * 24 * 3600.0
 #: The number of spilled outputs that are kept; each has a cap, so floods cannot fill the disk.
 _SPILLS = 32
@@ -271,14 +273,31 @@ class Workspace:
         write_private(path, content, mode=mode)
         return path
 
+    def nameless(self, name: str, content: bytes) -> int:
+        """An open file that is on no disk once everybody who has it open is gone."""
+        path = self.file(name, content)
+        try:
+            return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        finally:
+            os.unlink(path)
+
     def remove(self) -> None:
         if self._dir:
             _remove(self._dir)
             self._dir = ""
 
-    def leave(self) -> None:
-        """Keep the files for a hook that outlives us, and remove old files of earlier ones."""
+    def finish(self, pid: int) -> None:
+        """Remove the files of a hook that has ended, unless a process of its group still runs."""
+        if self._dir and _is_gone(pid):
+            self.remove()
+
+    def leave(self, pid: int) -> None:
+        """Keep the files for a hook that outlives us, and remove those of earlier ones that have ended."""
         if self._dir:
+            if os.listdir(self._dir):
+                write_private(os.path.join(self._dir, f"{_OF}{pid}"), b"")
+            else:
+                os.rmdir(self._dir)
             _sweep(os.path.dirname(self._dir), time.time() - _KEEP)
 
 
@@ -297,10 +316,24 @@ def _sweep(directory: str, before: float) -> None:
     with os.scandir(directory) as entries:
         for entry in entries:
             try:
-                if entry.stat(follow_symlinks=False).st_mtime < before:
+                if entry.stat(follow_symlinks=False).st_mtime < before or _has_ended(entry.path):
                     _remove(entry.path)
             except OSError:
                 continue
+
+
+def _has_ended(workspace: str) -> bool:
+    """Whether the hook that these files were left for is gone, with its whole group."""
+    pid = next((name.removeprefix(_OF) for name in os.listdir(workspace) if name.startswith(_OF)), "")
+    return pid.isdigit() and _is_gone(int(pid))
+
+
+def _is_gone(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except OSError as error:
+        return isinstance(error, ProcessLookupError)
+    return False
 
 
 def _remove(workspace: str) -> None:

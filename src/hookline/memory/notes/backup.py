@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import datetime
 from time import time
-from typing import IO
 
 from hookline.core.agents import find_agent
 from hookline.core.errors import StateError
@@ -25,7 +24,7 @@ from hookline.memory.distill.digest import file_paths
 from hookline.memory.layout import PRE_COMPACT_SUMMARY, describe_error, make_private
 from hookline.memory.project import safe_name
 from hookline.memory.transcript import detect_agent, file_stem, find_transcript, messages
-from hookline.state.record.redact import Redactor
+from hookline.state.record.redact import copy_redacted, redacted_line
 from hookline.transcripts import TranscriptMessage, about
 from hookline.transcripts.reading import as_lines
 
@@ -35,8 +34,6 @@ _MAX_BACKUPS = 50
 _OWNERS = ".sessions"
 #: Length of the time at the beginning of a copy's name.
 _STAMP = len("20260412-183200-")
-#: Bytes that are checked for secrets at once; a block without one is copied as it is.
-_BLOCK = 1 << 20
 
 
 def _back_up(context: HookContext, path: str, session: str) -> str:
@@ -48,9 +45,9 @@ def _back_up(context: HookContext, path: str, session: str) -> str:
     with atomic_writer(target, durable=False) as copy:
         if os.path.isfile(path):
             with open(path, "rb") as transcript:
-                _copy_redacted(transcript, copy, context.redactor)
+                copy_redacted(transcript, copy, context.redactor)
         else:  # a session in a database
-            copy.writelines(_redacted(line, context.redactor) for line in as_lines(path))
+            copy.writelines(redacted_line(line, context.redactor) for line in as_lines(path))
     sweep(folder)
     agent = find_agent(context.event.agent)
     if agent is not None and agent.compacts_always and context.event.data.get("trigger") == "auto":
@@ -124,28 +121,6 @@ def _free_name(folder: str, name: str) -> str:
         if not os.path.lexists(path):
             return path
         number += 1
-
-
-def _copy_redacted(source: IO[bytes], target: IO[bytes], redactor: Redactor) -> None:
-    """Line by line, in constant memory. A line without a secret stays the same to the byte. Raises OSError."""
-    while lines := source.readlines(_BLOCK):
-        block = b"".join(lines)
-        if not redactor.suspects(block.decode("utf-8", "replace")):
-            target.write(block)
-        else:
-            target.writelines(_redacted(line, redactor) for line in lines)
-
-
-def _redacted(line: bytes, redactor: Redactor) -> bytes:
-    text = line.decode("utf-8", "replace")
-    if not redactor.suspects(text):
-        return line
-    try:
-        record = json.loads(text)
-    except (ValueError, RecursionError):
-        return redactor.text(text).encode("utf-8", "replace")
-    clean = redactor.value(record)
-    return line if clean == record else (json.dumps(clean, ensure_ascii=False) + "\n").encode("utf-8", "replace")
 
 
 #: A shorter message is "yes" or "go on".

@@ -7,28 +7,19 @@ cannot be examined in time is dropped, not kept.
 from __future__ import annotations
 
 import json
-import re
+import os
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
-from typing import Any
+from contextlib import suppress
+from typing import IO, Any
 
 from hookline.core.problem import Problem
-from hookline.state.record.secret_patterns import (
-    HARMLESS_ENDS,
-    HARMLESS_PARTS,
-    LONE_MARKS,
-    MARK_PAIRS,
-    MARK_ROOTS,
-    MARKS_BY_ROOT,
-    SECRET_KEYS,
-    SECRET_WORDS,
-    SHAPES,
-    VARIABLE_PARTS,
-    Shape,
-)
+from hookline.state.record.find_secrets import Span, announces, find_secrets, flatten, words_in
+from hookline.state.record.secret_patterns import HARMLESS_ENDS, HARMLESS_PARTS, KEY_NAMES, VARIABLE_PARTS
 
 #: Seconds that one pattern of the user may take on one text.
 _PATTERN_SECONDS = 0.05
+#: Bytes of a file that are checked at once; a block without a secret is copied as it is.
+_BLOCK = 1 << 20
 #: Containers deeper than this are no payload of an agent; what is below is dropped.
 _DEPTH = 200
 
@@ -38,7 +29,7 @@ class Redactor:
 
     def __init__(self, environ: Mapping[str, str], patterns: Sequence[str] = ()) -> None:
         self._secrets = _secrets(environ)
-        self._shapes = SHAPES
+        self._words: Sequence[str] | None = None
         self.problems: tuple[Problem, ...] = ()
         self._patterns: tuple[Any, ...] = ()
         if patterns:
@@ -51,15 +42,13 @@ class Redactor:
         for form in self._secrets:
             if form in serialised:
                 return True
-        return _may_hold_secret(serialised)
+        return _may_announce(serialised.lower()) or bool(find_secrets(flatten(serialised), tuple(self._secrets)))
 
     def narrowed(self, serialised: str) -> Redactor:
         """One that only looks for what may be in this text: quicker on each of the many small parts of it."""
-        names = {name for form, name in self._secrets.items() if form in serialised}
-        lower = serialised.lower()
         narrow = Redactor({})
-        narrow._secrets = {form: name for form, name in self._secrets.items() if name in names}
-        narrow._shapes = tuple(shape for shape in self._shapes if shape.may_be_in(lower))
+        narrow._secrets = self._secrets
+        narrow._words = words_in(serialised.lower())
         narrow._patterns = self._patterns
         return narrow
 
@@ -68,10 +57,8 @@ class Redactor:
         for form, name in self._secrets.items():
             if form in text:
                 text = text.replace(form, f"[redacted:{name}]")
-        lower = text.lower()
-        for shape in self._shapes:
-            if shape.may_be_in(lower):
-                text = _without(text, shape)
+        if spans := find_secrets(flatten(text), tuple(self._secrets), self._words):
+            text = _without(text, spans)
         for pattern in self._patterns:
             text = _without_pattern(text, pattern)
         return text
@@ -116,6 +103,41 @@ class Redactor:
         return clean
 
 
+def copy_redacted(source: IO[bytes], target: IO[bytes], redactor: Redactor) -> None:
+    """Line by line, in constant memory. A line without a secret stays the same to the byte. Raises OSError."""
+    while lines := source.readlines(_BLOCK):
+        block = b"".join(lines)
+        if not redactor.suspects(block.decode("utf-8", "replace")):
+            target.write(block)
+        else:
+            target.writelines(redacted_line(line, redactor) for line in lines)
+
+
+def redacted_line(line: bytes, redactor: Redactor) -> bytes:
+    """A line of JSON is redacted as the value that it is."""
+    text = line.decode("utf-8", "replace")
+    if not redactor.suspects(text):
+        return line
+    try:
+        record = json.loads(text)
+    except (ValueError, RecursionError):
+        return redactor.text(text).encode("utf-8", "replace")
+    clean = redactor.value(record)
+    return line if clean == record else (json.dumps(clean, ensure_ascii=False) + "\n").encode("utf-8", "replace")
+
+
+def redact_file(path: str, redactor: Redactor) -> None:
+    """In place; a file that cannot be redacted is removed."""
+    from hookline.core.files import atomic_writer  # only an output that did not fit in memory is in a file
+
+    try:
+        with open(path, "rb") as source, atomic_writer(path, durable=False) as target:
+            copy_redacted(source, target, redactor)
+    except OSError:
+        with suppress(OSError):
+            os.unlink(path)
+
+
 def _hide(value: Any, depth: int = _DEPTH) -> Any:
     """The shape of a value that is secret as a whole; numbers stay, since counts often have such names."""
     if value is None or isinstance(value, bool | int | float) or value == "":
@@ -153,9 +175,15 @@ def _compiled(patterns: Sequence[str], file: str = "") -> tuple[tuple[Any, ...],
     return tuple(good), tuple(problems)
 
 
-def _without(text: str, shape: Shape) -> str:
-    # The re module keeps compiled expressions by itself, so this compiles once per process, on first need.
-    return re.sub(shape.pattern, f"{shape.before}[redacted:{shape.kind}]{shape.after}", text, flags=shape.flags)
+def _without(text: str, spans: Sequence[Span]) -> str:
+    """Each stretch of spans that overlap is named after the one that begins it, and there the longest."""
+    kept: list[str] = []
+    last = 0
+    for start, end, kind in sorted(spans, key=lambda span: (span[0], -span[1])):
+        if start >= last:
+            kept += (text[last:start], f"[redacted:{kind}]")
+        last = max(last, end)
+    return "".join((*kept, text[last:]))
 
 
 def _without_pattern(text: str, pattern: Any) -> str:
@@ -196,28 +224,25 @@ def _free(used: Mapping[str, Any], key: str) -> str:
     return next(free for n in range(2, len(used) + 3) if (free := f"{key} ({n})") not in used)
 
 
-@lru_cache(maxsize=2048)  # the keys of payloads are few, and come again with every event
 def _is_secret_key(name: str) -> bool:
-    """Whether what stands under this key of an object is a secret. ``tokens`` is a count, ``key`` a keyboard's."""
+    """Whether what stands under this key of an object is a secret."""
     lower = name.lower()
-    if lower in SECRET_WORDS or any(part in lower for part in SECRET_KEYS):
+    return "cookie" in lower or "authorization" in lower or announces(lower)
+
+
+#: One of these is in every JSON text with a key, a flag or a name that announces a secret.
+_ANNOUNCING = ("passw", "passphrase", "passcode", "secret", "cred", "pwd", "cookie", "authorization")
+
+
+def _may_announce(low: str) -> bool:
+    """Counts of tokens are in most payloads: the letters that stay in their place keep any neighbouring word whole."""
+    has = low.replace("tokens", "t s").__contains__
+    if any(map(has, _ANNOUNCING)) or has("token"):
         return True
-    return lower.endswith("token") and not lower.endswith(("per_token", "per-token", "pertoken"))
+    return (has("key") and any(map(has, _KEY_MARKS))) or any(map(has, ('pass"', 'auth"', "pass'", "auth'")))
 
 
-def _may_hold_secret(text: str) -> bool:
-    """Whether a text may hold one of our patterns; False is certain, and cheap to get.
-
-    Counts of tokens are in most payloads: the letters that stay in their place keep any neighbouring mark whole.
-    """
-    lower = text.lower().replace("tokens", "t s")
-    has = lower.__contains__
-    if any(map(has, LONE_MARKS)):  # map and not a generator: this runs for every firing, and so it never leaves C
-        return True
-    for root in filter(has, MARK_ROOTS):
-        if any(map(has, MARKS_BY_ROOT[root])):
-            return True
-    return any(has(also) and has(mark) for mark, also in MARK_PAIRS)
+_KEY_MARKS = ("_key", "-key", ".key", *(name for name in KEY_NAMES if "_" not in name))
 
 
 def _is_secret_variable(name: str, value: str) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from hookline.core.result import STATUS, Outcome, RunResult
 from hookline.state.database import storable
 from hookline.state.record import Record
-from hookline.state.record.redact import Redactor, as_text
+from hookline.state.record.redact import Redactor, as_text, redact_file
 
 #: Characters of a hook's stdout and stderr that are kept; all of it may be in a spilled file.
 HEAD = 4096
@@ -52,12 +52,20 @@ def make_rows(
     rows = [(_firing(record, name, time, pid), _FIRING)]
     for position, outcome in enumerate(record.decision.outcomes):
         rows.append((run_columns(record, outcome, position), _RUN))
+        _redact_spilled(outcome, redactor)
     firing, *others = _clean(rows, redactor, written or in_json)
     return firing, others
 
 
+def _redact_spilled(outcome: Outcome, redactor: Redactor) -> None:
+    """The output that did not fit in memory is in files; it is kept without secrets too."""
+    for path in outcome.raw.spilled if outcome.raw else ():
+        redact_file(path, redactor)
+
+
 def late_row(outcome: Outcome, redactor: Redactor) -> Columns:
     """The columns that change when a background hook has ended."""
+    _redact_spilled(outcome, redactor)
     return _clean([(_result_columns(outcome), _RESULT)], redactor, in_json)[0]
 
 

@@ -23,6 +23,8 @@ from hookline.state.sessions import MemorySessions
 
 _T = TypeVar("_T")
 
+#: How many names of sessions a process remembers that it has examined.
+_MOST_LABELS = 256
 #: A session that was not used for this long is forgotten.
 _KEEP_SECONDS = 30 * 86_400.0
 
@@ -48,8 +50,8 @@ _LAYOUT = Layout(
 class StoredSessions(Database):
     """Every operation is one immediate transaction. A session without a name is kept in memory, for this process only.
 
-    ``clean`` takes secrets out of a prompt before it is written to the disk. ``brief``: the process ends right
-    after, with ``os._exit``.
+    ``clean`` takes secrets out of a prompt, and of a session's name, before they are written to the disk.
+    ``brief``: the process ends right after, with ``os._exit``.
     """
 
     def __init__(
@@ -64,6 +66,7 @@ class StoredSessions(Database):
         self._clean = clean
         self._clock = clock
         self._fallback: MemorySessions | None = None
+        self._labels: dict[str, str] = {}
 
     # ── the protocol ─────────────────────────────────────────────────────────────────────────────────
 
@@ -94,7 +97,7 @@ class StoredSessions(Database):
 
     def peek(self, session: str, kind: str, *, typed: bool = False, turn: int | None = None, prompt: str = "") -> Facts:
         def stored(at: sqlite3.Connection) -> Facts:
-            number, state = _find(at, session)
+            number, state = _find(at, self._label(session))
             row = at.execute(
                 "SELECT generation FROM generations WHERE number = ? AND kind = ?", (number, storable(kind))
             ).fetchone()
@@ -119,7 +122,7 @@ class StoredSessions(Database):
 
     def would_claim(self, session: str, hook_id: str, gates: Gates, now: float) -> str:
         def stored(at: sqlite3.Connection) -> str:
-            number, _ = _find(at, session)
+            number, _ = _find(at, self._label(session))
             return claim_refusal(_ran(at, number, hook_id), gates, now)
 
         return self._do(session, stored, lambda: self._memory.would_claim(session, hook_id, gates, now))
@@ -134,7 +137,7 @@ class StoredSessions(Database):
 
     def forget(self, session: str) -> None:
         self._memory.forget(session)
-        self._do(session, lambda at: _drop(at, "session = ?", storable(session)), lambda: 0)
+        self._do(session, lambda at: _drop(at, "session = ?", self._label(session)), lambda: 0)
 
     def prune(self, older_than: float) -> int:
         forgotten = self._memory.prune(older_than)
@@ -159,16 +162,30 @@ class StoredSessions(Database):
             self._give_up(note)
         return remembered()
 
+    def _label(self, session: str) -> str:
+        """What a session is called on the disk: its name, or, if that holds a secret, something else of its own."""
+        known = self._labels.get(session)
+        if known is None:
+            clean = self._clean(session)
+            if clean != session:
+                from hashlib import sha256  # hardly any session's name holds a secret
+
+                clean += f" {sha256(session.encode(errors='replace')).hexdigest()[:16]}"
+            if len(self._labels) > _MOST_LABELS:
+                self._labels.clear()
+            known = self._labels[session] = storable(clean)
+        return known
+
     def _touch(self, at: sqlite3.Connection, session: str) -> tuple[int, SessionState]:
-        now = self._clock()
+        now, label = self._clock(), self._label(session)
         row = at.execute(
             "UPDATE sessions SET touched = ? WHERE session = ?"
             " RETURNING number, turn, mode, continuations, last_prompt",
-            (now, storable(session)),
+            (now, label),
         ).fetchone()
         if row is not None:
             return row[0], _state(row)
-        made = at.execute("INSERT INTO sessions VALUES (NULL, ?, 0, '', 0, '', ?)", (storable(session), now))
+        made = at.execute("INSERT INTO sessions VALUES (NULL, ?, 0, '', 0, '', ?)", (label, now))
         number = made.lastrowid or 0
         if number % 64 == 0:
             _drop(at, "touched < ?", now - _KEEP_SECONDS)
@@ -177,7 +194,7 @@ class StoredSessions(Database):
 
 def _find(at: sqlite3.Connection, session: str) -> tuple[int, SessionState]:
     row = at.execute(
-        "SELECT number, turn, mode, continuations, last_prompt FROM sessions WHERE session = ?", (storable(session),)
+        "SELECT number, turn, mode, continuations, last_prompt FROM sessions WHERE session = ?", (session,)
     ).fetchone()
     return (row[0], _state(row)) if row else (0, SessionState())
 

@@ -152,8 +152,8 @@ def test_the_text_of_a_learning_may_be_a_list() -> None:
     "said",
     [
         "-----BEGIN OPENSSH PRIVATE KEY----- stands at the top",
-        "password=\\",
-        'secret="',
+        "password=hunter2\\",
+        'secret="hunter2',
         "api_key='sk-proj-abcdefghijklmnopq",
     ],
 )

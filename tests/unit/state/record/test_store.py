@@ -369,3 +369,19 @@ def test_a_failure_that_is_over_is_told_no_more(tmp_path: Path, firing, monkeypa
 
     assert (store.write(firing()) is None, store.note) == (False, "")
     store.close()
+
+
+def test_output_that_is_in_a_file_is_kept_without_secrets_too(store, firing, tmp_path) -> None:
+    spilled = tmp_path / "x.stdout"
+    spilled.write_text("first line\npassword=hunter2\n" + '{"api_key": "abcdef12"}\n' + "last line\n")
+    raw = RunResult(exit_code=0, stdout="first", spilled=(str(spilled),))
+    store.write(firing(Failed(id="i", hook="h", raw=raw, error="x")))
+    assert spilled.read_text() == (
+        'first line\npassword=[redacted:secret]\n{"api_key": "[redacted:secret]"}\nlast line\n'
+    )
+    assert stat.S_IMODE(spilled.stat().st_mode) == 0o600
+
+
+def test_output_in_a_file_that_is_gone_costs_nothing(store, firing, tmp_path) -> None:
+    raw = RunResult(exit_code=0, spilled=(str(tmp_path / "gone"),))
+    assert store.write(firing(Failed(id="i", hook="h", raw=raw, error="x")))

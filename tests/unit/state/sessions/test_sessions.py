@@ -209,3 +209,17 @@ def test_a_failure_that_is_over_is_told_no_more(tmp_path: Path, monkeypatch: pyt
 
     assert sessions.note == ""
     sessions.close()
+
+
+def test_a_secret_in_the_name_of_a_session_is_not_on_the_disk_and_the_session_is_its_own(path) -> None:
+    from hookline.state.record.redact import Redactor
+
+    one, other = (f"run-password={letter}bcd1234" for letter in "ax")
+    sessions = StoredSessions(path, clean=Redactor({}).text)
+    sessions.begin(one, "Stop", typed=True)
+    sessions.begin(one, "Stop", typed=True)
+    assert sessions.begin(other, "Stop", typed=True).turn == 1
+    assert StoredSessions(path, clean=Redactor({}).text).peek(one, "Stop").turn == 2
+    sessions.close()
+    kept = b"".join(file.read_bytes() for file in Path(path).parent.iterdir())
+    assert b"bcd1234" not in kept
