@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-#: A step is a token, a part of a word or a command that is followed: one to three microseconds.
-_STEPS = 15_000
+#: A step is a token, a part of a word or a command that is followed: two to five microseconds.
+_STEPS = 10_000
 DEPTH = 40
 
 

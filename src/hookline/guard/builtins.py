@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hookline.guard.arithmetic import changes
 from hookline.guard.output import known_output
-from hookline.guard.parameters import separators
+from hookline.guard.parameters import has_unknown, separators
 from hookline.guard.reading import UNKNOWN, Word, word
 from hookline.guard.values import EMPTY, concatenate, literal, split, unknown
 from hookline.guard.wrappers import WRAPPERS, parse, without
@@ -24,6 +24,7 @@ _READ_VALUES = "adinNptu"
 def _change_directory(shell: Shell, argv: list[Word], _call: Call) -> None:
     operands = [each for each in argv[1:] if not re.fullmatch(r"-[LPe@]+|--", each.text)]
     _enter(shell, operands[0] if operands else word(shell.home_directory()))
+    shell.status = None if operands and operands[0].text == "-" else True
 
 
 def _enter(shell: Shell, target: Word) -> None:
@@ -53,6 +54,7 @@ def _push_directory(shell: Shell, argv: list[Word], _call: Call) -> None:
 def _pop_directory(shell: Shell, _argv: list[Word], _call: Call) -> None:
     kept = shell.state.variables.get(_FOLDERS)
     stack = dict(kept) if isinstance(kept, dict) else {}
+    shell.status = None
     before = stack.pop(str(len(stack) - 1), unknown())
     shell.state.variables[_FOLDERS] = stack
     shell.state.directory = None if before.text == "." else before
@@ -61,6 +63,7 @@ def _pop_directory(shell: Shell, _argv: list[Word], _call: Call) -> None:
 def _declare(shell: Shell, argv: list[Word], _call: Call) -> None:
     flags = "".join(each.text[1:] for each in argv[1:] if each.text.startswith(("-", "+")))
     exports = literal(argv[0]) == "export" or "x" in flags
+    shell.status = None if literal(argv[0]) == "local" else True
     for each in argv[1:]:
         if each.text.startswith(("-", "+")):
             continue
@@ -96,14 +99,13 @@ def _set(shell: Shell, argv: list[Word], _call: Call) -> None:
         return
     if at is not None:
         shell.state.positional = argv[at + (argv[at].text in {"-", "--"}) :]
-        if any(not each.known for each in shell.state.positional):
-            shell.state.positional = None
 
 
 def _shift(shell: Shell, argv: list[Word], _call: Call) -> None:
     count = literal(argv[1]) if len(argv) > 1 else "1"
+    shell.status = None
     if shell.state.positional is not None:
-        known = count is not None and count.isdigit()
+        known = count is not None and count.isdigit() and not has_unknown(shell.state.positional[: int(count)])
         shell.state.positional = shell.state.positional[int(count or 0) :] if known else None
 
 

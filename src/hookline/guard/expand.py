@@ -10,7 +10,7 @@ from hookline.guard.arithmetic import changes, evaluate
 from hookline.guard.parameters import expand_parameter, separators, text_lookup
 from hookline.guard.reading import UNKNOWN, Glob, Piece, Word, word
 from hookline.guard.syntax import Arithmetic, Parameter, Part, Raw, Substitution, Text
-from hookline.guard.values import add, concatenate, globs, lines, merge, split, unknown
+from hookline.guard.values import Divided, add, concatenate, globs, lines, merge, split, unknown
 
 if TYPE_CHECKING:
     from hookline.guard.reading import Invocation
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _SPECIAL = re.compile(r"[{~*?\[(\U0010fe00-\U0010feff]")
 _HOLE = re.compile(r"[\U0010fe00-\U0010feff]")
 _SEQUENCE = re.compile(r"(-?\d+|[A-Za-z])\.\.(-?\d+|[A-Za-z])(?:\.\.(-?\d+))?", re.ASCII)
+_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _MOST_WORDS = 300
 
 
@@ -34,6 +35,11 @@ def fields(shell: Shell, raw: Raw) -> list[Word]:
         else:
             found += _Fields(shell, raw.source).expand(parts)
     return found
+
+
+def loose_fields(shell: Shell, raw: Raw) -> list[Word]:
+    """What stands in ``${x:-…}``: unquoted text in it is divided as a variable's would be."""
+    return _Fields(shell, raw.source, loose=True).expand(raw.parts)
 
 
 def scalar(shell: Shell, raw: Raw, *, assigned: bool = False) -> Word:
@@ -53,7 +59,13 @@ def scalar(shell: Shell, raw: Raw, *, assigned: bool = False) -> Word:
         else:
             add(pieces, value.pieces)
         sources = merge(sources, value.sources)
+        shell.budget.spend(_length(value) // 100)
     return Word(tuple(pieces), raw.source, sources)
+
+
+def _length(value: Word) -> int:
+    """Texts that double with every assignment must not fill the memory."""
+    return sum(len(piece) for piece in value.pieces if isinstance(piece, str))
 
 
 def _between(values: list[Word], glue: Word) -> list[Word]:
@@ -90,8 +102,8 @@ def number(shell: Shell, raw: Raw) -> Word:
 class _Fields:
     """Puts the parts of one word together and divides them where bash does."""
 
-    def __init__(self, shell: Shell, source: str) -> None:
-        self._shell, self._source = shell, source
+    def __init__(self, shell: Shell, source: str, *, loose: bool = False) -> None:
+        self._shell, self._source, self._loose = shell, source, loose
         self._done = list[Word]()
         self._pieces = list[Piece]()
         self._sources = tuple["Invocation", ...]()
@@ -102,10 +114,10 @@ class _Fields:
             value = part_value(self._shell, part)
             quoted = part.quoted
             if isinstance(value, list):
-                self._list(value, quoted=quoted)
+                self._list(value, quoted=quoted or isinstance(value, Divided))
             elif quoted:
                 self._quoted(value)
-            elif isinstance(part, Text):
+            elif isinstance(part, Text) and not self._loose:
                 self._text(value)
             elif isinstance(part, Substitution) and part.direction:
                 self._quoted(value)
@@ -120,6 +132,7 @@ class _Fields:
         self._pieces, self._sources, self._begun = [], (), False
 
     def _quoted(self, value: Word) -> None:
+        self._shell.budget.spend(_length(value) // 100)
         add(self._pieces, value.pieces)
         self._sources = merge(self._sources, value.sources)
         self._begun = True
@@ -218,6 +231,8 @@ def _parts(atoms: list[str | Part]) -> list[Part]:
         last = found[-1] if found else None
         if not isinstance(atom, str):
             found.append(atom)
+        elif isinstance(last, Parameter) and last.bare and _NAME.fullmatch(last.name + atom):
+            found[-1] = Parameter(last.name + atom, last.quoted, bare=True)
         elif isinstance(last, Text) and not last.quoted:
             found[-1] = Text(last.text + atom, quoted=False)
         else:
@@ -226,6 +241,7 @@ def _parts(atoms: list[str | Part]) -> list[Part]:
 
 
 def _alternatives(shell: Shell, atoms: list[str | Part]) -> list[list[str | Part]]:
+    shell.budget.spend(1 + len(atoms) // 20)
     start, inner, end = _first_brace(atoms)
     if inner is None:
         return [atoms]
@@ -242,8 +258,9 @@ def _alternatives(shell: Shell, atoms: list[str | Part]) -> list[list[str | Part
 
 
 def _first_brace(atoms: list[str | Part]) -> tuple[int, list[list[str | Part]] | None, int]:
+    """Where the first brace that counts stands, what may stand in its place, and where it ends."""
     opened = list[tuple[int, list[int]]]()
-    best: tuple[int, list[list[str | Part]] | None, int] = (0, None, 0)
+    best: tuple[int, list[int], int] | None = None
     for at, atom in enumerate(atoms):
         if atom == "{":
             opened.append((at, []))
@@ -251,23 +268,22 @@ def _first_brace(atoms: list[str | Part]) -> tuple[int, list[list[str | Part]] |
             opened[-1][1].append(at)
         elif atom == "}" and opened:
             start, commas = opened.pop()
-            choices = _choices(atoms, start, commas, at)
-            if choices is not None and (best[1] is None or start < best[0]):
-                best = (start, choices, at)
-            if best[1] is not None and not any(commas for _, commas in opened) and not opened:
-                return best
-    return best
+            if (commas or _as_sequence(atoms, start, at)) and (best is None or start < best[0]):
+                best = (start, commas, at)
+            if best and not opened:
+                break
+    if best is None:
+        return 0, None, 0
+    start, commas, end = best
+    if found := None if commas else _as_sequence(atoms, start, end):
+        return start, [list(text) for text in _sequence(found)], end
+    return start, [atoms[left + 1 : right] for left, right in pairwise([start, *commas, end])], end
 
 
-def _choices(atoms: list[str | Part], start: int, commas: list[int], end: int) -> list[list[str | Part]] | None:
-    if commas:
-        edges = [start, *commas, end]
-        return [atoms[left + 1 : right] for left, right in pairwise(edges)]
-    inner = atoms[start + 1 : end]
-    if not all(isinstance(atom, str) for atom in inner):
-        return None
-    found = _SEQUENCE.fullmatch("".join(map(str, inner)))
-    return [list(text) for text in _sequence(found)] if found and (found[1].isalpha() == found[2].isalpha()) else None
+def _as_sequence(atoms: list[str | Part], start: int, end: int) -> re.Match[str] | None:
+    inner = atoms[start + 1 : end] if end - start < 80 else []
+    found = _SEQUENCE.fullmatch("".join(atom if isinstance(atom, str) else "\0" for atom in inner))
+    return found if found and found[1].isalpha() == found[2].isalpha() else None
 
 
 def _sequence(found: re.Match[str]) -> list[str]:

@@ -6,7 +6,7 @@ import binascii
 import re
 from collections.abc import Callable
 
-from hookline.guard.scan import ansi
+from hookline.guard.scan import ansi, decode
 
 #: Longer texts are not followed: nobody types them, and they take time.
 _LONGEST = 200_000
@@ -48,7 +48,7 @@ def echo_options(args: list[str]) -> tuple[int, bool, bool]:
 def unescape(text: str) -> str:
     r"""As ``echo -e`` and ``printf`` do: ``\0101`` too, and ``\c`` ends the text."""
     text = text.split("\\c", 1)[0]
-    return ansi(re.sub(r"\\0([0-7]{1,3})", r"\\\1", text).replace("\\'", "\\\\'").replace('\\"', '\\\\"'))
+    return decode(re.sub(r"\\0([0-7]{1,3})", r"\\\1", text).replace("\\'", "\\\\'").replace('\\"', '\\\\"'))
 
 
 def _echo(args: list[str], _given: str | None) -> str:
@@ -64,7 +64,7 @@ def _printf(args: list[str], _given: str | None) -> str | None:
         args = args[1:]
     if not args or args[0].startswith("-"):
         return None
-    form, rest, out = ansi(re.sub(r"\\0([0-7]{1,2})", r"\\\1", args[0])), args[1:], ""
+    form, rest, out = decode(re.sub(r"\\0([0-7]{1,2})", r"\\\1", args[0])), args[1:], ""
     if "\\c" in args[0] or "\\u" in args[0]:
         return None
     while True:
@@ -102,7 +102,7 @@ def _formatted(flags: str, width: str, precision: str | None, kind: str, value: 
 
 
 def _text(raw: bytes) -> str:
-    return raw.replace(b"\0", b"").decode("utf-8", "surrogateescape")
+    return raw.decode("utf-8", "surrogateescape")
 
 
 def _raw(text: str) -> bytes:

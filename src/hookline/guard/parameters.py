@@ -9,7 +9,7 @@ from hookline.guard.arithmetic import evaluate
 from hookline.guard.reading import UNKNOWN, Glob, Word, word
 from hookline.guard.scan import ansi
 from hookline.guard.syntax import Parameter, Raw
-from hookline.guard.values import EMPTY, Variable, concatenate, literal, unknown
+from hookline.guard.values import EMPTY, Divided, Variable, concatenate, literal, unknown
 
 if TYPE_CHECKING:
     from hookline.guard.shell import Shell
@@ -39,10 +39,14 @@ def lookup(shell: Shell, name: str) -> Variable:
     if name.isdigit() and name != "0":
         if state.positional is None:
             return unknown()
-        return state.positional[int(name) - 1] if int(name) <= len(state.positional) else None
+        return _nth(state.positional, int(name))
     match name:
         case "#":
-            return unknown() if state.positional is None else word(str(len(state.positional)))
+            return (
+                unknown()
+                if state.positional is None or has_unknown(state.positional)
+                else word(str(len(state.positional)))
+            )
         case "IFS":
             return word(" \t\n")
         case "HOME":
@@ -54,6 +58,18 @@ def lookup(shell: Shell, name: str) -> Variable:
     if name in _ALWAYS_SET:
         return Word(("/", UNKNOWN)) if name in _PATHS else unknown()
     return unknown() if shell.environment is None or not shell.complete else None
+
+
+def _nth(values: list[Word], place: int) -> Word | None:
+    """Behind a value that may be any number of fields, nobody knows which is which."""
+    if has_unknown(values[: place - 1]):
+        return unknown()
+    value = values[place - 1] if place <= len(values) else None
+    return (
+        value
+        if value is None or value.known
+        else Word((value.prefix, UNKNOWN) if value.prefix else (UNKNOWN,), "", value.sources)
+    )
 
 
 def text_lookup(shell: Shell, name: str) -> str | None:
@@ -87,6 +103,8 @@ def _single(shell: Shell, name: str, index: str | None) -> Word | None:
     value = lookup(shell, name)
     if not isinstance(value, dict):
         return value if index in {None, "0"} or value is None else unknown(value.sources)
+    if has_unknown(list(value.values())) and (index or "0") != "0":
+        return unknown()
     return value.get(array_key(shell, value, index or "0"))
 
 
@@ -109,7 +127,8 @@ def _many(shell: Shell, part: Parameter) -> list[Word] | None:
         value = shell.state.positional if part.name in {"@", "*"} else lookup(shell, part.name)
         values = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else None
         if part.prefix == "#":
-            return [unknown() if values is None or _open(values) else word(str(len(values)))]
+            values = [] if value is None and part.name not in {"@", "*"} else values
+            return [unknown() if values is None or has_unknown(values) else word(str(len(values)))]
         return (
             values
             if values is not None
@@ -122,7 +141,8 @@ def _many(shell: Shell, part: Parameter) -> list[Word] | None:
     return None
 
 
-def _open(values: list[Word]) -> bool:
+def has_unknown(values: list[Word]) -> bool:
+    """Whether some of them may be any number of fields."""
     return any(not value.known or value.globs for value in values)
 
 
@@ -140,6 +160,8 @@ def _on_list(shell: Shell, part: Parameter, values: list[Word]) -> Word | list[W
 
 
 def _slice(shell: Shell, part: Parameter, values: list[Word]) -> list[Word]:
+    if has_unknown(values):
+        return [unknown()]
     bounds = [_integer(shell, raw) for raw in (part.argument, part.second)]
     if bounds[0] is None or (part.second and bounds[1] is None):
         return [unknown()]
@@ -188,14 +210,13 @@ def _default(
 
 def _argument(shell: Shell, part: Parameter) -> Word | list[Word]:
     """What stands behind the operator; unquoted, its own quotes still keep it together."""
-    from hookline.guard.expand import fields, scalar
+    from hookline.guard.expand import loose_fields, scalar
 
     if part.argument is None:
         return EMPTY
     if part.quoted:
         return scalar(shell, part.argument, assigned=True)
-    found = fields(shell, part.argument)
-    return found[0] if len(found) == 1 else found or EMPTY
+    return Divided(loose_fields(shell, part.argument))
 
 
 def _transform(shell: Shell, part: Parameter, value: Word) -> Word:

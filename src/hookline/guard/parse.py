@@ -27,7 +27,7 @@ from hookline.guard.syntax import (
     While,
 )
 
-_BLANK = re.compile(r"(?:[ \t]|\\\n)+")
+_BLANK = re.compile(r"(?:[ \t]+|\\\n)+")
 _KEYWORD = re.compile(
     r"(?:if|then|elif|else|fi|while|until|for|select|do|done|case|esac|function|time|coproc|\{|\}|!|\[\[)(?=[ \t\n;&|()<>]|$)"
 )
@@ -126,22 +126,14 @@ class Parser(Scanner):
                 self._heredoc(*heredoc)
 
     def _heredoc(self, redirection: Redirection, delimiter: str, strip: bool, literal: bool) -> None:
-        lines = list[str]()
-        while True:
-            if self.pos >= self.end:
-                self.fail("a heredoc is not finished")
-                break
-            close = self.text.find("\n", self.pos)
-            close = self.end if close < 0 else close
-            line = self.text[self.pos : close]
-            self.pos = min(close + 1, self.end)
-            line = line.lstrip("\t") if strip else line
-            # Bash also takes ``EOF)`` at the end of a substitution for the end of the heredoc, with a warning.
-            if line == delimiter:
-                break
-            lines.append(line + "\n")
-        self.budget.spend(1 + len(lines) // 20)
-        body = "".join(lines)
+        end = ("^\t*" if strip else "^") + re.escape(delimiter) + "$"
+        close = re.compile(end, re.MULTILINE).search(self.text, self.pos)
+        if close is None:
+            self.fail("a heredoc is not finished")
+        body = self.text[self.pos : close.start() if close else self.end]
+        self.pos = min(close.end() + 1, self.end) if close else self.end
+        self.budget.spend(1 + len(body) // 1_000)
+        body = re.sub(r"^\t+", "", body, flags=re.MULTILINE) if strip else body
         redirection.body = _literal(body) if literal else self.inner(body)
 
     def _peek(self) -> str:
@@ -188,6 +180,7 @@ class Parser(Scanner):
     def _pipeline(self) -> Command | None:
         start, negated = self.pos, False
         while self._peek() in {"!", "time"} or self._at("!("):
+            self.budget.spend(2)
             negated ^= self._at("!")
             self.pos += 1 if self._at("!") else 4
             self._blanks()
@@ -379,6 +372,7 @@ class Parser(Scanner):
         words = list[Raw]()
         while True:
             self._lines()
+            self.budget.spend()
             if self._at("]]"):
                 self.pos += 2
                 break

@@ -24,8 +24,12 @@ _UNTIL: dict[tuple[str, bool], re.Pattern[str]] = {}
 
 def ansi(text: str) -> str:
     r"""What stands between ``$'`` and ``'``: ``\n``, ``\x72``, ``\162``, ``\u0072`` and the like are letters."""
-    found = _ANSI.sub(_ansi_letter, text)
-    return found.partition("\0")[0]
+    return decode(text).partition("\0")[0]
+
+
+def decode(text: str) -> str:
+    """The letters that escapes stand for, with a NUL where one is written."""
+    return _ANSI.sub(_ansi_letter, text)
 
 
 def _ansi_letter(found: re.Match[str]) -> str:
@@ -68,13 +72,13 @@ class Scanner:
         """The word at the position; None where none begins."""
         start, parts = self.pos, list[Part]()
         while self.pos < self.end:
+            self.budget.spend()
             if plain := _PLAIN.match(self.text, self.pos):
                 self.pos = plain.end()
                 parts.append(Text(plain[0], quoted=False))
                 continue
             if not self._special(parts) and not self._pattern(parts):
                 break
-        self.budget.spend(1 + len(parts))
         return Raw(parts, self.text[start : self.pos]) if self.pos > start else None
 
     def _special(self, parts: list[Part]) -> bool:
@@ -125,8 +129,8 @@ class Scanner:
 
     def _double(self, parts: list[Part]) -> None:
         start, self.pos = self.pos, self.pos + 1
-        parts.append(Text("", quoted=True))
-        parts += self.until('"', quoted=True).parts
+        # Nothing at all in quotes is an empty word; ``"$@"`` without arguments is none.
+        parts += self.until('"', quoted=True).parts or [Text("", quoted=True)]
         if self.pos >= self.end:
             self.fail("a quote is not closed", start)
         self.pos = min(self.pos + 1, self.end)
@@ -181,6 +185,7 @@ class Scanner:
 
     def _backquote(self, parts: list[Part], *, quoted: bool) -> None:
         start = close = self.pos
+        self.budget.spend(10)
         while True:
             close += 1
             if close >= self.end:
@@ -201,7 +206,7 @@ class Scanner:
     def join_lines(self, at: int) -> None:
         """Bash removes an escaped newline even between ``$`` and ``(``."""
         while self.text.startswith("\\\n", at):
-            self.budget.spend(5)
+            self.budget.spend(5 + self.end // 1_000)
             self.text = self.text[:at] + self.text[at + 2 :]
             self.end -= 2
 
@@ -227,7 +232,7 @@ class Scanner:
             self._double(parts)
         elif name := _NAME.match(self.text, start + 1):
             self.pos = name.end()
-            parts.append(Parameter(self._long_name(name[0]), quoted))
+            parts.append(Parameter(self._long_name(name[0]), quoted, bare=True))
         else:
             self.pos = start + 1
             parts.append(Text("$", quoted=True))
@@ -335,7 +340,8 @@ class Scanner:
         stops = {"/": "/}", ":": ":}"}.get(
             part.operator[0] if len(part.operator) == 1 or part.operator[0] == "/" else "", "}"
         )
-        part.argument = self.until(stops, quoted=quoted, single=single)
+        # Patterns are patterns in double quotes, too.
+        part.argument = self.until(stops, quoted=quoted and not single, single=single)
         if stops != "}" and self.text.startswith(stops[0], self.pos):
             self.pos += 1
             part.second = self.until("}", quoted=quoted, single=single)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import assert_never
 
 from hookline.core._dataclass import dataclass, replace
 from hookline.guard.budget import Budget, LimitReached
 from hookline.guard.builtins import BUILTINS
-from hookline.guard.expand import fields, number, part_value, scalar
+from hookline.guard.expand import braces, fields, number, part_value, scalar
 from hookline.guard.output import echo_options, known_output, unescape
 from hookline.guard.parameters import array_key, lookup
 from hookline.guard.parse import Parser
@@ -36,10 +37,14 @@ from hookline.guard.syntax import (
 )
 from hookline.guard.values import EMPTY, Array, State, Stream, Variable, concatenate, literal, merge, unknown
 
-_MOST_INVOCATIONS = 1_500
+_MOST_INVOCATIONS = 800
 _MOST_ROUNDS = 20
 _NO_OUTPUT = frozenset({"/dev/null"})
 _SAME_OUTPUT = frozenset({"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"})
+#: The shell's own commands that print what the shell remembers, by themselves or with ``-p``.
+_PRINTING = frozenset(
+    ["declare", "typeset", "export", "readonly", "local", "alias", "set", "trap", "hash", "shopt", "pushd", "popd"]
+)
 _FIRST_HOLE = 0x10FE00
 
 
@@ -119,9 +124,11 @@ class Shell:
 
     def apart(self, run: Callable[[], None]) -> None:
         """As in a subshell: what ``run`` changes is forgotten behind it."""
+        self.budget.spend(3 + len(self.state.variables) // 20)
         outer, self.state = self.state, self.state.copy()
         try:
             run()
+            outer.files = self.state.files
         finally:
             self.state = outer
 
@@ -156,18 +163,18 @@ class Shell:
                 self.print(unknown(value.sources))
                 self.budget.leave()
                 return
-        self.statements(Parser(text, self.budget, self.doubts).statements())
+        self.statements(Parser(text.replace("\0", ""), self.budget, self.doubts).statements())
         self.budget.leave()
 
     def _as_text(self, piece: object) -> str:
         return self.hole(unknown()) if piece is UNKNOWN else getattr(piece, "text", "")
 
-    def child_code(self, value: Word, runner: str, call: Call, *, arguments: list[Word] | None = None) -> None:
+    def child_code(self, value: Word, runner: str, call: Call, *, arguments: Sequence[Word] | None = ()) -> None:
         """A text for a shell of its own: it knows what is exported, and nothing it does comes back."""
         outer, wrappers = self.state, self.wrappers
         self.wrappers = (*call.wrappers, runner)
         self.state = State() if self.remote else outer.child()
-        self.state.positional = arguments if arguments is not None else []
+        self.state.positional = None if arguments is None else list(arguments)
         environment = self.environment
         self.environment = None if self.remote else environment
         try:
@@ -179,7 +186,7 @@ class Shell:
         for command, background in items:
             if background:
                 self._forked += 1
-                self.apart(lambda command=command: self.run(command))  # type: ignore[misc]
+                self.apart(partial(self.run, command))
                 self._forked -= 1
                 self.status = True
             else:
@@ -198,7 +205,7 @@ class Shell:
             case Chain():
                 self._chain(command)
             case Function():
-                self.state.functions[command.name] = command.body
+                self.state.functions[command.name] = (command.body,)
                 self.status = True
             case Coprocess():
                 self._apart_in_background(command.body)
@@ -258,9 +265,9 @@ class Shell:
             if not forks:
                 self.run(stage)
             elif last:
-                self.apart(lambda stage=stage: self.run(stage))  # type: ignore[misc]
+                self.apart(partial(self.run, stage))
             else:
-                printed = self.captured(lambda stage=stage: self.apart(lambda: self.run(stage)))  # type: ignore[misc]
+                printed = self.captured(partial(self.apart, partial(self.run, stage)))
                 upstream += tuple(replace(each, upstream=()) for each in self.invocations[mark:])
                 self.stdin = Stream(printed)
         self._forked -= forks
@@ -274,7 +281,7 @@ class Shell:
                 continue
             before, status = self.state, self.status
             goes_on = None if status is None else status == (operator == "&&")
-            self._maybe(goes_on, lambda command=command: self.run(command), before)  # type: ignore[misc]
+            self._maybe(goes_on, partial(self.run, command), before)
             if goes_on is False:
                 self.status = status
             elif goes_on is None:
@@ -293,10 +300,11 @@ class Shell:
             self.state.become(before.copy(), after)
             self.print(unknown(printed.sources) if printed.pieces else EMPTY)
 
-    def _branches(self, runs: list[Callable[[], None]], *, complete: bool) -> None:
+    def _branches(self, runs: Sequence[Callable[[], None]], *, complete: bool) -> None:
         before, ends = self.state, list[State]()
         printed = list[Word]()
         for run in runs:
+            self.budget.spend(3 + len(before.variables) // 20)
             self.state = before.copy()
             printed.append(self.captured(run))
             ends.append(self.state)
@@ -315,20 +323,20 @@ class Shell:
             self.script(condition)
             if self.status is not False:
                 certain = certain or self.status is True
-                runs.append(lambda body=body: self.script(body))  # type: ignore[misc]
+                runs.append(partial(self.script, body))
                 if certain:
                     break
         if command.otherwise and not certain:
-            otherwise = command.otherwise
-            runs.append(lambda: self.script(otherwise))
+            runs.append(partial(self.script, command.otherwise))
         self._branches(runs, complete=certain or command.otherwise is not None)
 
     def _while(self, loop: While) -> None:
-        for _ in range(_MOST_ROUNDS):
+        for rounds in range(_MOST_ROUNDS):
             forks, mark = self._forked, len(self.invocations)
             self.script(loop.condition)
             done = None if self.status is None else self.status == loop.until
             if done:
+                self.status = None if rounds else True
                 return
             if done is None:
                 break
@@ -365,7 +373,7 @@ class Shell:
         if len(values) > _MOST_ROUNDS:
             values = [*values[:2], unknown(concatenate(values).sources)]
         if any(not value.known or value.globs for value in values) or loop.select:
-            self._branches([lambda value=value: self._round(loop, value) for value in values], complete=False)  # type: ignore[misc]
+            self._branches([partial(self._round, loop, value) for value in values], complete=False)
             self._repeat(lambda: self._round(loop, concatenate(values) if len(values) == 1 else unknown()))
             return
         before = self.state.copy()
@@ -388,7 +396,7 @@ class Shell:
         for patterns, _ in command.arms:
             for each in patterns:
                 scalar(self, each)
-        self._branches([lambda body=body: self.script(body) for _, body in command.arms], complete=False)  # type: ignore[misc]
+        self._branches([partial(self.script, body) for _, body in command.arms], complete=False)
 
     def _test(self, command: Test) -> None:
         for raw in command.words:
@@ -408,7 +416,7 @@ class Shell:
             if isinstance(raw, Raw):
                 argv += fields(self, raw)
             else:
-                argv.append(self.assign(raw))
+                argv += self._declared(raw)
         if not argv:
             for assignment in simple.assignments:
                 self.assign(assignment)
@@ -464,6 +472,8 @@ class Shell:
             if (builtin := BUILTINS.get(name)) and not call.external:
                 self.status = True
                 builtin(self, argv, call)
+                if name in _PRINTING and (len(argv) == 1 or any(each.text.startswith("-p") for each in argv)):
+                    self.print(unknown((invocation,)))
             elif not start(self, name, argv, call):
                 self._program(name, argv, invocation)
         finally:
@@ -540,7 +550,14 @@ class Shell:
         self.budget.enter()
         outer, self.state.positional = self.state.positional, argv[1:]
         environment = self._exported(call)
-        self.run(self.state.functions[name])
+        bodies = self.state.functions[name]
+        if None in bodies:
+            self.emit(argv, call)
+        runs = [partial(self.run, body) for body in bodies if body is not None]
+        if len(bodies) == 1:
+            runs[0]()
+        else:
+            self._branches(runs, complete=None not in bodies)
         if environment is not None:
             self.state.variables, self.state.exported = environment
         self.state.positional, self.state.dead = outer, False
@@ -565,6 +582,16 @@ class Shell:
         )
         self.invocations.append(invocation)
         return invocation
+
+    def _declared(self, assignment: Assignment) -> list[Word]:
+        """``export x={a,b}`` is two assignments, unlike ``x={a,b}``."""
+        if not isinstance(assignment.value, Raw):
+            return [self.assign(assignment)]
+        values = [
+            Raw([], "") if parts is None else Raw(parts, assignment.value.source)
+            for parts in braces(self, assignment.value.parts)
+        ]
+        return [self.assign(replace(assignment, value=value)) for value in values]
 
     # ── variables and redirections ───────────────────────────────────────────────────────────────────
 

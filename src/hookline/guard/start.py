@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from hookline.guard.git_commands import GIT_COMMANDS
+from hookline.guard.parameters import has_unknown
 from hookline.guard.reading import UNKNOWN, Word, word
 from hookline.guard.values import EMPTY, Stream, concatenate, literal, unknown
 from hookline.guard.wrappers import (
@@ -32,6 +33,7 @@ _SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "ksh93", "mksh", "ash",
 _SHELL_OPTIONS = Options(letters="OoC", names=("rcfile", "init-file", "init-command", "command"))
 _SHELL_FLAGS = re.compile(r"[-+][A-Za-z]+")
 _XARGS_WORDS = re.compile(r"\"([^\"\n]*)\"|'([^'\n]*)'|\\(.)|([^\s\"'\\]+)", re.DOTALL)
+_ESCAPES = re.compile(r"\"([^\"]*)\"|'([^']*)'|\\(.?)", re.DOTALL)
 _FIND_RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 
 
@@ -86,18 +88,18 @@ def _wrapper(shell: Shell, name: str, argv: list[Word], call: Call, options: Opt
     outer = shell.state.directory
     folder = option(found, *options.directory.split()) if options.directory else None
     shell.state.directory = folder or outer
+    if found.unsure and (values := [each for each in found.values.values() if each is not None]):
+        shell.invoke([*values[-1:], *rest], inner(call, name))
     if code is not None:
         shell.child_code(code, name, call)
         done = True
     elif rest:
         shell.invoke(rest, handed)
-        if (not rest[0].known or found.unsure) and len(rest) > 1:
+        if not rest[0].known and len(rest) > 1:
             shell.invoke(rest[1:], inner(call, name))
         done = True
     else:
         done = _interactive(shell, name, found, call)
-    if found.unsure and (values := [each for each in found.values.values() if each is not None]):
-        shell.invoke([*values[-1:], *rest], inner(call, name))
     shell.state.directory = outer
     return done
 
@@ -151,7 +153,7 @@ def _shell(shell: Shell, name: str, argv: list[Word], call: Call) -> bool:
         return True
     if code:
         if rest:
-            shell.child_code(rest[0], name, call, arguments=rest[2:])
+            shell.child_code(rest[0], name, call, arguments=None if has_unknown(rest[1:2]) else rest[2:])
         return True
     reads_input = not rest or any(re.fullmatch(r"-[A-Za-z]*s[A-Za-z]*", each.text) for each in argv[1:at])
     if reads_input or rest[0].text in {"/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}:
@@ -167,9 +169,10 @@ def _shell(shell: Shell, name: str, argv: list[Word], call: Call) -> bool:
     return True
 
 
-def _from_input(shell: Shell, name: str, call: Call, arguments: list[Word] | None = None) -> bool:
+def _from_input(shell: Shell, name: str, call: Call, arguments: Sequence[Word] = ()) -> bool:
     given = shell.stdin.word
     if given is None or (shell.upstream and given.pieces == (UNKNOWN,)):
+        shell.print(unknown((shell.invocations[-1],)))
         if shell.upstream:
             shell.doubt(f"{name} runs a text that is only known when it runs", shell.upstream[-1].source, piped=True)
     elif given.pieces:
@@ -221,7 +224,11 @@ def _xargs(shell: Shell, name: str, argv: list[Word], call: Call) -> bool:
     sources = shell.stdin.word.sources if shell.stdin.word else ()
     shell.stdin = Stream(EMPTY)
     if mark:
-        values = [line.strip() for line in given.splitlines() if line.strip()][:20] if given is not None else [None]
+        values = (
+            [_ESCAPES.sub(r"\1\2\3", line.lstrip(" \t")) for line in given.splitlines() if line.strip(" \t")][:20]
+            if given is not None
+            else [None]
+        )
         for each in values:
             filled = unknown(sources) if each is None else Word((each,) if each else (), each, sources)
             _hand_on(shell, name, [_filled(one, mark, filled) for one in rest], call)

@@ -27,6 +27,8 @@ class Parameter:
     #: What follows the operator; for ``/`` and ``:`` the second part stands in ``second``.
     argument: Raw | None = None
     second: Raw | None = None
+    #: ``$name`` without braces: letters that a brace expansion puts behind it belong to the name.
+    bare: bool = False
 
 
 @dataclass(slots=True)

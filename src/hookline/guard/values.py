@@ -12,12 +12,17 @@ if TYPE_CHECKING:
     from hookline.guard.reading import Invocation, Redirect
     from hookline.guard.syntax import Command
 
-_GLOB = re.compile(r"[*?]|\[(?=[^\]])(?=.+\])|\(.*\)", re.DOTALL)
+_GLOB = re.compile(r"[*?\[]|\(.*\)", re.DOTALL)
 
 #: An array by the text of its indices, in order.
 Array: TypeAlias = "dict[str, Word]"
 #: None: known to be unset.
 Variable: TypeAlias = "Word | Array | None"
+
+
+class Divided(list[Word]):
+    """Fields that are not divided again: what ``${x:-…}`` puts in the place of a variable."""
+
 
 EMPTY = word("")
 _T = TypeVar("_T")
@@ -64,8 +69,13 @@ def literal(value: Word) -> str | None:
 
 def globs(text: str) -> Iterator[Piece]:
     """Unquoted text, with its pattern characters told from the letters."""
-    at = 0
+    at, close = 0, text.rfind("]")
+    if len(text) > 1_000 and _GLOB.search(text):
+        yield Glob(text)
+        return
     for found in _GLOB.finditer(text):
+        if found[0] == "[" and found.end() >= close:
+            continue
         if found.start() > at:
             yield text[at : found.start()]
         yield Glob(found[0])
@@ -76,7 +86,7 @@ def globs(text: str) -> Iterator[Piece]:
 
 def lines(value: Word) -> Word:
     """The value of ``$(…)``: without the newlines at its end."""
-    pieces = list(value.pieces)
+    pieces = [piece.replace("\0", "") if isinstance(piece, str) else piece for piece in value.pieces]
     while pieces and isinstance(last := pieces[-1], str):
         pieces[-1] = last.rstrip("\n")
         if pieces[-1]:
@@ -141,7 +151,8 @@ class State:
     def __init__(self) -> None:
         self.variables: dict[str, Variable] = {}
         self.exported = frozenset[str]()
-        self.functions: dict[str, Command] = {}
+        #: The bodies that a function may have; None among them: it may not be defined.
+        self.functions: dict[str, tuple[Command | None, ...]] = {}
         self.aliases = dict[str, str]()
         self.directory: Word | None = None
         #: What this command wrote into files, by path.
@@ -183,9 +194,19 @@ class State:
             self.positional = None
         self.variables = _common([end.variables for end in alive])
         self.files = _common([end.files for end in alive])
-        self.functions = {name: body for end in alive for name, body in end.functions.items()}
+        if any(end.functions != first.functions for end in alive):
+            names = {name for end in alive for name in end.functions}
+            self.functions = {name: _bodies(alive, name) for name in names}
         self.aliases = {name: text for end in alive for name, text in end.aliases.items()}
         self.descriptors = {name: target for end in alive for name, target in end.descriptors.items()}
+
+
+def _bodies(states: list[State], name: str) -> tuple[Command | None, ...]:
+    found = list["Command | None"]()
+    for body in (body for state in states for body in state.functions.get(name, (None,))):
+        if not any(body is other for other in found):
+            found.append(body)
+    return tuple(found)
 
 
 def _common(tables: list[dict[str, _T]]) -> dict[str, _T]:

