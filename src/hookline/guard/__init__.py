@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hookline.guard.judge import Surroundings, Verdict, judge
     from hookline.guard.policy import Policy
     from hookline.guard.tools import judge_tool
+    from hookline.guard.verdict import Surroundings, Verdict, judge
 
 __all__ = ["Policy", "Surroundings", "Verdict", "judge", "judge_tool"]
 
@@ -20,5 +20,5 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(name)
     from importlib import import_module
 
-    module = {"Policy": "policy", "judge_tool": "tools"}.get(name, "judge")
+    module = {"Policy": "policy", "judge_tool": "tools"}.get(name, "verdict")
     return getattr(import_module(f"hookline.guard.{module}"), name)

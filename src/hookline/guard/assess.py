@@ -9,6 +9,7 @@ from hookline.core._dataclass import replace
 from hookline.guard.call import Call, Scene
 from hookline.guard.effects import Effect, Harm
 from hookline.guard.flows import flow_effects
+from hookline.guard.pattern import Pattern
 from hookline.guard.programs import HANDLERS
 from hookline.guard.read_only import programs_read
 from hookline.guard.reading import Reading
@@ -16,7 +17,7 @@ from hookline.guard.reading import Reading
 #: More programs than this in one command are not judged one by one.
 _MOST = 400
 #: A loop that waits for what it started is no bomb.
-_WAITS = re.compile(r"(?<!\()\bwait\b")
+_WAITS = Pattern(r"(?<!\()\bwait\b")
 _GAINS = frozenset({"sudo", "doas", "run0"})
 
 
@@ -33,10 +34,10 @@ def _effects(reading: Reading, scene: Scene) -> Iterator[Effect]:
     for doubt in reading.doubts:
         if doubt.piped:
             continue
-        harm: Harm = "low" if doubt.syntax or doubt.part else "medium"
+        harm: Harm = "low" if doubt.syntax or doubt.part else "high" if doubt.limit else "medium"
         yield Effect(kind="unknown", harm=harm, what=doubt.source[:80], cause=doubt.source[:200], why=doubt.reason)
     if len(reading.invocations) > _MOST:
-        yield Effect(kind="unknown", harm="medium", why="it starts more programs than are read")
+        yield Effect(kind="unknown", harm="high", why="it starts more programs than are judged")
     known = reading.invocations[:_MOST]
     for one in known:
         yield from _one(Call(invocation=one, scene=scene))

@@ -13,6 +13,7 @@ from typing import Final
 from hookline.guard.call import Call, Scene
 from hookline.guard.effects import Effect
 from hookline.guard.paths import absolute
+from hookline.guard.pattern import Pattern
 from hookline.guard.programs.files import sources_and_target
 from hookline.guard.programs.interpreters import CodeSource, code_source
 from hookline.guard.programs.network import Traffic, is_network, traffic
@@ -153,12 +154,12 @@ _NO_READERS: Final = frozenset(
         "make",
     ]
 )
-_READ_OPTIONS: Final = re.compile(
+_READ_OPTIONS: Final = Pattern(
     r"^(-i|--env-file|--identity|--key|--cert|--cacert|--netrc-file|--kubeconfig|-E|--private-key)(=|$)"
 )
 _DECODERS: Final = (
-    ("base64 gbase64 base32 basenc", re.compile(r"-\w*[dD]\w*$|--decode$|--d\w*$")), ("xxd", re.compile(r"-\w*r\w*$|-revert$")), ("openssl", re.compile(r"-d$|-A$")),
-    ("uudecode gunzip zcat bzcat xzcat unxz bunzip2 zstdcat gpg qprint", None), ("gzip xz bzip2 zstd", re.compile(r"-\w*d\w*$|--decompress$|--uncompress$")), ("rev tac", None),
+    ("base64 gbase64 base32 basenc", Pattern(r"-\w*[dD]\w*$|--decode$|--d\w*$")), ("xxd", Pattern(r"-\w*r\w*$|-revert$")), ("openssl", Pattern(r"-d$|-A$")),
+    ("uudecode gunzip zcat bzcat xzcat unxz bunzip2 zstdcat gpg qprint", None), ("gzip xz bzip2 zstd", Pattern(r"-\w*d\w*$|--decompress$|--uncompress$")), ("rev tac", None),
 )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Final, Literal
 
 from hookline.core._dataclass import dataclass
+from hookline.guard.pattern import Pattern
 from hookline.guard.reading import Glob, Word
 
 PlaceName = Literal[
@@ -25,7 +26,7 @@ PLACES: Final[tuple[PlaceName, ...]] = (
 )  # fmt: skip
 
 _TEMP = ("/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/dev/shm", "/var/folders")  # noqa: S108 (names only)
-_HARMLESS = re.compile(
+_HARMLESS = Pattern(
     r"/dev/(null|zero|full|u?random|tty\d*|stdin|stdout|stderr|ptmx|fd(/.*)?|pts(/.*)?)$|/proc/self/fd/"
 )
 _SYSTEM = frozenset(
@@ -54,8 +55,8 @@ _SYSTEM = frozenset(
     ]
 )
 _MOUNTS = frozenset(["mnt", "media", "Volumes", "srv", "net"])
-_HOMES = re.compile(r"/(home|Users|export/home)(/[^/]+)?$|/(root|var/root)$")
-_BELOW_HOMES = re.compile(r"/(home|Users|export/home)/[^/]+/|/(root|var/root)/")
+_HOMES = Pattern(r"/(home|Users|export/home)(/[^/]+)?$|/(root|var/root)$")
+_BELOW_HOMES = Pattern(r"/(home|Users|export/home)/[^/]+/|/(root|var/root)/")
 #: What a pattern such as ``/et?`` may mean.
 _LANDMARKS = (
     "/etc",
@@ -74,7 +75,7 @@ _LANDMARKS = (
     "/Users",
     "/System",
 )
-_SOMEBODY = re.compile(r"~[A-Za-z_][\w-]*(/|$)")
+_SOMEBODY = Pattern(r"~[A-Za-z_][\w-]*(/|$)")
 #: How deep below the root a directory still counts as a whole part of the system.
 _WHOLE_DEPTH = 2
 

@@ -41,13 +41,14 @@ def read(
     try:
         shell.statements(Parser(text, shell.budget, shell.doubts).statements())
     except LimitReached as reached:
-        shell.doubt(f"{reached}; the rest is unknown", command[:60])
+        shell.doubt(f"{reached}; the rest is unknown", command[:60], limit=True)
     except RecursionError:
-        shell.doubt("the command is nested too deeply to be read; the rest is unknown", command[:60])
+        shell.doubt("the command is nested too deeply to be read; the rest is unknown", command[:60], limit=True)
     except Exception as fault:
         shell.doubt(
             f"the command cannot be read ({type(fault).__name__}: a fault of hookline); the rest is unknown",
             command[:60],
+            limit=True,
         )
     return Reading(
         invocations=tuple(shell.invocations), doubts=tuple(shell.doubts), bombs=tuple(dict.fromkeys(shell.bombs))

@@ -14,6 +14,7 @@ from typing import Final
 
 from hookline.guard.call import Call, Scene
 from hookline.guard.effects import Effect
+from hookline.guard.pattern import Pattern
 from hookline.guard.programs.network import curl_options, wget_options
 from hookline.guard.read_only_table import LEAVES, SAME, TREES, VERSIONED
 from hookline.guard.reading import Invocation, Reading, Word
@@ -40,7 +41,7 @@ _WRAPPERS: Final = frozenset(
         "eval",
     ]
 )
-_RISKY_VARIABLES: Final = re.compile(
+_RISKY_VARIABLES: Final = Pattern(
     r"(PATH|LD_\w+|DYLD_\w+|\w*PAGER|\w*EDITOR|VISUAL|GIT_\w+|BASH_ENV|ENV|IFS|PROMPT_COMMAND|PYTHON\w+|NODE_OPTIONS|PERL5?\w+|RUBY\w+|LESS\w*|BROWSER|SHELLOPTS|PS4|\w+_COMMAND|TAR_OPTIONS|RIPGREP_CONFIG_PATH|KUBECTL_EXTERNAL_DIFF|CURL_HOME|GREP_OPTIONS|SHELL|HOME|FZF_\w+|MANOPT|DOCKER_\w+)$"
 )
 _HELP: Final = frozenset({"--help", "--version"})
@@ -298,8 +299,8 @@ def _listed(path: tuple[str, ...], listed: frozenset[tuple[str, ...]]) -> bool:
 
 # ── programs whose arguments need a closer look ──
 
-_READ_SQL: Final = re.compile(r"(?is)\s*(select|show|describe|desc|explain|with|values|table)\b")
-_WRITE_SQL: Final = re.compile(
+_READ_SQL: Final = Pattern(r"(?is)\s*(select|show|describe|desc|explain|with|values|table)\b")
+_WRITE_SQL: Final = Pattern(
     r"(?i)\b(insert|update|delete|drop|alter|create|truncate|grant|revoke|merge|call|exec|execute|copy|load|attach|detach|vacuum|into|unload|msck|refresh|reindex|lock|replace|handler|set|begin|commit|do|import|export|install|pragma|pg_\w*(file|terminate|cancel|sleep|reload)\w*|lo_\w+|dblink\w*|nextval|setval|sys_exec|xp_\w+|sp_\w+|readfile|writefile|load_extension|edit)\b|\\"
 )
 
@@ -374,7 +375,7 @@ def _lite(call: Call, inner: bool) -> bool:
     return bool(code) and all(sql_reads(text) for text in code)
 
 
-_AWK_STRINGS = re.compile(r'"(?:\\.|[^"\\])*"')
+_AWK_STRINGS = Pattern(r'"(?:\\.|[^"\\])*"')
 
 
 def _awk(call: Call, _inner: bool) -> bool:
@@ -388,7 +389,7 @@ def _awk(call: Call, _inner: bool) -> bool:
     return bool(programs) and all(word.known and _awk_reads(word.text) for word in programs)
 
 
-_INNERMOST = re.compile(r"\([^()]*\)")
+_INNERMOST = Pattern(r"\([^()]*\)")
 
 
 def _awk_reads(program: str) -> bool:
@@ -403,7 +404,7 @@ def _awk_reads(program: str) -> bool:
     return ">>" not in plain
 
 
-_SED_SUBSTITUTE = re.compile(r"s([^\w\s\\])(?:\\.|(?!\1)[^\\])*\1(?:\\.|(?!\1)[^\\])*\1([gpiIm\d]*)(?![ew])")
+_SED_SUBSTITUTE = Pattern(r"s([^\w\s\\])(?:\\.|(?!\1)[^\\])*\1(?:\\.|(?!\1)[^\\])*\1([gpiIm\d]*)(?![ew])")
 
 
 def _sed(call: Call, _inner: bool) -> bool:
@@ -572,7 +573,7 @@ def _unzip(call: Call, _inner: bool) -> bool:
 
 def _verbs(pattern: str, changes: str, takes: str) -> Callable[[Call, bool], bool]:
     """Clouds: groups of words, then a verb, then names. The first verb decides."""
-    reads, writes, options = re.compile(pattern), re.compile(changes), frozenset(takes.split())
+    reads, writes, options = Pattern(pattern), Pattern(changes), frozenset(takes.split())
 
     def judge(call: Call, _inner: bool) -> bool:
         if any(not word.known and not word.prefix for word in call.words) or call.invocation.more_arguments:
@@ -606,10 +607,10 @@ _gcloud = _verbs(
     _CHANGES,
     "--project --format --account --configuration --verbosity --region --zone",
 )
-_AWS_READS: Final = re.compile(
+_AWS_READS: Final = Pattern(
     r"(describe|list|get|head|lookup|filter|batch-get|admin-list|admin-get|test|search|estimate|validate|simulate|preview|detect)-\S+|scan|query|ls|tail|help|download-db-log-file-portion"
 )
-_AWS_NOT: Final = re.compile(
+_AWS_NOT: Final = Pattern(
     r"get-(object|object-torrent|package-version-asset|temporary-\S+|configuration|latest-configuration|thing-shadow|secret-value|random-password|session-token|federation-token|login-password|authorization-token|export|sdk|job-output|password-data|credentials\S*|id|open-id\S*|role-credentials|cluster-credentials\S*|media\S*|snapshot-block|download-url\S*|tape\S*)|get-\S*-(token|password|credentials)|test-(invoke\S*|role)|validate-and-\S+"
 )
 _AWS_TAKES: Final = frozenset(
@@ -823,7 +824,7 @@ def _fzf(call: Call, _inner: bool) -> bool:
 
 def _pairs(allowed: str) -> Callable[[Call, bool], bool]:
     """Programs that read only with certain first options."""
-    pattern = re.compile(allowed)
+    pattern = Pattern(allowed)
 
     def judge(call: Call, _inner: bool) -> bool:
         return (

@@ -121,6 +121,8 @@ class Doubt:
     part: bool = False
     #: A shell takes this text from its standard input; what it may be is judged by the flow of data.
     piped: bool = False
+    #: Reading ended here, because of its limits or of a fault: anything may follow.
+    limit: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

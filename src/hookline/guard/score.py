@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterable, Iterator
 
 from hookline.core._dataclass import dataclass, field
-from hookline.guard.judge import Surroundings, judge
 from hookline.guard.policy import Policy
+from hookline.guard.verdict import Surroundings, judge
 
 EXPECTATIONS = ("deny", "pass", "allow", "ask")
 #: The machine that a corpus speaks of: its authors had their own, and this one is nobody's.

@@ -104,8 +104,8 @@ class Shell:
             return Word((text,) if text else ())
         return concatenate([self._holes.get(letter) or word(letter) for letter in text])
 
-    def doubt(self, reason: str, source: str, *, part: bool = False, piped: bool = False) -> None:
-        found = Doubt(reason=reason, source=source[:200], part=part, piped=piped)
+    def doubt(self, reason: str, source: str, *, part: bool = False, piped: bool = False, limit: bool = False) -> None:
+        found = Doubt(reason=reason, source=source[:200], part=part, piped=piped, limit=limit)
         if found not in self.doubts:
             self.doubts.append(found)
 

@@ -8,10 +8,11 @@ from datetime import date
 from typing import Any, Final
 
 from hookline.guard.effects import Effect
-from hookline.guard.judge import Surroundings, Verdict, decide, here, judge
 from hookline.guard.paths import Places, expand_home, locate_path
+from hookline.guard.pattern import Pattern
 from hookline.guard.policy import READY, Policy
 from hookline.guard.sensitive import edit_kind, secret_harm
+from hookline.guard.verdict import Surroundings, Verdict, decide, here, judge
 
 _SHELLS: Final = frozenset({"Bash", "Shell", "run_shell_command", "shell", "local_shell", "exec_command", "bash"})
 _WRITES: Final = frozenset(
@@ -32,15 +33,15 @@ _PATH_FIELDS: Final = (
     "paths",
     "file_paths",
 )
-_PATCHED: Final = re.compile(
+_PATCHED: Final = Pattern(
     r"(?m)^\*\*\* (?:Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$|^(?:---|\+\+\+) [ab]/(.+)$"
 )
-_PRIVATE: Final = re.compile(
+_PRIVATE: Final = Pattern(
     r"(?i)^(file:|ftp:)|//(localhost|127\.|0\.0\.0\.0|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|169\.254\.|\[::1\]|metadata\.google)"
 )
-_MCP_WRITES: Final = re.compile(r"(?i)(^|_)(write|edit|create|update|move|append|patch|save|put)(_|$|[A-Z])")
-_MCP_DELETES: Final = re.compile(r"(?i)(^|_)(delete|remove|drop|destroy|purge|truncate|wipe|kill|terminate)")
-_MCP_SENDS: Final = re.compile(r"(?i)(^|_)(send|post|upload|publish|share|email|comment|submit)")
+_MCP_WRITES: Final = Pattern(r"(?i)(^|_)(write|edit|create|update|move|append|patch|save|put)(_|$|[A-Z])")
+_MCP_DELETES: Final = Pattern(r"(?i)(^|_)(delete|remove|drop|destroy|purge|truncate|wipe|kill|terminate)")
+_MCP_SENDS: Final = Pattern(r"(?i)(^|_)(send|post|upload|publish|share|email|comment|submit)")
 _LONG_QUERY = 400
 
 

@@ -23,7 +23,7 @@ from hookline.cli.output import paint_status, plural, print_json, safe, table
 from hookline.cli.parser import add_json
 from hookline.core._dataclass import replace
 from hookline.core.errors import DataError
-from hookline.guard.judge import Verdict, here, judge, make_scene
+from hookline.guard.verdict import Verdict, here, judge, make_scene
 from hookline.guard.policy import POLICIES, READY, Policy
 from hookline.guard.score import Score, rates, score
 

@@ -11,12 +11,13 @@ from hookline.guard.call import Call, Handler
 from hookline.guard.effects import Effect, Harm
 from hookline.guard.options import Options, cut
 from hookline.guard.paths import Place
+from hookline.guard.pattern import Pattern
 from hookline.guard.reading import Word
 from hookline.guard.sensitive import own_path, repository_part, write_kind
 
 _RM = "rR,recursive f,force i I ,interactive? v,verbose d,dir ,one-file-system ,no-preserve-root ,preserve-root? P W x"
 _FINDERS = frozenset({"find", "gfind", "fd", "fdfind", "locate", "mlocate"})
-_CACHES: Final = re.compile(
+_CACHES: Final = Pattern(
     r"/(\.cache|node_modules|__pycache__|\.pytest_cache|\.mypy_cache|\.ruff_cache|\.tox|\.gradle|\.npm|\.nuget|target|dist|build|\.next|\.nuxt|\.venv|venv|DerivedData|Caches|\.Trash|coverage|\.turbo|\.parcel-cache)(/|$)"
 )
 #: Slashes in a path that lies directly in a home directory.
@@ -68,10 +69,13 @@ def deletion(call: Call, word: Word, *, tree: bool, force: bool = True) -> Itera
     harm, why = _loss(place, word, tree=tree, force=force)
     kind = "delete"
     path = place.path or word.text
+    special = write_kind(path)
     if own_path(path) or (own_path(path + "/x") and tree):
         kind, harm, why = "guard", "critical", "it belongs to a guard of this machine"
     elif repository_part(path) and (tree or word.globs or "/objects" in path or "/refs" in path):
         kind, harm, why = "git-history", "critical" if path.endswith(".git") else "high", "git keeps its history there"
+    elif special is not None and special[0] == "guard":
+        kind, harm, why = special
     yield call.effect(kind, harm, word.text, where=place.name, why=why, safer=_TRASH if harm != "low" else "")
 
 
@@ -159,7 +163,8 @@ def _into(call: Call, sources: Iterable[Word], target: Word) -> Iterator[Effect]
     """Writing to a file, or to the files of the same names in a directory."""
     folder = target.text.rstrip("/")
     names = [Word((f"{folder}/{word.text.rstrip('/').rpartition('/')[2]}",), word.source) for word in sources]
-    found = [] if call.place(target).whole else [one for one in call.write(target) if _matters(one)]
+    place = call.place(target)
+    found = [one for one in call.write(target) if _matters(one) and (not place.whole or write_kind(place.path))]
     inside = [one for name in names for one in call.write(name) if _matters(one) and one.kind != "secret"]
     yield from found or inside
 
@@ -283,7 +288,7 @@ def permission_change(call: Call, word: Word, mode: str, *, tree: bool) -> Itera
 
 
 _FIND_ONE = frozenset(["-H", "-L", "-P", "-O0", "-O1", "-O2", "-O3", "-D", "-E", "-X", "-d", "-s", "-x"])
-_FILTERS = re.compile(
+_FILTERS = Pattern(
     r"-(i?name|i?path|i?wholename|i?regex|[ciam]?l?name|[acm](min|time)|newer\w*|[ac]newer|size|empty|user|group|uid|gid|perm|inum|links|nouser|nogroup)$"
 )
 _FIND_WRITES = frozenset({"-fprint", "-fprint0", "-fls", "-fprintf"})
@@ -310,7 +315,7 @@ def _find(call: Call) -> Iterator[Effect]:
             yield from call.write(word)
 
 
-_FIND_TAKES = re.compile(
+_FIND_TAKES = Pattern(
     r"-(i?name|i?path|i?wholename|i?regex|i?lname|[acm](min|time)|newer\w*|[ac]newer|size|user|group|uid|gid|perm|inum|links|type|xtype|fstype|samefile|maxdepth|mindepth|printf|regextype|context|used|files0-from|fprint0?|fls|fprintf)$"
 )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
@@ -11,13 +10,14 @@ from hookline.guard.call import Call, Handler
 from hookline.guard.effects import Effect, Harm
 from hookline.guard.git_commands import GIT_COMMANDS
 from hookline.guard.options import Options, cut, parse_options
+from hookline.guard.pattern import Pattern
 from hookline.guard.programs.files import deletion
 from hookline.guard.reading import Word
 from hookline.guard.sensitive import secret_harm
 
 _GLOBAL = "C: c: ,git-dir: ,work-tree: ,namespace: ,super-prefix: ,config-env: ,exec-path? p,paginate P,no-pager ,bare ,no-replace-objects ,literal-pathspecs ,no-optional-locks ,attr-source: v,version h,help ,html-path ,man-path ,info-path ,list-cmds:"
 #: Settings whose value git runs.
-_RUNS = re.compile(
+_RUNS = Pattern(
     r"(?i)(core\.(sshcommand|pager|editor|fsmonitor|askpass|gitproxy)|pager\.\w+|sequence\.editor|diff\.(.*\.)?(external|command|textconv)|credential\.(.*\.)?helper|(merge|diff)tool\..*\.cmd|filter\..*\.(clean|smudge|process)|gpg\.(.*\.)?program|uploadpack\..*hook|browser\..*\.cmd|interactive\.difffilter)="
 )
 _STASH = "git stash, then do it"
@@ -112,7 +112,7 @@ def _clean(call: Call, options: Options, settings: Mapping[str, Word]) -> Iterat
     )
 
 
-_PATHLIKE = re.compile(
+_PATHLIKE = Pattern(
     r"^\.{1,2}(/|$)|^:[/!^(]|[*?]|/$|^[\w./-]+\.(py|js|ts|tsx|jsx|rs|go|c|h|cpp|java|rb|php|md|txt|json|ya?ml|toml|sh|css|html|lock|cfg|ini|xml|sql|swift|kt|cs)$"
 )
 
@@ -322,7 +322,7 @@ def _foreach(call: Call, options: Options, _settings: Mapping[str, Word]) -> Ite
 
 def _bisect(call: Call, options: Options, _settings: Mapping[str, Word]) -> Iterator[Effect]:
     if options.operands[:1] and options.operands[0].text == "run":
-        yield from call.argv(options.operands[1:])
+        yield from call.argv(call.words[call.texts.index("run") + 1 :])
 
 
 def _rebase(call: Call, options: Options, _settings: Mapping[str, Word]) -> Iterator[Effect]:

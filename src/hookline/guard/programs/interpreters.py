@@ -12,6 +12,7 @@ from hookline.guard.call import Call, Handler
 from hookline.guard.effects import Effect
 from hookline.guard.languages import language_effects
 from hookline.guard.options import parse_options
+from hookline.guard.pattern import Pattern
 from hookline.guard.reading import Invocation, Word
 
 _SH = "c i l,login r s v x e u n f h p t a b k m B C D E H P T o: O: ,rcfile: ,init-file: ,norc ,noprofile ,posix ,restricted"
@@ -127,7 +128,7 @@ def _powershell(invocation: Invocation) -> CodeSource:
     return CodeSource(language="powershell", script=rest[0] if rest else None, stdin=not rest)
 
 
-_ENCODED = re.compile(r"(?i)-e(nc(odedcommand)?|c)?$")
+_ENCODED = Pattern(r"(?i)-e(nc(odedcommand)?|c)?$")
 
 
 def _interpret(call: Call) -> Iterator[Effect]:
@@ -154,14 +155,43 @@ def _interpret(call: Call) -> Iterator[Effect]:
             yield call.effect("unknown", "medium", word.text, why="the code is not known")
     for word in source.modules:
         yield from _module(call, word.text)
+    if source.script is not None and source.script.text.rpartition("/")[2] in {"artisan", "manage.py"}:
+        at = call.words.index(source.script)
+        yield from call.argv((_text_word(source.script.text.rpartition("/")[2]), *call.words[at + 1 :]))
 
 
 def _module(call: Call, name: str) -> Iterator[Effect]:
     at = next((index for index, text in enumerate(call.texts) if text == name), 0)
-    if name in {"pip", "twine", "poetry", "flit", "hatch", "build", "uv"}:
+    if name in {"pip", "twine", "poetry", "flit", "hatch", "build", "uv", "hookline"}:
         yield from call.argv((Word((name,), name), *call.words[at + 1 :]))
     elif name in {"http.server", "SimpleHTTPServer"}:
         yield call.effect("send", "medium", name, why="the directory can be read over the network")
+
+
+_RUNNERS: Final[Mapping[str, str]] = MappingProxyType({
+    "npx": "", "bunx": "", "uvx": "", "npm": "exec x", "pnpm": "exec dlx", "yarn": "exec dlx", "poetry": "run", "pipenv": "run", "uv": "run", "pdm": "run", "hatch": "run", "rye": "run", "bundle": "exec", "dotenv": "", "direnv": "exec", "mise": "exec", "asdf": "exec", "conda": "run", "pipx": "run", "rtk": "proxy",
+})  # fmt: skip
+
+
+def _runner(call: Call) -> Iterator[Effect]:
+    """Programs that start a program of a project: ``npx prisma …``, ``bundle exec rails …``."""
+    options = call.options(
+        "p:,package: c:,call: n: ,with: ,from: ,python: ,project: ,directory: y,yes q,quiet", until_operand=True
+    )
+    words = options.operands
+    verbs = _RUNNERS[call.name].split()
+    if verbs and (not words or words[0].text not in verbs):
+        return
+    rest = words[1:] if verbs else words
+    while rest and rest[0].prefix.startswith("-"):
+        rest = rest[1:]
+    yield from call.argv(rest)
+    for word in options.values("call"):
+        yield from call.shell(word)
+
+
+def _text_word(text: str) -> Word:
+    return Word((text,) if text else (), text)
 
 
 def _from_list(call: Call) -> Iterator[Effect]:
@@ -183,9 +213,10 @@ def _from_list(call: Call) -> Iterator[Effect]:
 
 
 PROGRAMS: Final[Mapping[str, Handler]] = MappingProxyType(
-    {**dict.fromkeys(_TABLE, _interpret), "xargs": _from_list, "parallel": _from_list}
+    {
+        **dict.fromkeys(_RUNNERS, _runner),
+        **dict.fromkeys(_TABLE, _interpret),
+        "xargs": _from_list,
+        "parallel": _from_list,
+    }
 )
-
-
-def is_interpreter(name: str) -> bool:
-    return name.lower() in _TABLE or re.sub(r"[\d.]+$", "", name.lower()) in _TABLE

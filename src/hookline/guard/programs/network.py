@@ -11,6 +11,7 @@ from hookline.core._dataclass import dataclass
 from hookline.guard.call import Call, Handler
 from hookline.guard.effects import Effect
 from hookline.guard.options import Options, cut
+from hookline.guard.pattern import Pattern
 from hookline.guard.programs.files import rsync_options, sources_and_target, tar_options
 from hookline.guard.reading import Word
 
@@ -140,7 +141,7 @@ def _nc(call: Call) -> Traffic:
     )
 
 
-_SHELLS = re.compile(r"(^|[\s/,:])(ba|da|z|k|a|mk|fi|c|tc)?sh\b|powershell|cmd(\.exe)?\b|python|perl")
+_SHELLS = Pattern(r"(^|[\s/,:])(ba|da|z|k|a|mk|fi|c|tc)?sh\b|powershell|cmd(\.exe)?\b|python|perl")
 
 
 def _nc_effects(call: Call) -> Iterator[Effect]:
@@ -154,7 +155,7 @@ def _nc_effects(call: Call) -> Iterator[Effect]:
         yield from call.shell(program)
 
 
-_SOCAT_REMOTE = re.compile(
+_SOCAT_REMOTE = Pattern(
     r"(?i)(tcp\w*|udp\w*|openssl\w*|ssl\w*|sctp\w*|socks\w*|proxy\w*|vsock\w*|unix-?connect|ip4?6?\w*)(-connect|-listen|-sendto|-recv\w*)?:"
 )
 
@@ -194,7 +195,7 @@ def _socat_effects(call: Call) -> Iterator[Effect]:
 
 _SSH = "1 2 4 6 A a C f G g K k M N n q s T t V v X x Y y B: b: c: D: E: e: F: I: i: J: L: l: m: O: o: P: p: Q: R: S: W: w:"
 _SCP = "1 2 3 4 6 A B C O p q R r s T v c: D: F: i: J: l: o: P: S: X:"
-_RUNS = re.compile(
+_RUNS = Pattern(
     r"(?i)\s*(proxycommand|localcommand|knownhostscommand|match\s+exec|pkcs11provider|securitykeyprovider)\s*[= ]\s*"
 )
 
@@ -237,8 +238,14 @@ def _copying(call: Call) -> Traffic:
             files=tuple(word for word in sources if not (flat and word.text.endswith("/"))), address=target.text
         )
     remote = [word for word in sources if _elsewhere(word)]
-    saves = () if target is None or not remote else (target,)
+    saves = () if target is None or not remote else (target, *(_under(target, word) for word in remote))
     return Traffic(saves=saves, address=remote[0].text if remote else "")
+
+
+def _under(folder: Word, source: Word) -> Word:
+    """The file that a remote one becomes in a directory."""
+    name = source.text.rpartition(":")[2].rpartition("/")[2]
+    return Word((f"{folder.text.rstrip('/')}/{name}",), source.source)
 
 
 def _tar(call: Call) -> Traffic:
@@ -276,7 +283,7 @@ def _openssl(call: Call) -> Traffic:
 
 def _cloud_copy(call: Call) -> Traffic:
     texts = [word for word in call.words if not word.prefix.startswith("-")]
-    remote = re.compile(r"(s3|gs|https?|r2|b2)://|[\w-]+:")
+    remote = Pattern(r"(s3|gs|https?|r2|b2)://|[\w-]+:")
     if (
         not texts
         or not remote.match(texts[-1].prefix)

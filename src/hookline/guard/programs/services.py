@@ -12,6 +12,7 @@ from typing import Final
 
 from hookline.guard.call import Call, Handler
 from hookline.guard.effects import Effect, Harm
+from hookline.guard.pattern import Pattern
 from hookline.guard.reading import Word
 
 _Rule = tuple[str, str, Harm, str]
@@ -24,7 +25,7 @@ _OUT = "others can install it from then on; most registries do not take it back"
 _ROWS: Final[Mapping[str, tuple[_Rule, ...]]] = MappingProxyType({
     "docker": (
         (r"(system|volume|builder) prune.*--volumes|volume (rm|remove|prune)|compose (\S+ )*down.*( -v| --volumes)|(compose )?rm .*-\w*v", "infrastructure", "high", "volumes and the data in them are deleted"),
-        (r"(system|image|container|network|builder|buildx) prune|(container |image |network |config |secret |stack |service |node |context |plugin )?(rm|rmi|remove)\b|swarm leave|compose (\S+ )*(down|kill|rm)|(container )?kill|image rm", "infrastructure", "medium", _STOP),
+        (r"(system|image|container|network|builder|buildx) prune|(container |image |network |config |secret |stack |service |node |context |plugin )?(rm|rmi|remove)\b|swarm leave|compose (\S+ )*(kill|rm)|(container )?kill|image rm", "infrastructure", "medium", _STOP),
         (r"(run|create|container run) .*(--privileged|--pid[= ]host|-v ?/:|--volume[= ]/:|/var/run/docker\.sock|--cap-add[= ](ALL|SYS_ADMIN))", "privilege", "high", "the container has the rights of the machine's root"),
         (r"(image )?push|trust sign|manifest push", "publish", "medium", _OUT),
     ),
@@ -107,6 +108,7 @@ _ROWS: Final[Mapping[str, tuple[_Rule, ...]]] = MappingProxyType({
     "rails": ((r"(db:(drop|reset|schema:load|purge|migrate:reset|truncate_all|seed:replant))", "database", "high", "all data of the database are deleted"),),
     "prisma": ((r"(migrate reset|db push .*(--force-reset|--accept-data-loss))", "database", "high", "all data of the database are deleted"),),
     "artisan": ((r"(migrate:(fresh|reset|refresh)|db:wipe)", "database", "high", "all data of the database are deleted"),),
+    "manage.py": ((r"(flush|reset_db|sqlflush|migrate \S+ zero)", "database", "high", "all data of the database are deleted"),),
     "supabase": ((r"db reset|projects delete|branches delete", "database", "high", "all data of the database are deleted"),),
     "influx": ((r"(bucket )?delete|.*drop (database|measurement)", "database", "high", "data are deleted"),),
     "vault": ((r"(kv )?(delete|destroy|metadata delete)|secrets disable|auth disable|operator (seal|rekey)", "infrastructure", "high", _GONE),),
@@ -128,11 +130,11 @@ _SAME: Final[Mapping[str, str]] = MappingProxyType({
     "apt-get": "apt", "aptitude": "apt", "dnf": "apt", "yum": "apt", "zypper": "apt", "apk": "apt", "dpkg": "apt", "mongo": "mongosh", "valkey-cli": "redis-cli", "fly": "flyctl", "rake": "rails", "nix-collect-garbage": "nix", "gradlew": "gradle", "flatpak": "snap", "keydb-cli": "redis-cli",
 })  # fmt: skip
 #: Options with a value that may stand before the action.
-_SKIP: Final = re.compile(
+_SKIP: Final = Pattern(
     r"^(-n|--namespace|--context|--kubeconfig|--cluster|--user|-s|--server|--profile|--region|--output|--endpoint-url|--project|--subscription|--account|--format|--configuration|-H|--host|-c|--log-level|--config|-f|--file|-p|--project-name|--env-file|--chdir|-R|--repo|--prefix|-C|--cwd|--registry|-h|-a|-u|--tenant|-t|--kube-context|--query|-o|-g|--resource-group|-w|--workspace)$"
 )
 _DRY: Final = frozenset(
-    {"--help", "--dry-run", "--dryrun", "--dry-run=client", "--dry-run=server", "--what-if", "help"}
+    {"--help", "-help", "--dry-run", "--dryrun", "--dry-run=client", "--dry-run=server", "--what-if", "help"}
 )
 _VALUE_H = frozenset({"docker", "redis-cli"})
 
@@ -159,7 +161,7 @@ def _action(texts: list[str], name: str) -> list[str]:
     return rest
 
 
-_DROPS: Final = re.compile(
+_DROPS: Final = Pattern(
     r"(?is)\b(drop\s+(database|schema|table|keyspace|index|view|user|role|owned|collection|tablespace)|truncate\s+(table\s+)?\w|delete\s+from\s+[\w.\"`\[\]]+\s*(;|$|'|\")|alter\s+table\s+.*\bdrop\b|update\s+[\w.\"`]+\s+set\s+(?!.*\bwhere\b))"
 )
 _SQL_OPTIONS = "c:,command: e:,execute: f:,file: q:,query: Q: s: ,cmd: ,eval: d:,dbname:,database: h:,host: U:,username: u:,user: p?,password? P:,port: t A B N i: S: o:,output: v: w W X"

@@ -10,7 +10,7 @@ from typing import Final
 from hookline.guard.call import Call, Handler
 from hookline.guard.effects import Effect, Harm
 from hookline.guard.options import parse_options
-from hookline.guard.reading import Word
+from hookline.guard.pattern import Pattern
 
 _HELP = frozenset({"-h", "--help", "-V", "--version", "--longhelp", "-?"})
 _NO_VALUE = "n t,test d"
@@ -22,21 +22,21 @@ _ALWAYS: Final[Mapping[str, tuple[str, Harm, str]]] = MappingProxyType({
     **dict.fromkeys(["insmod", "rmmod", "modprobe", "kmod", "swapoff", "sysctl", "setenforce", "ufw", "iptables", "ip6tables", "nft", "firewall-cmd", "pfctl", "setcap", "visudo", "update-rc.d", "chkconfig", "mount", "umount", "losetup", "grub-install", "grub-mkconfig", "efibootmgr", "bootctl", "bless", "nvram", "csrutil", "spctl", "systemsetup", "pwpolicy", "kextload", "update-grub"], ("privilege", "medium", "it changes the system itself")),
     **dict.fromkeys(["useradd", "adduser", "userdel", "deluser", "usermod", "groupadd", "groupdel", "groupmod", "gpasswd", "passwd", "chpasswd", "chsh", "chfn", "vipw", "newusers", "sysadminctl", "dseditgroup"], ("privilege", "high", "it changes who may use the machine")),
 })  # fmt: skip
-_READS: Final = re.compile(
+_READS: Final = Pattern(
     r"^(list|show|status|info|get|print|check|-l|-L|--list|-a|--all|--query|--verbose|-v|-n|-S|--list-rules|-p|/proc.*|help|version|scan|--detail|--examine|--scan|smart-log|id-ctrl|iostat|history|subvolume|filesystem|device|-sr|-s)$"
 )
-_DESTROYS: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType({
-    "zfs": re.compile(r"destroy|rollback"), "zpool": re.compile(r"destroy|labelclear|create|remove"),
-    "btrfs": re.compile(r"delete|format|del"), "nvme": re.compile(r"format|sanitize|write.*|delete-ns|reset"),
-    "hdparm": re.compile(r"--(security|trim|yes|write|repair|make).*|--user-master"), "parted": re.compile(r"mklabel|mkpart|rm|resizepart|mktable"),
-    "mdadm": re.compile(r"--(zero-superblock|create|stop|fail|remove)|-C|-S|-f|-r"), "dmsetup": re.compile(r"remove(_all)?|wipe_table|clear"),
-    "badblocks": re.compile(r"-\w*w\w*"), "fdisk": re.compile(r"(?!-l|--list).*"), "wipefs": re.compile(r"-\w*[ao]\w*|--(all|offset).*"),
-    "tune2fs": re.compile(r"-[^l].*"), "e2fsck": re.compile(r"-\w*[yp]\w*"), "sysctl": re.compile(r"-w|--write|-p.*|--load.*|-f|\S+=\S*|--system"),
-    "iptables": re.compile(r"-[FXADIRPNZ]|--(flush|delete|append|insert|policy).*"), "ip6tables": re.compile(r"-[FXADIRPNZ]|--(flush|delete|append|insert|policy).*"),
-    "ufw": re.compile(r"disable|reset|allow|delete|default"), "nft": re.compile(r"flush|delete|add|-f|insert"), "mount": re.compile(r"/.*|-o.*|--bind"),
-    "pfctl": re.compile(r"-\w*[dFf]\w*"), "csrutil": re.compile(r"disable|clear"), "spctl": re.compile(r"--(master-|global-)?disable|--add|--remove"),
-    "passwd": re.compile(r".*"), "nvram": re.compile(r"-[cdf]|\S+=.*"), "umount": re.compile(r".*"), "sfdisk": re.compile(r"(?!-[ldsV]|--(list|dump|json)).*"),
-    "sgdisk": re.compile(r"-[ZzodnG].*|--(zap|delete|clear|new).*"), "gdisk": re.compile(r"(?!-l).*"), "smartctl": re.compile(r"-s.*"),
+_DESTROYS: Final[Mapping[str, Pattern]] = MappingProxyType({
+    "zfs": Pattern(r"destroy|rollback"), "zpool": Pattern(r"destroy|labelclear|create|remove"),
+    "btrfs": Pattern(r"delete|format|del"), "nvme": Pattern(r"format|sanitize|write.*|delete-ns|reset"),
+    "hdparm": Pattern(r"--(security|trim|yes|write|repair|make).*|--user-master"), "parted": Pattern(r"mklabel|mkpart|rm|resizepart|mktable"),
+    "mdadm": Pattern(r"--(zero-superblock|create|stop|fail|remove)|-C|-S|-f|-r"), "dmsetup": Pattern(r"remove(_all)?|wipe_table|clear"),
+    "badblocks": Pattern(r"-\w*w\w*"), "fdisk": Pattern(r"(?!-l|--list).*"), "wipefs": Pattern(r"-\w*[ao]\w*|--(all|offset).*"),
+    "tune2fs": Pattern(r"-[^l].*"), "e2fsck": Pattern(r"-\w*[yp]\w*"), "sysctl": Pattern(r"-w|--write|-p.*|--load.*|-f|\S+=\S*|--system"),
+    "iptables": Pattern(r"-[FXADIRPNZ]|--(flush|delete|append|insert|policy).*"), "ip6tables": Pattern(r"-[FXADIRPNZ]|--(flush|delete|append|insert|policy).*"),
+    "ufw": Pattern(r"disable|reset|allow|delete|default"), "nft": Pattern(r"flush|delete|add|-f|insert"), "mount": Pattern(r"/.*|-o.*|--bind"),
+    "pfctl": Pattern(r"-\w*[dFf]\w*"), "csrutil": Pattern(r"disable|clear"), "spctl": Pattern(r"--(master-|global-)?disable|--add|--remove"),
+    "passwd": Pattern(r".*"), "nvram": Pattern(r"-[cdf]|\S+=.*"), "umount": Pattern(r".*"), "sfdisk": Pattern(r"(?!-[ldsV]|--(list|dump|json)).*"),
+    "sgdisk": Pattern(r"-[ZzodnG].*|--(zap|delete|clear|new).*"), "gdisk": Pattern(r"(?!-l).*"), "smartctl": Pattern(r"-s.*"),
 })  # fmt: skip
 
 
@@ -48,7 +48,7 @@ def _always(call: Call) -> Iterator[Effect]:
     texts = [word.text for word in words]
     if (
         name not in _ALWAYS
-        or set(texts) & _HELP
+        or set(texts) & (_HELP if name not in {"shutdown", "halt"} else {"--help"})
         or (not texts and name not in {"reboot", "halt", "poweroff", "shutdown"})
     ):
         return
@@ -92,7 +92,7 @@ def _cryptsetup(call: Call) -> Iterator[Effect]:
         )
 
 
-_GUARDIAN = re.compile(r"(?i)hookline|\bnah\b|\bdcg\b|shguard|safety-net")
+_GUARDIAN = Pattern(r"(?i)hookline|\bnah\b|\bdcg\b|shguard|safety-net")
 
 
 def _kill(call: Call) -> Iterator[Effect]:
@@ -287,10 +287,6 @@ def _tmutil(call: Call) -> Iterator[Effect]:
         yield call.effect("delete", "high", " ".join(call.texts), why="backups are deleted or stopped")
 
 
-def is_disk_program(name: str) -> bool:
-    return name.startswith("mkfs.") or name in _ALWAYS
-
-
 PROGRAMS: Final[Mapping[str, Handler]] = MappingProxyType({
     **dict.fromkeys((*_ALWAYS, "lvm", "mkfs.ext4", "mkfs.ext3", "mkfs.ext2", "mkfs.xfs", "mkfs.btrfs", "mkfs.vfat", "mkfs.fat", "mkfs.ntfs", "mkfs.f2fs", "mkfs.exfat", "mkfs.minix", "mkfs.jfs", "mkfs.bfs", "mkfs.cramfs", "mkfs.reiserfs"), _always),
     **dict.fromkeys(("kill", "pkill", "killall", "killall5", "skill", "xkill"), _kill),
@@ -304,7 +300,3 @@ PROGRAMS: Final[Mapping[str, Handler]] = MappingProxyType({
     "diskutil": _diskutil, "cryptsetup": _cryptsetup, "crontab": _crontab, "hookline": _hookline, "history": _history,
     "journalctl": _journal, "tmutil": _tmutil, "smartctl": _always,
 })  # fmt: skip
-
-
-def text_word(text: str) -> Word:
-    return Word((text,) if text else (), text)

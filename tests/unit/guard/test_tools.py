@@ -1,0 +1,69 @@
+"""Tool calls of agents: files, addresses, MCP tools, and shells under their own names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hookline.guard import Policy, Surroundings, judge_tool
+
+AROUND = Surroundings(cwd="/work/app", home="/home/me")
+PATCH = "*** Begin Patch\n*** Update File: src/a.py\n*** Add File: {}\n*** End Patch"
+
+
+@pytest.mark.parametrize(
+    ("tool", "values", "standard", "strict"),
+    [
+        ("Bash", {"command": "rm -rf /"}, "deny", "deny"),
+        ("Bash", {"command": ["bash", "-lc", "rm -rf /"]}, "deny", "deny"),
+        ("Bash", {"command": "ls"}, "none", "none"),
+        ("Write", {"file_path": "src/a.py", "content": "x"}, "none", "none"),
+        ("Write", {"file_path": "/etc/passwd", "content": "x"}, "deny", "deny"),
+        ("Write", {"file_path": "/etc/x/y.conf", "content": "x"}, "ask", "ask"),
+        ("Write", {"file_path": "/data/x", "content": "x"}, "none", "ask"),
+        ("Write", {"file_path": "/tmp/x", "content": "x"}, "none", "none"),
+        ("Edit", {"file_path": "~/.bashrc"}, "ask", "ask"),
+        ("Edit", {"file_path": ".git/hooks/pre-commit"}, "ask", "ask"),
+        ("Edit", {"file_path": ".claude/settings.json"}, "ask", "ask"),
+        ("Edit", {"file_path": ".hookline/hookline.toml"}, "deny", "deny"),
+        ("Edit", {"file_path": "/home/me/.config/hookline/hookline.toml"}, "deny", "deny"),
+        ("Edit", {"file_path": "package-lock.json"}, "none", "ask"),
+        ("Edit", {"file_path": ".github/workflows/ci.yml"}, "none", "ask"),
+        ("Edit", {"file_path": ".env"}, "none", "ask"),
+        ("MultiEdit", {"file_path": "../other/x"}, "none", "ask"),
+        ("NotebookEdit", {"notebook_path": "a.ipynb"}, "none", "none"),
+        ("apply_patch", {"input": PATCH.format("src/b.py")}, "none", "none"),
+        ("apply_patch", {"input": PATCH.format(".hookline/hookline.toml")}, "deny", "deny"),
+        ("Read", {"file_path": "src/a.py"}, "none", "none"),
+        ("Read", {"file_path": "/home/me/.ssh/id_rsa"}, "ask", "ask"),
+        ("Read", {"file_path": ".env"}, "none", "ask"),
+        ("Grep", {"path": "/home/me/.aws/credentials", "pattern": "x"}, "ask", "ask"),
+        ("Glob", {"path": "/home/me/.ssh"}, "none", "none"),
+        ("WebFetch", {"url": "https://x.example"}, "none", "none"),
+        ("WebFetch", {"url": "http://169.254.169.254/latest/meta-data"}, "ask", "ask"),
+        ("WebFetch", {"url": "file:///home/me/.ssh/id_rsa"}, "ask", "ask"),
+        ("WebFetch", {"url": "https://x.example/?" + "a" * 500}, "none", "ask"),
+        ("mcp__files__write_file", {"path": "/etc/passwd"}, "deny", "deny"),
+        ("mcp__files__read_file", {"path": "/home/me/.ssh/id_rsa"}, "ask", "ask"),
+        ("mcp__db__query", {"sql": "DROP TABLE users"}, "ask", "ask"),
+        ("mcp__db__query", {"sql": "SELECT 1"}, "none", "none"),
+        ("mcp__cloud__delete_bucket", {"name": "x"}, "none", "ask"),
+        ("mcp__mail__send_message", {"to": "x"}, "none", "ask"),
+        ("Unheard", {"path": 7}, "none", "none"),
+    ],
+)
+def test_a_tool_call_is_judged_by_what_it_touches(
+    tool: str, values: dict[str, Any], standard: str, strict: str
+) -> None:
+    found = [judge_tool(tool, values, policy=name, around=AROUND).verdict for name in ("standard", "strict")]
+    assert found == [standard, strict]
+
+
+def test_reading_in_the_project_is_granted_by_choice() -> None:
+    policy = Policy(allow_read_only=True)
+    paths = ("src/a.py", ".env")
+    assert [judge_tool("Read", {"file_path": one}, policy=policy, around=AROUND).verdict for one in paths] == [
+        "allow",
+        "none",
+    ]
