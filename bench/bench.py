@@ -11,6 +11,7 @@ import sys
 import tempfile
 from typing import TYPE_CHECKING
 
+import guard
 import guests
 import in_process
 import keeping
@@ -47,6 +48,7 @@ def rows(folder: str, short: bool) -> Iterator[Row]:
     yield from shell.key(short)
     yield from knowledge.rows(folder, short)
     yield from guests.rows(folder, short)
+    yield from guard.rows(short)
     yield from notes.rows(folder, short)
 
 

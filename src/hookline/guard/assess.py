@@ -12,10 +12,11 @@ from hookline.guard.flows import flow_effects
 from hookline.guard.pattern import Pattern
 from hookline.guard.programs import HANDLERS
 from hookline.guard.read_only import programs_read
-from hookline.guard.reading import Reading
+from hookline.guard.reading import Invocation, Reading
 
-#: More programs than this in one command are not judged one by one.
+#: More programs or words than this in one command are not judged one by one.
 _MOST = 400
+_MOST_WORDS = 2_000
 #: A loop that waits for what it started is no bomb.
 _WAITS = Pattern(r"(?<!\()\bwait\b")
 _GAINS = frozenset({"sudo", "doas", "run0"})
@@ -36,12 +37,22 @@ def _effects(reading: Reading, scene: Scene) -> Iterator[Effect]:
             continue
         harm: Harm = "low" if doubt.syntax or doubt.part else "high" if doubt.limit else "medium"
         yield Effect(kind="unknown", harm=harm, what=doubt.source[:80], cause=doubt.source[:200], why=doubt.reason)
-    if len(reading.invocations) > _MOST:
-        yield Effect(kind="unknown", harm="high", why="it starts more programs than are judged")
-    known = reading.invocations[:_MOST]
+    known = _within_limits(reading.invocations)
+    if len(known) < len(reading.invocations):
+        yield Effect(kind="unknown", harm="high", why="it has more programs or words than are judged")
     for one in known:
         yield from _one(Call(invocation=one, scene=scene))
     yield from flow_effects(known, scene)
+
+
+def _within_limits(invocations: tuple[Invocation, ...]) -> tuple[Invocation, ...]:
+    """As many as can be judged in time."""
+    words = 0
+    for number, one in enumerate(invocations):
+        words += len(one.argv)
+        if number >= _MOST or words > _MOST_WORDS:
+            return invocations[:number]
+    return invocations
 
 
 def _gentle(reading: Reading, scene: Scene, effects: Iterable[Effect]) -> Iterator[Effect]:

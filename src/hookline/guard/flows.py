@@ -360,7 +360,7 @@ class _Flow:
         if call.name in {"cp", "install", "rsync", "scp"}:
             words = list(sources_and_target(call.options("t:,target-directory: i: F: o: P: e:"))[0])
         before = ""
-        for word in words:
+        for word in dict.fromkeys(words):
             if not _READ_OPTIONS.match(before) and not _READ_OPTIONS.match(word.text):
                 yield from self._secret(call, _value(word))
             before = word.text

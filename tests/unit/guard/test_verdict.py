@@ -67,3 +67,7 @@ def test_a_score_counts_what_the_contract_names() -> None:
 
 def test_the_ready_policies_are_the_three() -> None:
     assert set(READY) == {"watch", "standard", "strict"}
+
+
+def test_a_long_list_of_words_does_not_hide_one() -> None:
+    assert judge("rm " + "a " * 3_000 + "-rf /", around=AROUND).verdict == "ask"

@@ -23,9 +23,9 @@ from hookline.cli.output import paint_status, plural, print_json, safe, table
 from hookline.cli.parser import add_json
 from hookline.core._dataclass import replace
 from hookline.core.errors import DataError
-from hookline.guard.verdict import Verdict, here, judge, make_scene
 from hookline.guard.policy import POLICIES, READY, Policy
 from hookline.guard.score import Score, rates, score
+from hookline.guard.verdict import Verdict, here, judge, make_scene
 
 #: How many commands of a kind are listed for a person.
 _LISTED = 40
