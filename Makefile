@@ -60,8 +60,8 @@ shells:                   ## tmux, zsh and fish, for the tests of the shells; wi
 	@command -v tmux >/dev/null && command -v zsh >/dev/null && command -v fish >/dev/null || \
 	  (apt-get update && apt-get install -y tmux zsh fish) || sudo apt-get install -y tmux zsh fish || brew install tmux zsh fish
 
-fuzz: $(STAMP)            ## the laws with many more examples, different ones every time
-	HOOKLINE_HYPOTHESIS=long $(BIN)/python -m pytest -n 2 tests/laws $(ARGS)
+fuzz: $(STAMP)            ## the laws with many more examples, different ones every time; each door SECONDS long (600)
+	HOOKLINE_HYPOTHESIS=long HOOKLINE_FUZZ=$(or $(SECONDS),600) $(BIN)/python -m pytest -n 2 tests/laws $(ARGS)
 
 docs: $(STAMP)            ## write the generated part of the reference anew
 	$(BIN)/python -m hookline.dialects.native.schema > src/hookline/dialects/native/hookline.schema.json

@@ -188,7 +188,7 @@ def _with_us(bench: Bench) -> Iterator[tuple[str, Callable[[], object]]]:
 
 #: variant -> measured against, at most
 PROMISES = {
-    "native client, in-process hook": ("static no-op (floor)", 1.5),
+    "native client, in-process hook": ("static no-op (floor)", 1.2),
     "deployed line, PreToolUse": ("sh -c static no-op", 1.3),
     "deployed line, PostToolUse": ("sh -c static no-op", 1.3),
     "native client, resident plugin": ("static no-op (floor)", 2.0),

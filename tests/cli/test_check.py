@@ -10,6 +10,21 @@ import pytest
 BAD = '[[hook]]\nname = "b"\non = "PreTolUse"\nrun = "true"\n'
 
 
+def test_guards_that_cannot_refuse_are_named(project: Any) -> None:
+    hook = "[[hook]]\nname = '{0}'\non = 'PreToolUse'\nshell = 'exit 2'\n{1}\n"
+    rows = {"open": "on_failure = 'ignore'", "closed": "on_failure = 'deny'", "watcher": "mode = 'background'"}
+    rows |= {mode: f"mode = '{mode}'\non_failure = 'deny'" for mode in ("background", "detached", "apply-later")}
+    own = project.home / ".config/hookline/hookline.toml"
+    own.parent.mkdir(parents=True)
+    own.write_text("".join(hook.format(*row) for row in rows.items()))
+    told = project.run("check")
+    assert 'goes ahead (on_failure = "deny" refuses it): open\n' in told.out
+    for mode in ("background", "detached", "apply-later"):
+        assert f"'{mode}' runs in mode {mode}, so its failure comes too late to refuse" in told.out
+    told = project.run("check", "--json").json
+    assert (told["fail_open"], len(told["problems"])) == (["open"], 3)
+
+
 def test_a_named_file_is_checked_and_no_other(project: Any) -> None:
     project.write(".hookline/hookline.toml", BAD)
     project.write("mine.toml", BAD.replace("PreTolUse", "PreToolUse"))

@@ -25,6 +25,10 @@ from hookline.dialects import dialect_named
 from hookline.engine import fold
 from hookline.gateway import dedupe_file, handler
 from hookline.runners import command
+from hookline.shell.bash_zsh.serve import ShellQuestion, answer_question
+from hookline.shell.bash_zsh.service import ShellService
+from hookline.shell.dispatcher import ShellDispatcher
+from hookline.shell.engine_host import EngineHost, ShellOptions
 from hookline.state.record import journal
 from hookline.state.sessions import sqlite
 
@@ -101,7 +105,16 @@ def _library() -> int:
     return 1
 
 
+def _shell() -> int:
+    """As the process beside bash: what it sends back for a line."""
+    dispatcher = ShellDispatcher(EngineHost(ShellOptions(), os.environ), environ=lambda: os.environ)
+    question = ShellQuestion(id="1", name="line", fields={"text": "ls", "cwd": os.getcwd()})
+    os.write(1, answer_question(ShellService(dispatcher, "bash"), question))
+    return 0
+
+
 DOORS = {
+    "shell": _shell,
     "cold": _cold,
     "closed": lambda: _cold("--on-failure", "deny"),
     "fire": _fire,
@@ -114,6 +127,8 @@ def _is_denied(door: str, code: int, out: bytes) -> bool:
     """As the agent reads it: exit code 2, or its JSON and nothing else beside it. ``fire`` answers by its exit code."""
     if code == 2 or door == "fire":
         return code in {1, 2}
+    if door == "shell":
+        return out.split(b"\0")[2:3] == [b"drop"]
     try:
         said = json.loads(out)
     except ValueError:
@@ -155,7 +170,9 @@ def inject(door: str, stride: int) -> None:
     try:
         own = folder / "home" / ".config" / "hookline"
         own.mkdir(parents=True)
-        (own / "hookline.toml").write_text("[[hook]]\nname = 'no'\non = 'PreToolUse'\nshell = 'echo no >&2; exit 2'\n")
+        (own / "hookline.toml").write_text(
+            "[[hook]]\nname = 'no'\non = ['PreToolUse', 'input.submit']\nshell = 'echo no >&2; exit 2'\n"
+        )
         project = folder / "project"
         project.mkdir()
         os.chdir(project)

@@ -15,7 +15,7 @@ PROGRAM = Path(__file__).with_name("inject_faults.py")
 STRIDE = 1 if os.environ.get("HOOKLINE_HYPOTHESIS") == "long" else 9
 
 
-@pytest.mark.parametrize("door", ["cold", "closed", "fire", "daemon", "library"])
+@pytest.mark.parametrize("door", ["cold", "closed", "fire", "daemon", "library", "shell"])
 def test_no_fault_after_the_decision_changes_the_answer(door: str) -> None:
     done = subprocess.run(
         [sys.executable, str(PROGRAM), door, str(STRIDE)], capture_output=True, text=True, timeout=600, check=False

@@ -1,5 +1,5 @@
 """Mistakes that no file shows: programs and modules that are missing or not executable, and hooks whose ``match`` asks
-for a field that their events do not have, so that they never run.
+for a field that their events do not have, so that they never run; and hooks that cannot refuse as they are meant to.
 """
 
 from __future__ import annotations
@@ -100,6 +100,18 @@ _TOOL_FIELDS = (
     "replaceAll", "edits", "pattern", "patterns", "include", "glob", "output_mode", "offset", "limit", "url", "prompt",
     "query", "subagent_type", "notebook_path", "cell_id", "todos", "input", "patch",
 )  # fmt: skip
+
+
+def mode_problems(specs: Iterable[HookSpec]) -> list[Problem]:
+    """A warning for each hook whose failure is to refuse something that nobody holds back for it."""
+    fix = 'write mode = "sync" if it guards, else on_failure = "ignore"'
+    return [
+        spec.origin.problem(
+            f"{spec.name!r} runs in mode {spec.mode}, so its failure comes too late to refuse", fix, "warning"
+        )
+        for spec in specs
+        if spec.enabled and spec.mode != "sync" and spec.on_failure == "deny" and event_kind(spec.event).deniable
+    ]
 
 
 def match_problems(specs: Sequence[HookSpec]) -> list[Problem]:

@@ -3,13 +3,14 @@
   hookline check                       every file that is read here
   hookline check FILE...               these files only; the dialect is detected from their names, or set by --dialect
 
-Warnings are: a missing program or module, and a match on a field that the hook's events do not have, since such a
-hook would never run. The exit code is 78 if there is an error, otherwise 0.
+Warnings are: a missing program or module; a match on a field that the hook's events do not have, since such a hook would
+never run; and on_failure = "deny" for a hook that nobody waits for. Guards that let an action pass if they fail are named.
+The exit code is 78 if there is an error, otherwise 0.
 
 A project's file that is not approved is checked too, and shown as not approved.
 
 --json prints {"ok": bool, "files": [{"path", "dialect", "layer", "approved"}], "problems": [{"file", "line",
-"pointer", "severity", "finding", "fix"}]}.
+"pointer", "severity", "finding", "fix"}], "fail_open": [names of hooks]}.
 """
 
 from __future__ import annotations
@@ -24,14 +25,16 @@ from hookline.cli.loading import build_runtime, dialect_of_file, missing_registr
 from hookline.cli.output import paint, paint_status, plural, print_json, safe
 from hookline.cli.parser import add_json, add_sources
 from hookline.config.files import read_text
+from hookline.config.kept_guards import is_guard
 from hookline.core._dataclass import replace
 from hookline.core.describe import is_inner
 from hookline.core.problem import Problem
 from hookline.core.serialize import problem_shape
 from hookline.dialects import dialect_named
 from hookline.engine.build import READ_ONLY, Runtime
-from hookline.engine.lint import match_problems, program_problems
+from hookline.engine.lint import match_problems, mode_problems, program_problems
 from hookline.gateway.notices import approval_lines
+from hookline.gateway.required_events import active_hooks
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -57,17 +60,30 @@ def run(args: Namespace) -> int:
     found = list(dict.fromkeys(one for loaded in looked for one in loaded.sources if one.found))
     problems = list(dict.fromkeys(problem for loaded in looked for problem in _problems(loaded)))
     errors = sum(problem.severity == "error" for problem in problems)
+    guards = [spec for runtime in runtimes for spec in active_hooks(runtime) if is_guard(spec)]
+    fail_open = list(dict.fromkeys(spec.name for spec in guards if spec.on_failure == "ignore"))
     if args.json:
         files = [
             {"path": one.path, "dialect": one.dialect, "layer": one.layer, "approved": one.path not in unapproved}
             for one in found
         ]
-        print_json({"ok": not errors, "files": files, "problems": [problem_shape(one) for one in problems]})
+        print_json(
+            {
+                "ok": not errors,
+                "files": files,
+                "problems": [problem_shape(one) for one in problems],
+                "fail_open": fail_open,
+            }
+        )
     else:
         for problem in problems:
             _print(problem)
         for line in dict.fromkeys(line for runtime in runtimes for line in approval_lines(runtime)):
             print(safe(line))
+        if fail_open:
+            print(
+                f'If they fail, what they guard goes ahead (on_failure = "deny" refuses it): {safe(", ".join(fail_open))}'
+            )
         warnings = len(problems) - errors
         numbers = ((len(found), "file"), (len(specs), "hook"), (errors, "error"), (warnings, "warning"))
         print(", ".join(plural(number, word) for number, word in numbers))
@@ -121,7 +137,7 @@ def _front_matter_problems(source: SourceFile) -> Iterator[Problem]:
 
 def _problems(loaded: Loaded) -> list[Problem]:
     programs = program_problems(loaded.specs, os.getcwd(), os.environ)
-    return [*loaded.problems, *programs, *match_problems(loaded.specs)]
+    return [*loaded.problems, *programs, *match_problems(loaded.specs), *mode_problems(loaded.specs)]
 
 
 def _print(problem: Problem) -> None:

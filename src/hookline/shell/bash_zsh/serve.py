@@ -15,6 +15,7 @@ from contextlib import suppress
 
 from hookline.core._dataclass import dataclass
 from hookline.core.files import is_alive
+from hookline.core.sanitize import encode, lines
 from hookline.shell.bash_zsh.service import ShellService
 from hookline.shell.dispatcher import ShellDispatcher
 from hookline.shell.engine_host import EngineHost, ShellOptions
@@ -68,7 +69,21 @@ class QuestionReader:
 def encode_answer(question: str, values: Sequence[str]) -> bytes:
     """A NUL inside a value would end it, so it is removed."""
     fields = (question, str(len(values)), *(value.replace("\0", "") for value in values))
-    return "".join(f"{field}\0" for field in fields).encode("utf-8", "surrogateescape")
+    return encode("".join(f"{field}\0" for field in fields))
+
+
+#: Questions about whether something may run.
+_GUARDED = frozenset({"line", "past", "spawn"})
+
+
+def answer_question(service: ShellService, question: ShellQuestion) -> bytes:
+    """A hook may have refused what then fails here, and a service that ends would switch all hooks off."""
+    try:
+        return encode_answer(question.id, service.answer(question))
+    except Exception as error:
+        failed = f"Problem: hookline failed: {type(error).__name__}: {lines(str(error))}"
+        refusal = ["drop", failed, question.fields.get("text", "")]
+        return encode_answer(question.id, refusal if question.name in _GUARDED else [])
 
 
 #: Seconds between checks of the shell, on systems without pidfd.
@@ -106,7 +121,7 @@ def _answer_all(service: ShellService, pid: int, asks: int, answers: int) -> Map
                     return question.fields
                 with suppress(OSError):  # the hooks of the shell's directory apply, unless it is gone
                     os.chdir(question.fields.get("cwd") or ".")
-                _write(answers, encode_answer(question.id, service.answer(question)))
+                _write(answers, answer_question(service, question))
     except (ProtocolError, OSError):  # the shell sees the end of the pipe and reports that hooks are off
         return {}
     return {}
