@@ -13,7 +13,7 @@ from typing import Final
 from hookline.guard.call import Call, Scene
 from hookline.guard.effects import Effect
 from hookline.guard.paths import absolute
-from hookline.guard.pattern import Pattern
+from hookline.guard.pattern import Pattern, words
 from hookline.guard.programs.files import sources_and_target
 from hookline.guard.programs.interpreters import CodeSource, code_source
 from hookline.guard.programs.network import Traffic, is_network, traffic
@@ -27,132 +27,12 @@ _NETWORK, _HIDDEN, _SECRET, _ENVIRONMENT = (
     frozenset({name}) for name in ("network", "hidden", "secret", "environment")
 )
 #: Programs that say something about their input, but do not pass it on.
-_DIGEST: Final = frozenset(
-    [
-        "wc",
-        "md5sum",
-        "sha1sum",
-        "sha256sum",
-        "sha512sum",
-        "shasum",
-        "cksum",
-        "ls",
-        "stat",
-        "file",
-        "test",
-        "[",
-        "true",
-        "false",
-        "sleep",
-        "wait",
-        "read",
-        "mkdir",
-        "rm",
-        "touch",
-        "chmod",
-        "chown",
-        "kill",
-        "du",
-        "df",
-        "diff",
-        "cmp",
-    ]
+_DIGEST: Final = words(
+    "wc md5sum sha1sum sha256sum sha512sum shasum cksum ls stat file test [ true false sleep wait read mkdir rm touch chmod chown kill du df diff cmp"
 )
 #: Programs that name files without reading them.
-_NO_READERS: Final = frozenset(
-    [
-        "ls",
-        "stat",
-        "rm",
-        "rmdir",
-        "unlink",
-        "chmod",
-        "chown",
-        "chgrp",
-        "touch",
-        "echo",
-        "printf",
-        "mkdir",
-        "test",
-        "[",
-        "[[",
-        "cd",
-        "pushd",
-        "popd",
-        "export",
-        "unset",
-        "set",
-        "alias",
-        "type",
-        "which",
-        "command",
-        "hash",
-        "basename",
-        "dirname",
-        "realpath",
-        "readlink",
-        "find",
-        "fd",
-        "mv",
-        "ln",
-        "git",
-        "tee",
-        "kill",
-        "source_",
-        ":",
-        "true",
-        "false",
-        "ssh",
-        "ssh-add",
-        "ssh-keygen",
-        "ssh-copy-id",
-        "docker",
-        "podman",
-        "docker-compose",
-        "kubectl",
-        "helm",
-        "terraform",
-        "du",
-        "df",
-        "file",
-        "mkfifo",
-        "mktemp",
-        "install_",
-        "truncate",
-        "shred",
-        "local",
-        "declare",
-        "typeset",
-        "readonly",
-        "return",
-        "exit",
-        "shift",
-        "trap",
-        "umask",
-        "ulimit",
-        "wait",
-        "xattr",
-        "getfacl",
-        "setfacl",
-        "lsattr",
-        "chattr",
-        "rename",
-        "for",
-        "case",
-        "if",
-        "while",
-        "until",
-        "sftp",
-        "age-keygen",
-        "rsync_",
-        "scp_",
-        "npm",
-        "yarn",
-        "pnpm",
-        "pip",
-        "cargo",
-        "make",
-    ]
+_NO_READERS: Final = words(
+    "ls stat rm rmdir unlink chmod chown chgrp touch echo printf mkdir test [ [[ cd pushd popd export unset set alias type which command hash basename dirname realpath readlink find fd mv ln git tee kill source_ : true false ssh ssh-add ssh-keygen ssh-copy-id docker podman docker-compose kubectl helm terraform du df file mkfifo mktemp install_ truncate shred local declare typeset readonly return exit shift trap umask ulimit wait xattr getfacl setfacl lsattr chattr rename for case if while until sftp age-keygen rsync_ scp_ npm yarn pnpm pip cargo make"
 )
 _READ_OPTIONS: Final = Pattern(
     r"^(-i|--env-file|--identity|--key|--cert|--cacert|--netrc-file|--kubeconfig|-E|--private-key)(=|$)"
@@ -466,32 +346,10 @@ class _Flow:
         )
 
 
-_PLAIN: Final = frozenset(
-    [
-        "cat",
-        "head",
-        "tail",
-        "base64",
-        "base32",
-        "xxd",
-        "od",
-        "hexdump",
-        "gzip",
-        "grep",
-        "sort",
-        "uniq",
-        "nl",
-        "tac",
-        "rev",
-        "printf",
-        "echo",
-        "yes",
-        "true",
-        "find",
-        "ls",
-    ]
+_PLAIN: Final = words(
+    "cat head tail base64 base32 xxd od hexdump gzip grep sort uniq nl tac rev printf echo yes true find ls"
 )
-_PACKERS: Final = frozenset(["tar", "gtar", "bsdtar", "zip", "7z", "7za", "rar", "cpio", "rsync", "scp", "find"])
+_PACKERS: Final = words("tar gtar bsdtar zip 7z 7za rar cpio rsync scp find")
 
 
 def _value(word: Word) -> Word:

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Final, Literal
 
 from hookline.core._dataclass import dataclass
-from hookline.guard.pattern import Pattern
+from hookline.guard.pattern import Pattern, words
 from hookline.guard.reading import Glob, Word
 
 PlaceName = Literal[
@@ -29,30 +29,8 @@ _TEMP = ("/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/dev/shm", "/v
 _HARMLESS = Pattern(
     r"/dev/(null|zero|full|u?random|tty\d*|stdin|stdout|stderr|ptmx|fd(/.*)?|pts(/.*)?)$|/proc/self/fd/"
 )
-_SYSTEM = frozenset(
-    [
-        "bin",
-        "boot",
-        "dev",
-        "etc",
-        "lib",
-        "lib32",
-        "lib64",
-        "libx32",
-        "proc",
-        "root",
-        "run",
-        "sbin",
-        "sys",
-        "usr",
-        "var",
-        "opt",
-        "System",
-        "Library",
-        "Applications",
-        "private",
-        "cores",
-    ]
+_SYSTEM = words(
+    "bin boot dev etc lib lib32 lib64 libx32 proc root run sbin sys usr var opt System Library Applications private cores"
 )
 _MOUNTS = frozenset(["mnt", "media", "Volumes", "srv", "net"])
 _HOMES = Pattern(r"/(home|Users|export/home)(/[^/]+)?$|/(root|var/root)$")

@@ -31,3 +31,8 @@ class Pattern:
 
     def sub(self, by: str, text: str) -> str:
         return self._made.sub(by, text)
+
+
+def words(text: str) -> frozenset[str]:
+    """A table of names, as one line of text."""
+    return frozenset(text.split())

@@ -10,7 +10,7 @@ from typing import Final
 from hookline.guard.call import Call
 from hookline.guard.effects import Effect
 from hookline.guard.paths import expand_home
-from hookline.guard.pattern import Pattern
+from hookline.guard.pattern import Pattern, words
 from hookline.guard.programs.files import deletion, moving, permission_change
 from hookline.guard.reading import UNKNOWN, Word
 
@@ -30,20 +30,20 @@ def python_effects(call: Call, code: str) -> Iterator[Effect] | None:
 
 #: module function -> what happens to its first argument.
 _CALLS: Final = {
-    **dict.fromkeys(("os.remove", "os.unlink", "os.rmdir", "os.removedirs", "pathlib.unlink", "pathlib.rmdir"), "delete"),
+    **dict.fromkeys(words("os.remove os.unlink os.rmdir os.removedirs pathlib.unlink pathlib.rmdir"), "delete"),
     **dict.fromkeys(("shutil.rmtree",), "tree"),
-    **dict.fromkeys(("os.rename", "os.replace", "shutil.move", "os.renames", "pathlib.rename", "pathlib.replace"), "move"),
-    **dict.fromkeys(("os.chmod", "os.chown", "os.lchown", "pathlib.chmod", "shutil.chown"), "mode"),
-    **dict.fromkeys(("os.system", "os.popen", "subprocess.getoutput", "subprocess.getstatusoutput", "commands.getoutput", "pty.spawn"), "shell"),
-    **dict.fromkeys(("subprocess.run", "subprocess.call", "subprocess.check_call", "subprocess.check_output", "subprocess.Popen"), "process"),
-    **dict.fromkeys(("os.execv", "os.execvp", "os.execve", "os.execvpe", "os.execl", "os.execlp", "os.spawnv", "os.spawnlp", "os.posix_spawn"), "exec"),
+    **dict.fromkeys(words("os.rename os.replace shutil.move os.renames pathlib.rename pathlib.replace"), "move"),
+    **dict.fromkeys(words("os.chmod os.chown os.lchown pathlib.chmod shutil.chown"), "mode"),
+    **dict.fromkeys(words("os.system os.popen subprocess.getoutput subprocess.getstatusoutput commands.getoutput pty.spawn"), "shell"),
+    **dict.fromkeys(words("subprocess.run subprocess.call subprocess.check_call subprocess.check_output subprocess.Popen"), "process"),
+    **dict.fromkeys(words("os.execv os.execvp os.execve os.execvpe os.execl os.execlp os.spawnv os.spawnlp os.posix_spawn"), "exec"),
     **dict.fromkeys(("pathlib.write_text", "pathlib.write_bytes", "os.truncate"), "write"),
     **dict.fromkeys(("pathlib.read_text", "pathlib.read_bytes"), "read"),
-    **dict.fromkeys(("requests.post", "requests.put", "requests.patch", "httpx.post", "httpx.put", "urllib.request.urlopen", "socket.create_connection"), "send"),
-    **dict.fromkeys(("exec", "eval", "compile", "__import__"), "code"),
-    **dict.fromkeys(("open", "io.open", "pathlib.open", "os.open"), "open"),
+    **dict.fromkeys(words("requests.post requests.put requests.patch httpx.post httpx.put urllib.request.urlopen socket.create_connection"), "send"),
+    **dict.fromkeys(words("exec eval compile __import__"), "code"),
+    **dict.fromkeys(words("open io.open pathlib.open os.open"), "open"),
     **dict.fromkeys(("os.kill", "os.killpg"), "kill"),
-    **dict.fromkeys(("shutil.copy", "shutil.copyfile", "shutil.copy2", "shutil.copytree"), "copy"),
+    **dict.fromkeys(words("shutil.copy shutil.copyfile shutil.copy2 shutil.copytree"), "copy"),
 }  # fmt: skip
 
 

@@ -14,65 +14,21 @@ from typing import Final
 
 from hookline.guard.call import Call, Scene
 from hookline.guard.effects import Effect
-from hookline.guard.pattern import Pattern
+from hookline.guard.pattern import Pattern, words
 from hookline.guard.programs.network import curl_options, wget_options
 from hookline.guard.read_only_table import LEAVES, SAME, TREES, VERSIONED
 from hookline.guard.reading import Invocation, Reading, Word
 
 #: Start another program, which is an invocation of its own; without one they are not granted.
-_WRAPPERS: Final = frozenset(
-    [
-        "env",
-        "xargs",
-        "time",
-        "nice",
-        "timeout",
-        "command",
-        "builtin",
-        "stdbuf",
-        "ionice",
-        "chrt",
-        "bash",
-        "sh",
-        "zsh",
-        "dash",
-        "ksh",
-        "fish",
-        "eval",
-    ]
+_WRAPPERS: Final = words(
+    "env xargs time nice timeout command builtin stdbuf ionice chrt bash sh zsh dash ksh fish eval"
 )
 _RISKY_VARIABLES: Final = Pattern(
     r"(PATH|LD_\w+|DYLD_\w+|\w*PAGER|\w*EDITOR|VISUAL|GIT_\w+|BASH_ENV|ENV|IFS|PROMPT_COMMAND|PYTHON\w+|NODE_OPTIONS|PERL5?\w+|RUBY\w+|LESS\w*|BROWSER|SHELLOPTS|PS4|\w+_COMMAND|TAR_OPTIONS|RIPGREP_CONFIG_PATH|KUBECTL_EXTERNAL_DIFF|CURL_HOME|GREP_OPTIONS|SHELL|HOME|FZF_\w+|MANOPT|DOCKER_\w+)$"
 )
 _HELP: Final = frozenset({"--help", "--version"})
-_BUILTINS: Final = frozenset(
-    [
-        "cd",
-        "pwd",
-        "echo",
-        "printf",
-        "true",
-        "false",
-        "test",
-        "[",
-        ":",
-        "type",
-        "hash",
-        "export",
-        "local",
-        "declare",
-        "typeset",
-        "unset",
-        "set",
-        "shift",
-        "read",
-        "wait",
-        "pushd",
-        "popd",
-        "dirs",
-        "umask",
-        "times",
-    ]
+_BUILTINS: Final = words(
+    "cd pwd echo printf true false test [ : type hash export local declare typeset unset set shift read wait pushd popd dirs umask times"
 )
 
 
@@ -142,34 +98,8 @@ def _only_shows(name: str, texts: tuple[str, ...]) -> bool:
 
 
 #: Programs that do something else with a single short option.
-_OPEN: Final = frozenset(
-    [
-        "bash",
-        "zsh",
-        "fish",
-        "sh",
-        "python",
-        "python2",
-        "python3",
-        "vim",
-        "nvim",
-        "nano",
-        "emacs",
-        "code",
-        "make",
-        "pytest",
-        "node",
-        "nodejs",
-        "deno",
-        "bun",
-        "java",
-        "tar",
-        "xargs",
-        "env",
-        "find",
-        "awk",
-        "sed",
-    ]
+_OPEN: Final = words(
+    "bash zsh fish sh python python2 python3 vim nvim nano emacs code make pytest node nodejs deno bun java tar xargs env find awk sed"
 )
 
 
@@ -250,42 +180,8 @@ def _command_path(texts: list[str], takes: frozenset[str], name: str) -> tuple[s
     return tuple(path)
 
 
-_FLAGS: Final = frozenset(
-    [
-        "-6",
-        "-4",
-        "-s",
-        "-o",
-        "-d",
-        "-br",
-        "-c",
-        "-p",
-        "-rc",
-        "-h",
-        "-a",
-        "-t",
-        "-l",
-        "-j",
-        "--brief",
-        "--human-readable",
-        "--no-pager",
-        "-P",
-        "--bare",
-        "--debug",
-        "--verbose",
-        "-v",
-        "--no-color",
-        "--no-input",
-        "--quiet",
-        "-q",
-        "--json",
-        "--no-optional-locks",
-        "-currentHost",
-        "--literal-pathspecs",
-        "--no-cli-pager",
-        "-D",
-        "--tls",
-    ]
+_FLAGS: Final = words(
+    "-6 -4 -s -o -d -br -c -p -rc -h -a -t -l -j --brief --human-readable --no-pager -P --bare --debug --verbose -v --no-color --no-input --quiet -q --json --no-optional-locks -currentHost --literal-pathspecs --no-cli-pager -D --tls"
 )
 
 
@@ -429,39 +325,8 @@ def _sed_reads(script: str) -> bool:
     ) is not None and not re.search(r"[we]", rest)
 
 
-_CURL_NEVER: Final = frozenset(
-    [
-        "remote-name",
-        "remote-name-all",
-        "remote-header-name",
-        "data",
-        "data-binary",
-        "data-raw",
-        "data-urlencode",
-        "json",
-        "form",
-        "form-string",
-        "upload-file",
-        "config",
-        "dump-header",
-        "cookie-jar",
-        "trace",
-        "trace-ascii",
-        "stderr",
-        "libcurl",
-        "etag-save",
-        "hsts",
-        "alt-svc",
-        "output-dir",
-        "create-dirs",
-        "mail-from",
-        "mail-rcpt",
-        "unix-socket",
-        "append",
-        "netrc-file",
-        "key",
-        "cert",
-    ]
+_CURL_NEVER: Final = words(
+    "remote-name remote-name-all remote-header-name data data-binary data-raw data-urlencode json form form-string upload-file config dump-header cookie-jar trace trace-ascii stderr libcurl etag-save hsts alt-svc output-dir create-dirs mail-from mail-rcpt unix-socket append netrc-file key cert"
 )
 
 
@@ -613,23 +478,10 @@ _AWS_READS: Final = Pattern(
 _AWS_NOT: Final = Pattern(
     r"get-(object|object-torrent|package-version-asset|temporary-\S+|configuration|latest-configuration|thing-shadow|secret-value|random-password|session-token|federation-token|login-password|authorization-token|export|sdk|job-output|password-data|credentials\S*|id|open-id\S*|role-credentials|cluster-credentials\S*|media\S*|snapshot-block|download-url\S*|tape\S*)|get-\S*-(token|password|credentials)|test-(invoke\S*|role)|validate-and-\S+"
 )
-_AWS_TAKES: Final = frozenset(
-    [
-        "--profile",
-        "--region",
-        "--output",
-        "--endpoint-url",
-        "--query",
-        "--cli-read-timeout",
-        "--cli-connect-timeout",
-        "--ca-bundle",
-        "--color",
-        "--cli-binary-format",
-    ]
+_AWS_TAKES: Final = words(
+    "--profile --region --output --endpoint-url --query --cli-read-timeout --cli-connect-timeout --ca-bundle --color --cli-binary-format"
 )
-_AWS_FLAGS: Final = frozenset(
-    ["--no-cli-pager", "--no-paginate", "--debug", "--no-verify-ssl", "--no-sign-request", "--cli-auto-prompt_"]
-)
+_AWS_FLAGS: Final = words("--no-cli-pager --no-paginate --debug --no-verify-ssl --no-sign-request --cli-auto-prompt_")
 
 
 def _aws(call: Call, _inner: bool) -> bool:
@@ -697,7 +549,7 @@ def _exec(call: Call, inner: bool) -> bool:
 def _docker_compose(call: Call, _inner: bool) -> bool:
     return _command_path(
         list(call.texts),
-        frozenset(["-f", "--file", "-p", "--project-name", "--profile", "--env-file", "--project-directory"]),
+        words("-f --file -p --project-name --profile --env-file --project-directory"),
         "docker",
     ) in {("ps",), ("logs",), ("config",), ("images",), ("version",), ("top",), ("ls",)} and not set(call.texts) & {
         "-o",
@@ -869,10 +721,10 @@ def _checks(flag: str) -> Callable[[Call, bool], bool]:
 
 
 _SPECIAL: Final[Mapping[str, Callable[[Call, bool], bool]]] = MappingProxyType({
-    **dict.fromkeys(("psql", "mysql", "mariadb"), _sql), "sqlite3": _lite, "duckdb": _lite, **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), _awk), "sed": _sed, "gsed": _sed,
-    "curl": _curl, "wget": _wget, "find": _find, "gfind": _find, "fd": _fd, "xargs": _xargs, "tar": _tar, **dict.fromkeys(("gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "zstd", "unzstd"), _packed), "unzip": _unzip,
+    **dict.fromkeys(("psql", "mysql", "mariadb"), _sql), "sqlite3": _lite, "duckdb": _lite, **dict.fromkeys(words("awk gawk mawk nawk"), _awk), "sed": _sed, "gsed": _sed,
+    "curl": _curl, "wget": _wget, "find": _find, "gfind": _find, "fd": _fd, "xargs": _xargs, "tar": _tar, **dict.fromkeys(words("gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd"), _packed), "unzip": _unzip,
     "az": _az, "gcloud": _gcloud, "aws": _aws, "gh": _gh_api, "docker": _exec, "kubectl": _exec, **dict.fromkeys(("docker-compose", "podman-compose"), _docker_compose), "helm": _helm, "git": _git, "fzf": _fzf, "env": _env,
-    **dict.fromkeys(("bash", "sh", "zsh", "dash", "ksh", "fish"), _interpreter),
+    **dict.fromkeys(words("bash sh zsh dash ksh fish"), _interpreter),
     "ifconfig": _pairs(r"-[alsv]*|\w+|-[alsv]+ \w+"), "openssl": _pairs(r"version( -\w+)?|list( -\S+)*|ciphers.*|x509 (?=.*-noout)(?!.*-(out|signkey|req|CA|set_serial|days|clrext|addtrust)\b).*|s_client (?!.*-(keylogfile|sess_out|msgfile|early_data|proxy_pass)).*"),
     "isort": _checks("--check-only --check -c --diff"), "black": _checks("--check --diff"), "prettier": _checks("--check -c --list-different -l"), "mktemp": _pairs(r"(-u|--dry-run)( \S+)*"),
     "networksetup": _pairs(r"-(list|get|show|is|version|help|printcommands)\S*( \S+)*"), "scutil": _pairs(r"--get \w+|--dns|--proxy|-r( -W)? \S+|-w \S+( -t \d+)?|--nwi"), "sips": _pairs(r"(-g|--getProperty) \w+ [^-]\S*|--verify \S+"), "xattr": _pairs(r"[^-]\S*|-[plxvrs]+( \S+)+"),
@@ -882,7 +734,7 @@ _SPECIAL: Final[Mapping[str, Callable[[Call, bool], bool]]] = MappingProxyType({
     "ansible-playbook": lambda call, _inner: bool(set(call.texts) & {"--syntax-check", "--list-tasks", "--list-hosts", "--list-tags"}), "ansible": _pairs(r"\S+ --list-hosts"), "ansible-vault": _pairs(r"-h"), "ansible-console": _pairs(r"(\S+ )?--list-hosts"),
     "security": lambda call, _inner: _tree(call, "security"), "node": _pairs(r"--version|-v"), "python": _pairs(r"--version|-V"), "python3": _pairs(r"--version|-V"), "command": lambda call, inner: inner or call.texts[:1] in {("-v",), ("-V",)}, "say": lambda _call, _inner: False,
     "auth0": lambda call, _inner: _auth0(call), "rtk": lambda call, _inner: call.texts == ("gain",), "sqlcmd": _pairs(r"-\?|config (get-contexts|view|current-context).*"), "fmt_": _env, "date": lambda call, _inner: not any(re.match(r"-\w*s|--set|[^-+]", text) for text in _operands(call, "d:,date: r:,reference: f:,file: j v: I? R u z: n")),
-    **dict.fromkeys(("dig", "nslookup", "host", "ping", "ping6", "whois", "traceroute", "tracepath"), lambda call, _inner: all(word.known for word in call.words) and not call.invocation.more_arguments), "nice": lambda _call, inner: inner, "timeout": lambda _call, inner: inner, "time": lambda call, inner: inner and not any(re.match(r"-\w*o|--output|-a", text) for text in call.texts[:2]), "stdbuf": lambda _call, inner: inner, "builtin": lambda _call, inner: inner,
+    **dict.fromkeys(words("dig nslookup host ping ping6 whois traceroute tracepath"), lambda call, _inner: all(word.known for word in call.words) and not call.invocation.more_arguments), "nice": lambda _call, inner: inner, "timeout": lambda _call, inner: inner, "time": lambda call, inner: inner and not any(re.match(r"-\w*o|--output|-a", text) for text in call.texts[:2]), "stdbuf": lambda _call, inner: inner, "builtin": lambda _call, inner: inner,
     "caffeinate": lambda call, inner: inner or all(re.fullmatch(r"-[disu]+|-[tw]|\d+", text) for text in call.texts), "arch": lambda call, inner: inner or not call.texts,
     "terraform": lambda call, _inner: call.texts == ("fmt", "-check") or _tree(call, "terraform"), "packer": lambda call, _inner: (call.texts[:2] == ("fmt", "-check")) or _tree(call, "packer"),
 })  # fmt: skip

@@ -9,18 +9,14 @@ from typing import Any, Final
 
 from hookline.guard.effects import Effect
 from hookline.guard.paths import Places, expand_home, locate_path
-from hookline.guard.pattern import Pattern
+from hookline.guard.pattern import Pattern, words
 from hookline.guard.policy import READY, Policy
 from hookline.guard.sensitive import edit_kind, secret_harm
 from hookline.guard.verdict import Surroundings, Verdict, decide, here, judge
 
-_SHELLS: Final = frozenset({"Bash", "Shell", "run_shell_command", "shell", "local_shell", "exec_command", "bash"})
-_WRITES: Final = frozenset(
-    {"Write", "Edit", "MultiEdit", "NotebookEdit", "apply_patch", "write_file", "replace", "create_file"}
-)
-_READS: Final = frozenset(
-    {"Read", "NotebookRead", "Grep", "Glob", "LS", "read_file", "read_many_files", "search_file_content"}
-)
+_SHELLS: Final = words("Bash Shell run_shell_command shell local_shell exec_command bash")
+_WRITES: Final = words("Write Edit MultiEdit NotebookEdit apply_patch write_file replace create_file")
+_READS: Final = words("Read NotebookRead Grep Glob LS read_file read_many_files search_file_content")
 _LISTS: Final = frozenset({"Glob", "LS", "list_directory"})
 _FETCHES: Final = frozenset({"WebFetch", "web_fetch", "WebSearch", "fetch"})
 _PATH_FIELDS: Final = (

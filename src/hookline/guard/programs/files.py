@@ -11,12 +11,12 @@ from hookline.guard.call import Call, Handler
 from hookline.guard.effects import Effect, Harm
 from hookline.guard.options import Options, cut
 from hookline.guard.paths import Place
-from hookline.guard.pattern import Pattern
+from hookline.guard.pattern import Pattern, words
 from hookline.guard.reading import Word
 from hookline.guard.sensitive import own_path, repository_part, write_kind
 
 _RM = "rR,recursive f,force i I ,interactive? v,verbose d,dir ,one-file-system ,no-preserve-root ,preserve-root? P W x"
-_FINDERS = frozenset({"find", "gfind", "fd", "fdfind", "locate", "mlocate"})
+_FINDERS = words("find gfind fd fdfind locate mlocate")
 _CACHES: Final = Pattern(
     r"/(\.cache|node_modules|__pycache__|\.pytest_cache|\.mypy_cache|\.ruff_cache|\.tox|\.gradle|\.npm|\.nuget|target|dist|build|\.next|\.nuxt|\.venv|venv|DerivedData|Caches|\.Trash|coverage|\.turbo|\.parcel-cache)(/|$)"
 )
@@ -287,7 +287,7 @@ def permission_change(call: Call, word: Word, mode: str, *, tree: bool) -> Itera
     yield call.effect(kind, harm, word.text, where=place.name, why=why, safer="name the files" if harm != "low" else "")
 
 
-_FIND_ONE = frozenset(["-H", "-L", "-P", "-O0", "-O1", "-O2", "-O3", "-D", "-E", "-X", "-d", "-s", "-x"])
+_FIND_ONE = words("-H -L -P -O0 -O1 -O2 -O3 -D -E -X -d -s -x")
 _FILTERS = Pattern(
     r"-(i?name|i?path|i?wholename|i?regex|[ciam]?l?name|[acm](min|time)|newer\w*|[ac]newer|size|empty|user|group|uid|gid|perm|inum|links|nouser|nogroup)$"
 )
@@ -518,13 +518,13 @@ def _none(_call: Call) -> Iterator[Effect]:
 PROGRAMS: Final[Mapping[str, Handler]] = MappingProxyType({
     **dict.fromkeys(("rm", "grm", "trash-empty"), _rm),
     **dict.fromkeys(("unlink", "rmdir"), _unlink),
-    **dict.fromkeys(("shred", "srm", "wipe", "scrub", "bcwipe", "gshred"), _shred),
-    **dict.fromkeys(("cp", "install", "gcp", "ginstall", "ditto"), _cp),
+    **dict.fromkeys(words("shred srm wipe scrub bcwipe gshred"), _shred),
+    **dict.fromkeys(words("cp install gcp ginstall ditto"), _cp),
     **dict.fromkeys(("mv", "gmv", "rename"), _mv),
-    **dict.fromkeys(("chmod", "chown", "chgrp", "setfacl", "chattr", "gchmod", "gchown", "chflags"), _permissions),
+    **dict.fromkeys(words("chmod chown chgrp setfacl chattr gchmod gchown chflags"), _permissions),
     **dict.fromkeys(("find", "gfind", "bfs"), _find),
-    **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), _awk),
+    **dict.fromkeys(words("awk gawk mawk nawk"), _awk),
     **dict.fromkeys(("tar", "gtar", "bsdtar"), _tar),
-    **dict.fromkeys(("unzip", "7z", "7za", "7zz", "bsdcpio"), _unzip),
+    **dict.fromkeys(words("unzip 7z 7za 7zz bsdcpio"), _unzip),
     "truncate": _truncate, "ln": _ln, "tee": _tee, "dd": _dd, "sed": _sed, "gsed": _sed, "rsync": _rsync, "touch": _touch,
 })  # fmt: skip

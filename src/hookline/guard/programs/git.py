@@ -10,7 +10,7 @@ from hookline.guard.call import Call, Handler
 from hookline.guard.effects import Effect, Harm
 from hookline.guard.git_commands import GIT_COMMANDS
 from hookline.guard.options import Options, cut, parse_options
-from hookline.guard.pattern import Pattern
+from hookline.guard.pattern import Pattern, words
 from hookline.guard.programs.files import deletion
 from hookline.guard.reading import Word
 from hookline.guard.sensitive import secret_harm
@@ -370,7 +370,7 @@ _SUB: Final = MappingProxyType({
     "branch": ("d,delete D f,force m,move M c,copy C r,remotes a,all l,list v,verbose q t? u:,set-upstream-to: ,contains? ,merged? ,no-merged? ,sort: ,points-at: ,format: ,show-current ,column? ,color? i", _branch),
     "tag": ("d,delete f,force a,annotate s,sign u:,local-user: m:,message: F:,file: l,list n? v,verify ,sort: ,contains? ,merged? ,points-at: ,format: i e,edit", _tag),
     "push": ("f,force? ,force-with-lease? ,force-if-includes ,no-force-with-lease ,no-force d,delete ,mirror ,prune ,all ,branches ,tags ,follow-tags n,dry-run u,set-upstream q,quiet v,verbose ,no-verify ,verify ,atomic ,porcelain o:,push-option: ,receive-pack:,exec: ,repo: ,thin ,signed? ,recurse-submodules? ,progress 4 6", _push),
-    **dict.fromkeys(("clone", "fetch", "pull", "ls-remote", "fetch-pack"), ("u:,upload-pack: c:,config: f,force o:,origin: b:,branch: j:,jobs: ,depth: ,mirror ,template: ,reference: q v n l s", _fetching)),
+    **dict.fromkeys(words("clone fetch pull ls-remote fetch-pack"), ("u:,upload-pack: c:,config: f,force o:,origin: b:,branch: j:,jobs: ,depth: ,mirror ,template: ,reference: q v n l s", _fetching)),
     "commit": ("a,all m:,message: F:,file: C:,reuse-message: c:,reedit-message: n,no-verify ,amend ,no-edit e,edit s,signoff S?,gpg-sign? v,verbose q,quiet ,fixup: ,squash: ,author: ,date: p,patch o,only i,include t:,template: u?,untracked-files? ,allow-empty ,allow-empty-message ,trailer: ,cleanup: ,dry-run ,short ,no-gpg-sign ,reset-author", _commit),
     **dict.fromkeys(("merge", "am", "cherry-pick"), (",no-verify m:,message: n s:,strategy: X: F: e q v S? ,abort ,continue", _commit)),
     "gc": (",prune? ,no-prune ,aggressive ,auto q,quiet ,force ,keep-largest-pack", _gc),

@@ -12,7 +12,7 @@ from hookline.guard.call import Call, Handler
 from hookline.guard.effects import Effect
 from hookline.guard.languages import language_effects
 from hookline.guard.options import parse_options
-from hookline.guard.pattern import Pattern
+from hookline.guard.pattern import Pattern, words
 from hookline.guard.reading import Invocation, Word
 
 _SH = "c i l,login r s v x e u n f h p t a b k m B C D E H P T o: O: ,rcfile: ,init-file: ,norc ,noprofile ,posix ,restricted"
@@ -60,8 +60,8 @@ _SHELLS = (
 )
 _TABLE: Final[Mapping[str, _Interpreter]] = MappingProxyType({
     **dict.fromkeys(_SHELLS, _Interpreter(_SH, ())),
-    **dict.fromkeys(("python", "python2", "python3", "pypy", "pypy3", "ipython", "jython", "micropython"), _PYTHON),
-    **dict.fromkeys(("node", "nodejs", "bun", "tsx", "ts-node"), _NODE),
+    **dict.fromkeys(words("python python2 python3 pypy pypy3 ipython jython micropython"), _PYTHON),
+    **dict.fromkeys(words("node nodejs bun tsx ts-node"), _NODE),
     "perl": _PERL, "ruby": _RUBY, "jruby": _RUBY, "php": _PHP,
     "deno": _Interpreter("A,allow-all q r c: ,config:", (), "js"),
     "lua": _Interpreter("e: i l: v E W", ("e",), "lua"), "luajit": _Interpreter("e: i l: v j: O: b:", ("e",), "lua"),

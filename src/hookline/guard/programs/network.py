@@ -11,7 +11,7 @@ from hookline.core._dataclass import dataclass
 from hookline.guard.call import Call, Handler
 from hookline.guard.effects import Effect
 from hookline.guard.options import Options, cut
-from hookline.guard.pattern import Pattern
+from hookline.guard.pattern import Pattern, words
 from hookline.guard.programs.files import rsync_options, sources_and_target, tar_options
 from hookline.guard.reading import Word
 
@@ -304,12 +304,12 @@ def _gist(call: Call) -> Traffic:
 
 
 _TRAFFIC: Final[Mapping[str, Callable[[Call], Traffic]]] = MappingProxyType({
-    "curl": _curl, "wget": _wget, **dict.fromkeys(("http", "https", "xh", "httpie"), _http),
-    **dict.fromkeys(("nc", "ncat", "netcat", "nc.traditional", "nc.openbsd", "telnet"), _nc), "socat": _socat, "ssh": _ssh,
-    **dict.fromkeys(("scp", "rsync", "sftp", "pscp"), _copying), **dict.fromkeys(("tar", "gtar", "bsdtar"), _tar),
-    **dict.fromkeys(("mail", "mailx", "mutt", "sendmail", "msmtp", "swaks", "mutt"), _mail), **dict.fromkeys(("ftp", "lftp", "tftp", "ftpput", "aria2c", "fetch"), _ftp),
-    **dict.fromkeys(("dig", "nslookup", "host", "ping"), _lookup), "openssl": _openssl,
-    **dict.fromkeys(("aws", "gsutil", "rclone", "azcopy", "s3cmd", "mc", "gcloud"), _cloud_copy), "gh": _gist,
+    "curl": _curl, "wget": _wget, **dict.fromkeys(words("http https xh httpie"), _http),
+    **dict.fromkeys(words("nc ncat netcat nc.traditional nc.openbsd telnet"), _nc), "socat": _socat, "ssh": _ssh,
+    **dict.fromkeys(words("scp rsync sftp pscp"), _copying), **dict.fromkeys(("tar", "gtar", "bsdtar"), _tar),
+    **dict.fromkeys(words("mail mailx mutt sendmail msmtp swaks mutt"), _mail), **dict.fromkeys(words("ftp lftp tftp ftpput aria2c fetch"), _ftp),
+    **dict.fromkeys(words("dig nslookup host ping"), _lookup), "openssl": _openssl,
+    **dict.fromkeys(words("aws gsutil rclone azcopy s3cmd mc gcloud"), _cloud_copy), "gh": _gist,
 })  # fmt: skip
 
 
@@ -330,7 +330,7 @@ def _saving(call: Call) -> Iterator[Effect]:
 
 
 PROGRAMS: Final[Mapping[str, Handler]] = MappingProxyType({
-    **dict.fromkeys(("curl", "wget", "http", "https", "xh", "aria2c"), _saving),
-    **dict.fromkeys(("nc", "ncat", "netcat", "nc.traditional", "nc.openbsd"), _nc_effects),
+    **dict.fromkeys(words("curl wget http https xh aria2c"), _saving),
+    **dict.fromkeys(words("nc ncat netcat nc.traditional nc.openbsd"), _nc_effects),
     "socat": _socat_effects, **dict.fromkeys(("ssh", "scp", "sftp"), _ssh_effects),
 })  # fmt: skip

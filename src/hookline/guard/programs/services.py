@@ -12,7 +12,7 @@ from typing import Final
 
 from hookline.guard.call import Call, Handler
 from hookline.guard.effects import Effect, Harm
-from hookline.guard.pattern import Pattern
+from hookline.guard.pattern import Pattern, words
 from hookline.guard.reading import Word
 
 _Rule = tuple[str, str, Harm, str]
@@ -133,9 +133,7 @@ _SAME: Final[Mapping[str, str]] = MappingProxyType({
 _SKIP: Final = Pattern(
     r"^(-n|--namespace|--context|--kubeconfig|--cluster|--user|-s|--server|--profile|--region|--output|--endpoint-url|--project|--subscription|--account|--format|--configuration|-H|--host|-c|--log-level|--config|-f|--file|-p|--project-name|--env-file|--chdir|-R|--repo|--prefix|-C|--cwd|--registry|-h|-a|-u|--tenant|-t|--kube-context|--query|-o|-g|--resource-group|-w|--workspace)$"
 )
-_DRY: Final = frozenset(
-    {"--help", "-help", "--dry-run", "--dryrun", "--dry-run=client", "--dry-run=server", "--what-if", "help"}
-)
+_DRY: Final = words("--help -help --dry-run --dryrun --dry-run=client --dry-run=server --what-if help")
 _VALUE_H = frozenset({"docker", "redis-cli"})
 
 
@@ -188,5 +186,5 @@ def _sql(call: Call) -> Iterator[Effect]:
 
 PROGRAMS: Final[Mapping[str, Handler]] = MappingProxyType({
     **dict.fromkeys((*_ROWS, *_SAME), _service),
-    **dict.fromkeys(("psql", "mysql", "mariadb", "sqlite3", "duckdb", "sqlcmd", "cqlsh", "clickhouse-client", "clickhouse", "sqlplus", "cockroach", "usql", "mycli", "pgcli", "snowsql", "presto", "trino", "mssql-cli"), _sql),
+    **dict.fromkeys(words("psql mysql mariadb sqlite3 duckdb sqlcmd cqlsh clickhouse-client clickhouse sqlplus cockroach usql mycli pgcli snowsql presto trino mssql-cli"), _sql),
 })  # fmt: skip

@@ -10,17 +10,17 @@ from typing import Final
 from hookline.guard.call import Call, Handler
 from hookline.guard.effects import Effect, Harm
 from hookline.guard.options import parse_options
-from hookline.guard.pattern import Pattern
+from hookline.guard.pattern import Pattern, words
 
-_HELP = frozenset({"-h", "--help", "-V", "--version", "--longhelp", "-?"})
+_HELP = words("-h --help -V --version --longhelp -?")
 _NO_VALUE = "n t,test d"
 
 #: program -> (kind, harm, why): dangerous whatever its arguments, if it has any operand.
 _ALWAYS: Final[Mapping[str, tuple[str, Harm, str]]] = MappingProxyType({
-    **dict.fromkeys(["mkfs", "mke2fs", "mkswap", "mkntfs", "mkdosfs", "mkudffs", "newfs", "newfs_apfs", "newfs_hfs", "wipefs", "blkdiscard", "hdparm", "nvme", "badblocks", "sgdisk", "parted", "fdisk", "cfdisk", "sfdisk", "gdisk", "zpool", "zfs", "btrfs", "mdadm", "dmsetup", "pvremove", "pvcreate", "vgremove", "vgreduce", "lvremove", "lvreduce", "lvresize", "sg_format", "flashrom", "fwupdmgr", "nwipe", "partx", "e2fsck", "tune2fs", "xfs_repair", "resize2fs", "bcache"], ("device", "critical", "data on a disk are destroyed or cannot be reached")),
-    **dict.fromkeys(["shutdown", "reboot", "halt", "poweroff", "init", "telinit", "kexec"], ("process", "high", "the machine stops")),
-    **dict.fromkeys(["insmod", "rmmod", "modprobe", "kmod", "swapoff", "sysctl", "setenforce", "ufw", "iptables", "ip6tables", "nft", "firewall-cmd", "pfctl", "setcap", "visudo", "update-rc.d", "chkconfig", "mount", "umount", "losetup", "grub-install", "grub-mkconfig", "efibootmgr", "bootctl", "bless", "nvram", "csrutil", "spctl", "systemsetup", "pwpolicy", "kextload", "update-grub"], ("privilege", "medium", "it changes the system itself")),
-    **dict.fromkeys(["useradd", "adduser", "userdel", "deluser", "usermod", "groupadd", "groupdel", "groupmod", "gpasswd", "passwd", "chpasswd", "chsh", "chfn", "vipw", "newusers", "sysadminctl", "dseditgroup"], ("privilege", "high", "it changes who may use the machine")),
+    **dict.fromkeys(words("mkfs mke2fs mkswap mkntfs mkdosfs mkudffs newfs newfs_apfs newfs_hfs wipefs blkdiscard hdparm nvme badblocks sgdisk parted fdisk cfdisk sfdisk gdisk zpool zfs btrfs mdadm dmsetup pvremove pvcreate vgremove vgreduce lvremove lvreduce lvresize sg_format flashrom fwupdmgr nwipe partx e2fsck tune2fs xfs_repair resize2fs bcache"), ("device", "critical", "data on a disk are destroyed or cannot be reached")),
+    **dict.fromkeys(words("shutdown reboot halt poweroff init telinit kexec"), ("process", "high", "the machine stops")),
+    **dict.fromkeys(words("insmod rmmod modprobe kmod swapoff sysctl setenforce ufw iptables ip6tables nft firewall-cmd pfctl setcap visudo update-rc.d chkconfig mount umount losetup grub-install grub-mkconfig efibootmgr bootctl bless nvram csrutil spctl systemsetup pwpolicy kextload update-grub"), ("privilege", "medium", "it changes the system itself")),
+    **dict.fromkeys(words("useradd adduser userdel deluser usermod groupadd groupdel groupmod gpasswd passwd chpasswd chsh chfn vipw newusers sysadminctl dseditgroup"), ("privilege", "high", "it changes who may use the machine")),
 })  # fmt: skip
 _READS: Final = Pattern(
     r"^(list|show|status|info|get|print|check|-l|-L|--list|-a|--all|--query|--verbose|-v|-n|-S|--list-rules|-p|/proc.*|help|version|scan|--detail|--examine|--scan|smart-log|id-ctrl|iostat|history|subvolume|filesystem|device|-sr|-s)$"
@@ -289,14 +289,14 @@ def _tmutil(call: Call) -> Iterator[Effect]:
 
 PROGRAMS: Final[Mapping[str, Handler]] = MappingProxyType({
     **dict.fromkeys((*_ALWAYS, "lvm", "mkfs.ext4", "mkfs.ext3", "mkfs.ext2", "mkfs.xfs", "mkfs.btrfs", "mkfs.vfat", "mkfs.fat", "mkfs.ntfs", "mkfs.f2fs", "mkfs.exfat", "mkfs.minix", "mkfs.jfs", "mkfs.bfs", "mkfs.cramfs", "mkfs.reiserfs"), _always),
-    **dict.fromkeys(("kill", "pkill", "killall", "killall5", "skill", "xkill"), _kill),
-    **dict.fromkeys(("systemctl", "service", "launchctl", "rc-service", "initctl", "sv", "loginctl"), _service),
+    **dict.fromkeys(words("kill pkill killall killall5 skill xkill"), _kill),
+    **dict.fromkeys(words("systemctl service launchctl rc-service initctl sv loginctl"), _service),
     **dict.fromkeys(("at", "batch"), _at),
-    **dict.fromkeys(("sudo", "doas", "su", "pkexec", "runuser", "gosu", "su-exec", "run0", "runas", "sudoedit"), _gain),
-    **dict.fromkeys(("claude", "opencode", "codex", "gemini", "qwen", "copilot", "letta", "cursor-agent", "amp", "droid"), _agent),
-    **dict.fromkeys(("nah", "dcg", "shguard", "dippy", "cc-safety-net"), _guard_tool),
-    **dict.fromkeys(("security", "pass", "op", "bw", "lpass", "secret-tool", "gopass", "vault", "doppler", "gpg", "infisical", "chamber"), _pull_out),
-    **dict.fromkeys(("networksetup", "scutil", "defaults", "hostnamectl", "timedatectl", "localectl"), _set_hostname),
+    **dict.fromkeys(words("sudo doas su pkexec runuser gosu su-exec run0 runas sudoedit"), _gain),
+    **dict.fromkeys(words("claude opencode codex gemini qwen copilot letta cursor-agent amp droid"), _agent),
+    **dict.fromkeys(words("nah dcg shguard dippy cc-safety-net"), _guard_tool),
+    **dict.fromkeys(words("security pass op bw lpass secret-tool gopass vault doppler gpg infisical chamber"), _pull_out),
+    **dict.fromkeys(words("networksetup scutil defaults hostnamectl timedatectl localectl"), _set_hostname),
     "diskutil": _diskutil, "cryptsetup": _cryptsetup, "crontab": _crontab, "hookline": _hookline, "history": _history,
     "journalctl": _journal, "tmutil": _tmutil, "smartctl": _always,
 })  # fmt: skip

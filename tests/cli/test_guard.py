@@ -1,0 +1,57 @@
+"""``hookline guard``: what a command would do, and how well a policy does on judged commands."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+ROWS = [
+    {"command": "rm -rf /", "expect": "deny"},
+    {"command": "git reset --hard", "expect": "pass"},
+    {"command": "ls", "expect": "allow"},
+    {"command": "make", "expect": "ask"},
+]
+
+
+def _corpus(project: Any) -> None:
+    project.write("cases.jsonl", "".join(json.dumps(row) + "\n" for row in ROWS))
+
+
+def test_a_person_sees_effects_and_what_each_policy_answers(project: Any) -> None:
+    shown = project.run("guard", "explain", "r''m -rf /")
+    assert shown.code == 0
+    assert "critical" in shown.out
+    assert "standard: deny: files are deleted: /" in shown.out
+
+
+def test_a_program_reads_the_same_as_json(project: Any) -> None:
+    found = project.run("guard", "explain", "git push --force", "--json").json
+    assert (found["verdict"], found["safer"]) == ("ask", "git push --force-with-lease")
+    assert [(one["kind"], one["harm"], one["answer"]) for one in found["effects"]] == [("git-remote", "high", "ask")]
+    assert found["programs"] == [["git", "push", "--force"]]
+
+
+def test_a_command_that_only_reads_is_said_to(project: Any) -> None:
+    assert "It only reads" in project.run("guard", "explain", "ls -la").out
+
+
+def test_a_score_has_exactly_the_fields_of_its_contract(project: Any) -> None:
+    _corpus(project)
+    found = project.run("guard", "score", "cases.jsonl", "--allow", "read-only", "--json").json
+    assert found == {
+        "cases": 4, "caught": 1, "missed": [], "asked": ["git reset --hard"], "false_alarms": [], "granted": 1, "granted_wrongly": [],
+    }  # fmt: skip
+
+
+def test_a_person_sees_the_rates_and_the_commands(project: Any) -> None:
+    _corpus(project)
+    shown = project.run("guard", "score", "cases.jsonl", "--policy", "strict").out
+    assert "must be refused: refused" in shown
+    assert "git reset --hard" in shown
+
+
+def test_a_bad_file_is_named_with_its_line(project: Any) -> None:
+    project.write("bad.jsonl", '{"command": "ls", "expect": "pass"}\n{"command": 7}\n')
+    shown = project.run("guard", "score", "bad.jsonl")
+    assert (shown.code, "bad.jsonl: line 2" in shown.err) == (65, True)
+    assert project.run("guard", "score", "absent.jsonl").code == 65
