@@ -19,7 +19,7 @@ from hookline.core.result import STATUS, Effect, Placement
 from hookline.core.settings import Limits, RecordSettings
 from hookline.core.tool_names import ANSWERS_TO, CANONICAL
 from hookline.dialects import ALIASES, DIALECTS
-from hookline.dialects.native import fields
+from hookline.dialects.native import fields, guard
 from hookline.llm.names import PROVIDERS, SHORT_NAMES
 from hookline.shell.dispatcher import RECORDED_EVENTS
 from hookline.shell.engine_host import EDITOR_TIMEOUTS
@@ -107,6 +107,26 @@ EXAMPLES: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "name": ('"team"', ""),
         "enabled": ("false", "true"),
     },
+    "guard": {
+        "policy": ('"strict"', "standard"),
+        "allow": ('"read-only"', "nothing"),
+        "unknown": ('"ask"', "strict asks where it matters, standard does not"),
+        "rule": ('[{ effect = "send", then = "deny" }]', "none"),
+        "exception": ('[{ command = "make clean", until = "2027-01-31", reason = "ours" }]', "none"),
+    },
+    "rule": {
+        "effect": ('"delete"', "must be given"),
+        "where": ('"outside project"', "everywhere"),
+        "harm": ('"medium"', "low"),
+        "then": ('"deny"', "must be given"),
+    },
+    "exception": {
+        "command": ('"git push --force origin wip"', ""),
+        "path": ('"~/scratch"', ""),
+        "effect": ('"delete"', ""),
+        "until": ('"2027-01-31"', "must be given"),
+        "reason": ('"the scratch disk is mine"', "must be given"),
+    },
     "limits": {
         "timeout": ('"30s"', f"{Limits().timeout:g} s"),
         "output": ("2097152", str(Limits().output)),
@@ -127,6 +147,9 @@ FIELDS: Mapping[str, tuple[Field, ...]] = {
     "http": fields.HTTP_FIELDS,
     "agent": fields.AGENT_FIELDS,
     "source": fields.SOURCE_FIELDS,
+    "guard": guard.GUARD_FIELDS,
+    "rule": guard.RULE_FIELDS,
+    "exception": guard.EXCEPTION_FIELDS,
     "limits": fields.LIMIT_FIELDS,
     "record": fields.RECORD_FIELDS,
 }

@@ -52,7 +52,9 @@ def _guards(path: str, text: str, dialect: str, lookup: Lookup) -> list[HookSpec
 
 
 def is_guard(spec: HookSpec) -> bool:
-    return spec.enabled and spec.mode == "sync" and spec.event in GUARDED and event_kind(spec.event).deniable
+    """The ready guard is kept at every door, also in shells."""
+    waits = spec.enabled and spec.mode == "sync" and event_kind(spec.event).deniable
+    return waits and (spec.event in GUARDED or spec.origin.pointer == "$.guard")
 
 
 def _same(guard: HookSpec, spec: HookSpec) -> bool:

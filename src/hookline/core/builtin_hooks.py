@@ -22,6 +22,9 @@ BUILTINS: Mapping[str, str] = MappingProxyType(
 )
 
 
+#: Makes the hook of a guard's table; see ``Function.given``.
+GUARD = "hookline.guard.hook:guard"
+
 _TARGETS = frozenset(BUILTINS.values())
 
 

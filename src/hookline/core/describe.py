@@ -33,6 +33,8 @@ def action_text(spec: HookSpec) -> str:
         case Http():
             # Without the query: people put tokens there.
             return f"POST {action.url.partition('?')[0]}"
+        case Function(given=given) if given:
+            return f"{action.target.rpartition(':')[2]} {given}"
         case Function():
             return f"python {action.target}"
         case _:
@@ -68,6 +70,8 @@ def action_whole(spec: HookSpec) -> str:
         case Http():
             headers = "".join(f"\n{name}: {value}" for name, value in action.headers)
             return f"POST {action.url}{headers}"
+        case Function(given=given) if given:
+            return action_text(spec)
         case Function():
             return f"python {action.target}" + (f" (looked up in {action.base})" if action.base else "")
         case _:

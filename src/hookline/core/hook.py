@@ -200,6 +200,8 @@ class Function:
 
     target: str
     base: str = ""
+    #: Settings in JSON: ``target`` is called with them once, and returns the function.
+    given: str = ""
     call: Any = field(default=None, compare=False)
 
 

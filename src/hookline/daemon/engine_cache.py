@@ -15,7 +15,7 @@ from typing import Any
 from hookline.config.discover import hook_directories
 from hookline.core.file_tracking import listening
 from hookline.core.file_watch import FileWatcher, Signature, WatchedFiles, are_unchanged, signature, signatures
-from hookline.core.hook import Function, Plugin
+from hookline.core.hook import Function, HookSpec, Plugin
 from hookline.core.paths import Directories
 from hookline.daemon.quarantine import Quarantine
 from hookline.daemon.worker_pool import Deadlines, ResidentFunctions
@@ -223,7 +223,7 @@ class EngineCache:
             engine.recorder = self._journal(engine.recorder, runtime)
         if request.incoming.session:
             engine.sessions = self._sessions_at(runtime.paths.state)
-        in_worker = {spec.id for spec in engine.specs if spec.origin.layer in FOREIGN or self.hung.holds(spec)}
+        in_worker = {spec.id for spec in engine.specs if _is_foreign_code(spec) or self.hung.holds(spec)}
         engine.crew[Function] = ResidentFunctions(self.deadlines, in_worker=in_worker)
         ours = tuple(os.path.join(runtime.paths.state, name) for name in ("hookline.db", "sessions.db"))
         files = {path for path in opened if not path.startswith(ours)} | set(_extra_files(runtime, request))
@@ -357,6 +357,11 @@ class CachedEngine:
             return False
         self._like = like
         return True
+
+
+def _is_foreign_code(spec: HookSpec) -> bool:
+    """A project's own code; a function that is given settings is ours."""
+    return spec.origin.layer in FOREIGN and not (isinstance(spec.action, Function) and spec.action.given)
 
 
 class WatchedEnviron(Mapping[str, str]):

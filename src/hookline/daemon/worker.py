@@ -102,7 +102,7 @@ def _job(call: dict[str, Any], approved: _Approved | None) -> Job:
     sent = call["event"]
     words: dict[str, Any] = {**sent, "kind": event_kind(sent["kind"])}
     event = Event(**words)
-    action = Function(target=call["target"], base=call["base"])
+    action = Function(target=call["target"], base=call["base"], given=call["given"])
     spec = HookSpec(
         id="", name=call["name"], dialect="native", event=event.kind.name, action=action, timeout=call["timeout"],
         origin=Origin(file="", layer="project"),

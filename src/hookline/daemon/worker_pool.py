@@ -128,7 +128,7 @@ def worker_request(number: int, job: Job, *, informed: bool = False) -> bytes:
     action, event = job.spec.action, job.event
     assert isinstance(action, Function)
     tree = {
-        "number": number, "target": action.target, "base": action.base, "timeout": job.spec.timeout,
+        "number": number, "target": action.target, "base": action.base, "given": action.given, "timeout": job.spec.timeout,
         "name": job.spec.name, "hook": job.spec.id, "approved": None if informed or job.approved is None else job.approved.as_tree(),
         "event": {
             "kind": event.kind.name, "data": event.data, "id": event.id, "session": event.session, "turn": event.turn,

@@ -147,17 +147,18 @@ class FunctionRunner:
 
     def __init__(self) -> None:
         self._loader = _Loader()
-        self._resolved: dict[tuple[str, str], Callable[[Event], Any]] = {}
+        self._resolved: dict[tuple[str, str, str], Callable[[Event], Any]] = {}
 
     def resolve(self, action: Function, approved: ApprovedFiles | None = None) -> Callable[[Event], Any]:
         """The function itself. Raises ImportError, or whatever its module raises while it is loaded."""
         if action.call is not None:
             given: Callable[[Event], Any] = action.call  # cast() would be a call, and this is the hot path
             return given
-        key = (action.target, action.base)
+        key = (action.target, action.base, action.given)
         found = self._resolved.get(key)
         if found is None:
-            found = self._resolved[key] = self._loader.load(action.target, action.base, approved)
+            found = self._loader.load(action.target, action.base, approved)
+            found = self._resolved[key] = found(action.given) if action.given else found
         return found
 
     #: ``call_sync(function, event, seconds) -> value``: the hot path. Raises HookTimeout and what the hook raises.
@@ -218,7 +219,7 @@ class FunctionRunner:
         if action.call is not None:
             given: Callable[[Event], Any] = action.call  # cast() would be a call, and this is the hot path
             return given
-        if (action.target, action.base) in self._resolved:
+        if (action.target, action.base, action.given) in self._resolved:
             return self.resolve(action)
         try:
             return WATCHDOG.call(lambda wanted: self.resolve(wanted, job.approved), action, job.spec.timeout)

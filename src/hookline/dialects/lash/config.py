@@ -13,9 +13,10 @@ from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any
 
-from hookline.core._dataclass import dataclass, field
+from hookline.core._dataclass import EMPTY, dataclass, field, replace
+from hookline.core.builtin_hooks import GUARD
 from hookline.core.event import EVENTS
-from hookline.core.hook import Command, HookSpec, Origin, Plugin, hook_id
+from hookline.core.hook import Command, Function, HookSpec, Origin, Plugin, hook_id
 from hookline.core.problem import Problem, Severity
 from hookline.dialects.base import ConfigPlace, Layer, Lookup, Parsed
 from hookline.dialects.lash.entry import TYPES, LashEntry, LashOptions, parse_entries, without_comment
@@ -25,7 +26,7 @@ BUILTIN_PLUGINS: Mapping[str, str] = MappingProxyType(
     {
         "git-prompt": "the branch and the state of the repository in the prompt, without holding it up",
         "typo-correct": "suggests the right command when there is none of that name",
-        "guard": "refuses commands that destroy what cannot be brought back",
+        "guard": "refuses commands that destroy what cannot be brought back; runs in process",
         "ask": "`>` on an empty line asks a model for a command and puts it into the line",
     }
 )
@@ -83,7 +84,7 @@ def parse(layers: Sequence[Layer], lookup: Lookup) -> Parsed:
         plugin = _plugin(line, lookup, names)
         if plugin is not None:
             names.add(line.key)
-            specs.append(plugin)
+            specs.extend(_guard(plugin) if plugin.extra["written"] == "builtin:guard" else [plugin])
     return Parsed(specs=tuple(specs), problems=tuple(problems))
 
 
@@ -174,6 +175,16 @@ def _plugin(line: _Line, lookup: Lookup, names: set[str]) -> HookSpec | None:
         line.report(f"plugin {line.key} is named twice; the first one counts", "give each plugin its own name")
         return None
     return _placeholder(line, path, options, lookup)
+
+
+def _guard(plugin: HookSpec) -> Iterator[HookSpec]:
+    """``builtin:guard`` needs no process: it is the guard of a hookline.toml, with the standard policy."""
+    for event in ("pipeline.pre_execute", "process.pre_spawn"):
+        yield replace(
+            plugin, id=hook_id(plugin.origin.file, plugin.origin.pointer, event), dialect="native", event=event,
+            native_event=event, action=Function(target=GUARD, given='{"policy": "standard"}'), on_failure="deny",
+            extra=EMPTY,
+        )  # fmt: skip
 
 
 def _plugin_options(line: _Line, written: str) -> tuple[str, LashOptions]:

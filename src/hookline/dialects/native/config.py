@@ -21,7 +21,7 @@ from hookline.dialects.native.fields import AGENT_FIELDS, HOOK_FIELDS, WHEN_FIEL
 from hookline.dialects.native.kinds import Address, did_you_mean, read_table
 from hookline.dialects.native.settings import SETTING_TABLES, default_timeouts
 
-_TOP_LEVEL = ("hook", "hooks", "source", *SETTING_TABLES)
+_TOP_LEVEL = ("hook", "hooks", "guard", "source", *SETTING_TABLES)
 #: Editors put the address of the schema there.
 _SCHEMA_KEYS = frozenset({"$schema"})
 
@@ -46,9 +46,8 @@ def parse(layers: Sequence[Layer], lookup: Lookup) -> Parsed:
 
 def besides_hooks(tree: Any) -> tuple[Any, Sequence[str]]:
     """Settings and sources. What a source names is approved hook by hook, so it is no part of them."""
-    return {key: value for key, value in tree.items() if key not in {"hook", "hooks"}} if isinstance(
-        tree, dict
-    ) else {}, ()
+    hooks = {"hook", "hooks", "guard"}
+    return {key: value for key, value in tree.items() if key not in hooks} if isinstance(tree, dict) else {}, ()
 
 
 def place(layers: Sequence[Layer], lookup: Lookup) -> tuple[tuple[_Placed, ...], tuple[Problem, ...]]:
@@ -63,6 +62,13 @@ def place(layers: Sequence[Layer], lookup: Lookup) -> tuple[tuple[_Placed, ...],
         problems += _warnings(draft)
         line = draft.first.line
         placed += [_Placed(layer=drafts.ranks[key], line=line, spec=spec) for spec in build(draft, lookup)]
+    for rank, layer in enumerate(layers):
+        if isinstance(layer.tree, dict) and "guard" in layer.tree:
+            from hookline.dialects.native.guard import guard_hooks  # noqa: PLC0415  only who has a guard reads its table
+
+            guards, wrong = guard_hooks(layer)
+            placed += [_Placed(layer=rank, line=spec.origin.line, spec=spec) for spec in guards]
+            problems += wrong
     return tuple(placed), tuple(problems)
 
 

@@ -43,7 +43,11 @@ def render(specs: Sequence[HookSpec]) -> Rendered:
     losses: list[Problem] = []
     blocks: list[str] = []
     used: set[str] = set()
-    for table in _tables(specs):
+    guards = dict.fromkeys(
+        spec.action.given for spec in specs if isinstance(spec.action, Function) and spec.action.given
+    )
+    blocks += [_guard(given) for given in list(guards)[:1]]
+    for table in _tables([spec for spec in specs if not (isinstance(spec.action, Function) and spec.action.given)]):
         losses += _losses(table.specs[0])
         name = _free(table.specs[0].name, used)
         if name != table.specs[0].name:
@@ -51,6 +55,11 @@ def render(specs: Sequence[HookSpec]) -> Rendered:
         used.add(name)
         blocks.append(_text(table, name))
     return Rendered(text="\n".join(blocks), losses=tuple(losses))
+
+
+def _guard(given: str) -> str:
+    """``[guard]``, whose hooks are written as one table."""
+    return "\n".join(["[guard]", *(f"{key} = {_value(value)}" for key, value in json.loads(given).items())]) + "\n"
 
 
 def _free(name: str, used: set[str]) -> str:

@@ -14,6 +14,7 @@ from hookline.core.event import EVENTS
 from hookline.dialects import ALIASES, DIALECTS
 from hookline.dialects.native.build import ACTION_KEYS
 from hookline.dialects.native.fields import HOOK_FIELDS, LIMIT_FIELDS, RECORD_FIELDS, SOURCE_FIELDS, table_schema
+from hookline.dialects.native.guard import GUARD_FIELDS
 from hookline.dialects.native.memory import ABOUT, PROFILE_FIELDS, TABLES
 
 #: From here to the shipped copy, which editors are pointed at.
@@ -38,6 +39,7 @@ def schema() -> dict[str, Any]:
                 "items": _source(),
             },
             "hooks": _named_hooks(),
+            "guard": {"description": "The ready guard.", **table_schema(GUARD_FIELDS)},
             "limits": {"description": "What a hook may take.", **table_schema(LIMIT_FIELDS)},
             "record": {"description": "What is kept of each firing.", **table_schema(RECORD_FIELDS)},
             "models": {

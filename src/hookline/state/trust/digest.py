@@ -126,7 +126,9 @@ def _canonical(value: Any, roots: Mapping[str, str]) -> Any:
     if value is None or isinstance(value, bool | int | float):
         return value
     if is_dataclass(value) and not isinstance(value, type):
-        tree = {f.name: _canonical(getattr(value, f.name), roots) for f in fields(value) if f.compare}
+        # As above: only the guard's function is given something.
+        named = (f.name for f in fields(value) if f.compare and (f.name != "given" or value.given))
+        tree = {name: _canonical(getattr(value, name), roots) for name in named}
         name = type(value).__name__
         return {"": _APPROVED_AS.get(name, name), **tree}
     if isinstance(value, Mapping):

@@ -129,6 +129,8 @@ class _Search:
             case AgentRun():
                 self._line(of_argv(action.command, self._environ, self._root), " ".join(action.command))
                 self._name(action.prompt, self._bases)
+            case Function(given=given) if given:
+                pass  # ours, with settings that are in the definition
             case Function():
                 self._import(action.target.partition(":")[0], self._bases)
             case Prompt():

@@ -23,6 +23,8 @@ GOOD = [
     '[[hook]]\non = "Stop"\nagent = { prompt = "x", tools = [], steps = 3 }\nwhen = { once = true, debounce = 3 }',
     '[[hook]]\non = "Stop"\nhttp = { url = "https://x", headers = { A = "$B" } }',
     '[[source]]\ndialect = "letta"\npath = "x"',
+    '[guard]\npolicy = "strict"\nallow = "read-only"\n[[guard.rule]]\neffect = "delete"\nwhere = "~/x"\nthen = "ask"',
+    '[[guard.exception]]\npath = "~/x"\neffect = "delete"\nuntil = "2027-01-31"\nreason = "x"',
     '[limits]\ntimeout = 3\n[record]\nredact = ["x"]\n[models]\na = "b:c"',
 ]
 BAD = [
@@ -40,6 +42,9 @@ BAD = [
     '[[hook]]\non = "Stop"\nagent = {}',
     '[[hook]]\non = "Stop"\nhttp = {}',
     '[[hooks]]\non = "Stop"',
+    '[guard]\npolicy = "lax"',
+    '[[guard.rule]]\neffect = "delete"',
+    '[[guard.exception]]\ncommand = "x"\nreason = "y"',
 ]
 
 
