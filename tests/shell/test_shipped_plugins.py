@@ -17,7 +17,6 @@ from tests.shell.terminal import PROMPT, Terminal
 from hookline.dialects.lash.config import BUILTIN_PLUGINS, builtin_plugin
 from hookline.shell.plugins.ask import extract_command
 from hookline.shell.plugins.git_prompt import git_state, parse_status
-from hookline.shell.plugins.guard import danger
 from hookline.shell.plugins.typo_correct import nearest
 from hookline.testing.plugins import check_plugin
 
@@ -25,7 +24,7 @@ HERE = Path(__file__).parent
 Open = Callable[..., Terminal]
 
 
-@pytest.mark.parametrize("name", BUILTIN_PLUGINS)
+@pytest.mark.parametrize("name", sorted({*BUILTIN_PLUGINS} - {"guard"}))
 def test_a_shipped_plugin_keeps_the_protocol(name: str) -> None:
     plugin = builtin_plugin(name, name)
     assert plugin is not None
@@ -79,53 +78,26 @@ def test_a_plugin_in_another_language_needs_no_library(program: str, file: str, 
 # ── guard ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "rm -rf /", "rm -r -f ~", "rm -fr .", "sudo rm -rf /etc", "rm --recursive *", "rm -R .git", "rm -rf $HOME",
-        "sudo -u root env A=1 rm -rf ..", "nice -n 5 rm -rf /usr", "rm -rf -- /", "dd if=x of=/dev/sda", "mkfs.ext4 /dev/sda1",
-        "chmod -R 777 /", "git push --force", "git push origin +main", "git -C sub reset --hard HEAD~1", "git clean -fdx",
-        "git checkout .", "git restore .", "timeout 5 rm -rf /", "xargs -n 1 rm -rf /", "wipefs -a /dev/sda",
-        "rm --no-preserve-root x",
-    ],
-)  # fmt: skip
-def test_the_guard_refuses_what_cannot_be_brought_back(line: str) -> None:
-    assert danger(line.split())
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "rm file", "rm -rf build", "rm -r ./node_modules", "git push", "git push --force-with-lease", "git clean -n",
-        "git reset HEAD~1", "git checkout main", "git restore --staged .", "dd if=/dev/sda of=disk.img", "chmod 644 file",
-        "env GUARD=off rm -rf .", "GUARD=off rm -rf .", "echo rm -rf /", "git commit -m reset", "ls /", "rm -rf /tmp/x/y",
-    ],
-)  # fmt: skip
-def test_the_guard_is_in_nobodys_way(line: str) -> None:
-    assert danger(line.split()) == ""
-
-
-def test_the_guard_looks_into_another_shells_text() -> None:
-    assert danger(["bash", "-c", "cd /tmp && rm -rf /"])
-    assert danger(["sh", "-c", "bash -c 'rm -rf ~'"])
-    assert danger(["sh", "-c", "echo 'rm -rf /'"]) == ""
-
-
-def test_the_guard_refuses_a_redirection_onto_a_disk() -> None:
-    assert danger(["cat", "x", ">/dev/sda"])
-    assert danger(["cat", "x", ">/dev/null"]) == ""
-
-
 def test_with_the_guard_a_slip_removes_nothing(house: House) -> None:
     kept = house.work / "kept"
     kept.write_text("x")
     _use(house, "guard")
-    done = _shell(house, "rm -rf .")
-    assert done.returncode != 0
-    assert "with everything in it" in done.stderr
+    for line in ("rm -rf ~", "rm -rf $HOME", "bash -c 'r\"\"m -rf ~'"):
+        done = _shell(house, line)
+        assert done.returncode != 0
+        assert "files are deleted" in done.stderr
     assert kept.exists()
     assert _shell(house, "rm -rf kept").returncode == 0
     assert not kept.exists()
+
+
+def test_the_guard_of_hookline_toml_is_in_the_shell_too(house: House) -> None:
+    file = house.home / ".config" / "hookline" / "hookline.toml"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text('[guard]\npolicy = "standard"\n')
+    done = _shell(house, "rm -rf ~")
+    assert (done.returncode != 0, "files are deleted" in done.stderr) == (True, True)
+    assert _shell(house, "echo fine").stdout == "fine\n"
 
 
 # ── typos and git ────────────────────────────────────────────────────────────────────────────────────────

@@ -16,6 +16,7 @@ from hookline.guard.policy import ANSWERS, READY, Answer, Policy
 from hookline.guard.read import read
 from hookline.guard.read_only import only_reads
 from hookline.guard.reading import Reading
+from hookline.guard.scripts import ReadScript, script_effects
 
 #: Longer commands are unknown: reading them would take longer than a person wants to wait.
 LONGEST = 100_000
@@ -69,24 +70,31 @@ def here() -> Surroundings:
 
 
 def judge(
-    command: str, *, policy: Policy | str = "standard", around: Surroundings | None = None, today: date | None = None
+    command: str,
+    *,
+    policy: Policy | str = "standard",
+    around: Surroundings | None = None,
+    today: date | None = None,
+    script: ReadScript | None = None,
 ) -> Verdict:
-    """What a policy says to a command of bash.
+    """What a policy says to a command of bash. Scripts that it runs and ``script`` can read are judged with it.
 
     >>> judge("git push --force", around=Surroundings(cwd="/work", home="/home/me")).verdict
     'ask'
     """
     around = around or here()
     policy = READY[policy] if isinstance(policy, str) else policy
-    effects, reads = _look(command, make_scene(around), grants=policy.allow_read_only)
+    effects, reads = _look(command, make_scene(around), script, grants=policy.allow_read_only)
     return decide(effects, policy, around.home, command=command, today=today, grant=reads)
 
 
-def _look(command: str, scene: Scene, *, grants: bool) -> tuple[tuple[Effect, ...], bool]:
+def _look(command: str, scene: Scene, script: ReadScript | None, *, grants: bool) -> tuple[tuple[Effect, ...], bool]:
     """Its effects, and whether it only reads. A fault of ours is an unknown effect that every policy asks about."""
     try:
         reading = _read(command, scene)
         effects = assess(reading, scene)
+        if script is not None:
+            effects = (*effects, *script_effects(reading, scene, script))
         return effects, grants and len(command) <= _LONGEST_PROOF and only_reads(reading, scene, effects)
     except Exception as fault:
         why = f"the guard failed on it ({type(fault).__name__}, a fault of hookline)"

@@ -3,11 +3,13 @@
   hookline guard explain 'COMMAND'             what it would start, its effects, and what each policy answers
   hookline guard score FILE.jsonl              caught, missed, asked about, false alarms; each line of the file is
                                                {"command": …, "expect": "deny" | "pass" | "allow" | "ask"}
+  hookline guard report                        what it refused, asked about, or would have refused while watching
 
 A guard is no sandbox: it judges the text of a command, not what a program does once it runs.
 
 explain --json prints {"command", "verdict", "reason", "safer", "policy", "reads_only", "programs": [[words]],
 "effects": [{"kind", "harm", "what", "where", "why", "cause", "safer", "answer"}], "doubts": [{"reason", "source"}]}.
+report --json prints {"days", "commands": [{"would", "enforced", "kind", "reason", "count", "agents", "last"}]}.
 score --json prints {"cases", "caught", "missed": [commands], "asked": [commands], "false_alarms": [commands],
 "granted": n, "granted_wrongly": [commands]}. "deny": refused (deny or ask) or missed. "pass": refused outright is a false
 alarm. "ask": granted is granted wrongly. The commands are judged on an imagined machine, not on this one.
@@ -19,10 +21,11 @@ import os
 from argparse import ArgumentParser, Namespace
 from datetime import date
 
+from hookline.cli.guard_report import report
 from hookline.cli.output import paint_status, plural, print_json, safe, table
 from hookline.cli.parser import add_json
 from hookline.core._dataclass import replace
-from hookline.core.errors import DataError
+from hookline.core.errors import DataError, UsageError
 from hookline.guard.policy import POLICIES, READY, Policy
 from hookline.guard.score import Score, rates, score
 from hookline.guard.verdict import Verdict, here, judge, make_scene
@@ -32,16 +35,22 @@ _LISTED = 40
 
 
 def configure(parser: ArgumentParser) -> None:
-    parser.add_argument("act", metavar="explain|score", choices=("explain", "score"))
-    parser.add_argument("what", metavar="COMMAND|FILE", help="the command, or the file of judged commands")
+    parser.add_argument("act", metavar="explain|score|report", choices=("explain", "score", "report"))
+    parser.add_argument("what", metavar="COMMAND|FILE", nargs="?", help="the command, or the file of judged commands")
     parser.add_argument(
         "--policy", choices=POLICIES, default="standard", help="the policy that judges (default standard)"
     )
     parser.add_argument("--allow", choices=("read-only",), help="grant commands that only read")
+    parser.add_argument("--days", type=float, default=7.0, help="of report: how far to look back (default 7)")
     add_json(parser)
 
 
 def run(args: Namespace) -> int:
+    if args.act == "report":
+        return report(args.days, as_json=args.json)
+    if args.what is None:
+        needed = "a command" if args.act == "explain" else "a file"
+        raise UsageError(f"{args.act} needs {needed}; see: hookline guard --help")
     policy = replace(READY[args.policy], allow_read_only=args.allow == "read-only")
     return _score(args, policy) if args.act == "score" else _explain(args, policy)
 

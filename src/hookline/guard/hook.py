@@ -1,0 +1,108 @@
+"""The guard as a hook: what an event is about to do, judged by the policy of one ``[guard]`` table."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from hookline.core.errors import ConfigError
+from hookline.core.event import Event
+from hookline.core.paths import find_paths, project_root
+from hookline.core.result import Reply
+from hookline.guard.policy import Policy
+from hookline.guard.scripts import SessionFiles
+from hookline.guard.tools import judge_tool
+from hookline.guard.verdict import Surroundings, Verdict, judge
+
+#: Characters of a command that a refusal repeats.
+_SHOWN = 160
+#: ``env GUARD=off COMMAND``: the person at the shell means it. No agent's call is a line of that shell.
+_OFF = ("GUARD=off ", "env GUARD=off ")
+
+
+def guard(given: str) -> Callable[[Event], Reply | None]:
+    """The hook of a table, in JSON. Raises ConfigError; a guard that cannot be made refuses (``on_failure``)."""
+    policy, problems = Policy.from_table(json.loads(given))
+    if problems:
+        raise ConfigError(str(problems[0]))
+    return partial(_answer, policy)
+
+
+def _answer(policy: Policy, event: Event) -> Reply | None:
+    shell = event.kind.family == "shell"
+    if shell and _is_meant(event.data):
+        return None
+    verdict = _judge(policy, event)
+    if verdict is None or (verdict.would == "allow" and (shell or verdict.verdict != "allow")):
+        return None
+    found = {"guard": _record(verdict, policy)}
+    asking = event.kind.name == "PermissionRequest"  # the agent asks the person anyway
+    if verdict.verdict == "none" or (verdict.verdict == "ask" and asking):
+        return Reply(attributes=found)
+    return Reply(effect=verdict.verdict, reason=_reason(verdict), attributes=found)
+
+
+def _judge(policy: Policy, event: Event) -> Verdict | None:
+    """None for a line without a command."""
+    home = _home(event)
+    project = project_root(event.cwd, home)
+    around = Surroundings(
+        cwd=event.cwd, home=home, project=project, environment=event.environ, resolve=os.path.realpath
+    )
+    files = SessionFiles(_state(event, home), event.session)
+    command = _command(event)
+    if command is not None:
+        return judge(command, policy=policy, around=around, script=files.read) if command.strip() else None
+    given = event.data.get("tool_input")
+    tool = str(event.data.get("tool_name", ""))
+    return judge_tool(tool, given if isinstance(given, Mapping) else {}, policy=policy, around=around)
+
+
+def _command(event: Event) -> str | None:
+    """The text that a shell would run; None for a tool that is none."""
+    data = event.data
+    if event.kind.name == "process.pre_spawn":
+        return shlex.join([str(data.get("command", "")), *map(str, data.get("args") or ())])
+    if event.kind.family == "shell":
+        return str(data.get("text", ""))
+    given = data.get("tool_input")
+    command = given.get("command") if data.get("tool_name") == "Bash" and isinstance(given, Mapping) else None
+    if isinstance(command, list):
+        return shlex.join(map(str, command))
+    return command if isinstance(command, str) else None
+
+
+def _is_meant(data: Mapping[str, Any]) -> bool:
+    environ = data.get("env")
+    spawned = (data.get("command"), *(data.get("args") or ())[:1]) == ("env", "GUARD=off")
+    given = isinstance(environ, Mapping) and environ.get("GUARD") == "off"
+    return spawned or given or str(data.get("text", "")).lstrip().startswith(_OFF)
+
+
+def _home(event: Event) -> str:
+    known = event.directories
+    return known.home if known is not None else event.environ.get("HOME") or os.path.expanduser("~")
+
+
+def _state(event: Event, home: str) -> str:
+    known = event.directories
+    return known.paths.state if known is not None else find_paths(event.environ, home).state
+
+
+def _record(verdict: Verdict, policy: Policy) -> dict[str, str]:
+    """What ``hookline guard report`` counts."""
+    kind = verdict.cause.kind if verdict.cause is not None else ""
+    return {"policy": policy.name, "would": verdict.would, "kind": kind, "reason": _reason(verdict)}
+
+
+def _reason(verdict: Verdict) -> str:
+    cause = verdict.cause
+    if cause is None:
+        return "guard: it only reads"
+    words = " ".join(cause.cause.split())
+    shown = words if len(words) <= _SHOWN else f"{words[:_SHOWN]}…"
+    return f"guard: {shown}: {verdict.reason}" if shown else f"guard: {verdict.reason}"
