@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _GROUPS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
         "start": {
+            "init": "guard your agents: choose, write, register and prove it",
             "demo": "watch hooks of every dialect decide, inject and block",
             "deploy": "register hookline with your agents",
             "undeploy": "remove hookline from your agents and restore their files",

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
-from hookline.core._dataclass import dataclass
+from hookline.core._dataclass import dataclass, replace
 from hookline.core.event import Event, event_kind
 from hookline.core.result import Decision
 from hookline.core.samples import sample
@@ -81,22 +81,26 @@ def _probe_one(target: Agent, entry: RegisteredHook, world: World) -> Probed:
     )
     name = probe.ask(world.state)
     event = _event(canonical, target, world, name)
-    sent = build_payload(target, event)
-    argv = _argv(target, entry, world.environ)
     began = time.monotonic()
-    try:
-        done = subprocess.run(
-            argv, cwd=world.cwd, env={**world.environ, probe.PROBE: name}, input=json.dumps(sent), capture_output=True,
-            text=True, errors="replace", timeout=_PATIENCE, check=False,
-        )  # fmt: skip
-        printed, code = done.stdout + done.stderr, str(done.returncode)
-    except subprocess.TimeoutExpired:
-        printed, code = "", f"still running after {_PATIENCE:.0f} s"
-    except OSError as failed:
-        printed, code = f"{argv[0]}: {failed.strerror}", "none, it could not be started"
+    printed, code = call_entry(target, entry, event, replace(world, environ={**world.environ, probe.PROBE: name}))
     told = probe.read_answer(world.state, name)
     error = _missing(told, printed, code) or _unanswered(target, event, name, printed)
     return Probed(event=entry.event, ms=(time.monotonic() - began) * 1000, error=error, hooks=_hooks(told))
+
+
+def call_entry(target: Agent, entry: RegisteredHook, event: Event, world: World) -> tuple[str, str]:
+    """Run a registered command as the agent does, with its payload: what it prints, and its exit code or what went wrong."""
+    argv = _argv(target, entry, world.environ)
+    try:
+        done = subprocess.run(
+            argv, cwd=world.cwd, env=dict(world.environ), input=json.dumps(build_payload(target, event)), capture_output=True,
+            text=True, errors="replace", timeout=_PATIENCE, check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return "", f"still running after {_PATIENCE:.0f} s"
+    except OSError as failed:
+        return f"{argv[0]}: {failed.strerror}", "none, it could not be started"
+    return done.stdout + done.stderr, str(done.returncode)
 
 
 def probe_plugin(target: Agent, text: str, world: World) -> str:
@@ -140,7 +144,11 @@ def _argv(target: Agent, entry: RegisteredHook, environ: Mapping[str, str]) -> l
 
 
 def _event(canonical: str, target: Agent, world: World, name: str) -> Event:
-    data = {**sample(canonical), "session_id": f"hookline-doctor-{name[:8]}"}
+    return agent_event(canonical, target, world, {**sample(canonical), "session_id": f"hookline-doctor-{name[:8]}"})
+
+
+def agent_event(canonical: str, target: Agent, world: World, data: Mapping[str, Any]) -> Event:
+    """An event as this agent would fire it here and now; ``data`` names its session."""
     return Event(
         kind=event_kind(canonical), data=data, session=data["session_id"], agent=target.name, cwd=world.cwd,
         environ=world.environ, time=time.time(), native_name=native_events(target)[canonical],

@@ -36,7 +36,7 @@ class _Removed:
     backup: str
 
 
-def _layer_file(layer: str, cwd: str, home: str, paths: Paths) -> str:
+def layer_file(layer: str, cwd: str, home: str, paths: Paths) -> str:
     """The file of a layer: ``user``, ``project`` or ``local``."""
     if layer == "user":
         return os.path.join(paths.config, FILE)
@@ -47,12 +47,12 @@ def _layer_file(layer: str, cwd: str, home: str, paths: Paths) -> str:
 
 def _add_hook(draft: Draft, file: str, lookup: Lookup) -> str:
     """Append the hook to ``file``; return its real path. Raises UsageError if the hook would not load."""
-    target = _target(file)
-    text = _text(target, missing="")
+    target = config_target(file)
+    text = config_text(target, missing="")
     verdict = check_draft(draft, text, target, lookup)
     if verdict.findings:
         raise UsageError("; ".join(verdict.findings))
-    _replace(target, text, verdict.text)
+    replace_config(target, text, verdict.text)
     return target
 
 
@@ -62,13 +62,13 @@ def _remove_hook(hook: Hook, paths: Paths) -> _Removed:
     if hook.dialect != "native" or place is None:
         msg = f"{hook.name!r} is defined in {hook.origin.file} ({hook.dialect}); delete it there, or switch it off"
         raise UsageError(msg)
-    target = _target(hook.origin.file)
-    text = _text(target, missing=None)
+    target = config_target(hook.origin.file)
+    text = config_text(target, missing=None)
     left = remove_table(text, "hook", int(place[1])) if _is_still_at(text, int(place[1]), hook.name) else None
     if left is None:
         raise ConfigError(f"{hook.name!r} cannot be removed from {target} exactly; delete it with an editor")
     copy = backup(paths.state, target, text)
-    _replace(target, text, left)
+    replace_config(target, text, left)
     return _Removed(file=target, backup=copy)
 
 
@@ -83,7 +83,7 @@ def _is_still_at(text: str, index: int, name: str) -> bool:
     return not isinstance(found.get("name"), str) or found["name"] == name
 
 
-def _target(file: str) -> str:
+def config_target(file: str) -> str:
     """The target of a symbolic link; a project's link must not lead out of the project."""
     real = os.path.realpath(file)
     folder = os.path.dirname(os.path.abspath(file))
@@ -92,7 +92,7 @@ def _target(file: str) -> str:
     return real
 
 
-def _text(path: str, *, missing: str | None) -> str:
+def config_text(path: str, *, missing: str | None) -> str:
     text = read_text(path)
     if not isinstance(text, Unread):
         return text
@@ -101,14 +101,14 @@ def _text(path: str, *, missing: str | None) -> str:
     raise ConfigError(str(text.problem))
 
 
-def _replace(path: str, before: str, after: str) -> None:
+def replace_config(path: str, before: str, after: str) -> None:
     """Replace atomically, unless the file has changed meanwhile. Its permissions stay."""
     folder = os.path.dirname(path)
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
         with atomic_writer(path, keep_mode=True) as file:
             file.write(after.encode("utf-8-sig" if _has_mark(path) else "utf-8"))
-            if _text(path, missing="") != before:
+            if config_text(path, missing="") != before:
                 raise ConfigError(f"{path} has just changed; nothing was written")
     except OSError as error:
         elsewhere = "write it elsewhere (--to user, project or local)"
@@ -191,7 +191,7 @@ class HookService:
     def add(self, draft: Draft, layer: str) -> str:
         """The file it was written to."""
         engine = self.runtime.engine
-        file = _add_hook(draft, _layer_file(layer, engine.cwd, self._home, self.runtime.paths), self._lookup)
+        file = _add_hook(draft, layer_file(layer, engine.cwd, self._home, self.runtime.paths), self._lookup)
         self.reload()
         return file
 

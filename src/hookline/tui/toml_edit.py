@@ -1,4 +1,4 @@
-"""Remove one table from a TOML text, or append one, and keep every other byte.
+"""Remove one table from a TOML text, append one, or set one value, and keep every other byte.
 
 A parser forgets where values stood. tomlkit was tried: deleting a ``[[hook]]`` moves the tables behind it together,
 rewrites ``[[ hook ]]`` and loses comments. So the text is cut into statements, each of which belongs to a table.
@@ -135,6 +135,42 @@ def _only_removed(before: str, after: str, array: str, index: int) -> bool:
         return False
     del elements[index]
     return was == {array: [], **now}
+
+
+def set_value(text: str, table: str, key: str, value: str) -> str | None:
+    """The text with ``key = value`` (as TOML) in ``[table]``; None if that cannot be done exactly."""
+    newline = "\r\n" if "\r\n" in text else "\n"
+    line = f"{key} = {value}{newline}"
+    inside, after = False, text
+    for statement in _statements(text):
+        if statement.header is not None:
+            inside = statement.header == (table,) and not statement.repeated
+            if inside:  # first, in case it has no such key
+                after = text[: statement.end] + line + text[statement.end :]
+        elif inside and re.match(rf"\s*{re.escape(key)}\s*=", text[statement.start : statement.end]):
+            comment = re.search(r"[ \t]+#[^\n\"']*$", text[statement.start : statement.end].rstrip("\r\n"))
+            after = (
+                text[: statement.start]
+                + line.rstrip("\r\n")
+                + (comment[0] if comment else "")
+                + newline
+                + text[statement.end :]
+            )
+            break
+    if after == text:
+        after = append_table(text, f"[{table}]\n{line}")
+    return after if _only_set(text, after, table, key) else None
+
+
+def _only_set(before: str, after: str, table: str, key: str) -> bool:
+    """Read again, it is what it was but for that value."""
+    try:
+        was, now = tomllib.loads(before), tomllib.loads(after)
+        now[table].pop(key)
+        was.get(table, {}).pop(key, None)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return False
+    return {table: {}, **was} == now
 
 
 def append_table(text: str, table: str) -> str:

@@ -107,6 +107,14 @@ def add_selection(parser: ArgumentParser, agents: str = "all found", scope: str 
 
 
 def run(args: Namespace) -> int:
+    if args.status:
+        return _status(args, _requirements(args)[0])
+    rows = deploy_rows(args)
+    print_rows(rows, args)
+    return int(any(row["findings"] for row in rows))
+
+
+def _requirements(args: Namespace) -> tuple[Requirements, apply.Ledger]:
     here, home = os.getcwd(), os.path.expanduser("~")
     ledger = apply.Ledger(find_paths(os.environ, home).state)
     known = ledger.all()
@@ -125,16 +133,19 @@ def run(args: Namespace) -> int:
     )  # fmt: skip
     for line in requirements.problems:
         print(f"hookline: {line}", file=sys.stderr)
-    if args.status:
-        return _status(args, requirements)
-    chosen = select_files(args.agent, args.scope or "user", here, home)
-    versions = {} if args.dry_run else agent_versions([aim.agent for aim in chosen], os.environ, home)
+    return requirements, ledger
+
+
+def deploy_rows(args: Namespace) -> list[dict[str, Any]]:
+    """Register hookline, unless it is a dry run; a row of the JSON for each agent's file."""
+    requirements, ledger = _requirements(args)
+    chosen = select_files(args.agent, args.scope or "user", requirements.here, requirements.home)
+    versions = {} if args.dry_run else agent_versions([aim.agent for aim in chosen], os.environ, requirements.home)
     rows = [_row(aim, requirements, ledger, args, versions.get(aim.agent.name, "")) for aim in chosen]
     if not args.dry_run:
-        keep_own_files(home)  # an agent's file may be a source of hooks, too
+        keep_own_files(requirements.home)  # an agent's file may be a source of hooks, too
         remove_http_token(os.environ)
-    _print_rows(rows, args)
-    return int(any(row["findings"] for row in rows))
+    return rows
 
 
 def _row(
@@ -224,7 +235,7 @@ def _link_out_of_project(aim: AgentFile, here: str, home: str) -> str:
     return f"{aim.path} is a link out of its project to {real}; edit that file yourself"
 
 
-def _print_rows(rows: list[dict[str, Any]], args: Namespace) -> None:
+def print_rows(rows: list[dict[str, Any]], args: Namespace) -> None:
     if args.json:
         print_json({"agents": rows, "doubled": []})
         return
