@@ -20,7 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from hookline.guard.read import read
-from hookline.guard.reading import Glob, Invocation, Word
+from hookline.guard.reading import Glob, Invocation, Reading, Word
 
 _FILTERS = ("base64", "cat", "cut", "env", "head", "nice", "nohup", "rev", "sed", "tail", "tr", "xargs", "timeout")
 _BATCH = 400
@@ -71,7 +71,7 @@ class Grammar:
         return self._pick(
             self._simple, self._simple, self._simple, self._simple, self._assignment, self._assignment, self._pipeline,
             self._group, self._for, self._if, self._case, self._function, self._eval, self._inner_shell, self._while,
-            self._here, self._wrapper, self._builtin, self._array, self._background,
+            self._here, self._wrapper, self._builtin, self._array, self._background, self._other,
         )  # fmt: skip
 
     def _program(self) -> str:
@@ -116,7 +116,18 @@ class Grammar:
         return self._pick(
             self._letters, self._letters, self._single, self._double, self._ansi, self._braces, self._escape,
             self._parameter, self._parameter, self._operator, self._substitution, self._arithmetic, self._sequence,
+            self._special,
         )  # fmt: skip
+
+    def _special(self) -> str:
+        """Signs that mean something only in some places, and nested texts."""
+        return self._r.choice((
+            "~", "~/a", "x=~/b", "a:~", "*", "?", "[ab]", "[", "]", "#a", "a#", "!", "\\\n", "^", "%", "{", "}", "''", '""', "$", "$'\\0'", "~root",
+            f"$(cat <<E\n{self._letters()} $v\nE\n)", "$(cat <<'E'\n$v `x`\nE\n)", f'"${{v:-"{self._letters()} {self._letters()}"}}"',
+            f"${{v:-{self._letters()} {self._letters()}}}", "${w:-$'a\\tb'}", '"${x:-\'a b\'}"', '"$(echo "a  b")"', '"`echo \\`echo c\\``"',
+            f"$( ( {self._echo()} ) )", f"$({{ {self._echo()}; }})", "${v@U}", "${v@L}", "${!n:-d}", "${a[@]:1}", "${a[*]/a/b}", "${@:1:1}", "${#@}", "$$'a'",
+            '"${a[@]}"', '"$@"', '"$*"', '"a${a[@]}b"', '"${a[*]}"', "${a[@]#a}", '"${v//a/ }"', "${v:0:$((1+1))}", "$[1+2]", "\\\\",
+        ))  # fmt: skip
 
     def _odd(self) -> str:
         return "".join(self._r.choice('ab c;|&<>(){}$*?~#!"\\`=,.') for _ in range(self._r.randrange(5)))
@@ -331,6 +342,23 @@ class Grammar:
             f"declare v={self._word()}", f"echo {self._word()} > f; bash f", "cd - || true", f"[[ {self._word()} == {self._letters()} ]]", f"local v; {self._simple()}",
         ))  # fmt: skip
 
+    def _other(self) -> str:
+        """Forms that are rare, and where a parser may lose its way."""
+        return self._r.choice((
+            f"case {self._letters()} in esac; {self._simple()}", f"case a in (a) {self._simple()};; esac", f"case $v in *) case b in b) {self._simple()} ;; esac ;; esac",
+            f"{self._simple()} # ' {self._simple()}\n{self._simple()}", f"f() ( {self._simple()} ); f", f"f() {{ g() {{ {self._simple()}; }}; g; }}; f; g",
+            f"function f {{ {self._simple()}; }} >/dev/null; f", f"f() {{ {self._simple()}; }}; unset -f f; f", f"time {self._simple()}", f"{self._simple()} |& {self._simple()}",
+            f"coproc {self._simple()}", f"[[ a =~ (a|b) && -n $(echo x) ]] && {self._simple()}", "for i; do p1 $i; done", f'for v in "$@"; do {self._simple()}; done',
+            "for ((i=0;i<2;i++)); do p2 $i; done", f"if ! p1; then {self._simple()}; fi", f"{{ {self._simple()}; }} 2>&1 | {{ {self._simple()}; }}", f"((1)) && {self._simple()}",
+            f"{self._simple()} <<E\n$(p1 {self._word()})\nE", f"{self._simple()} <<'E' && {self._simple()}\n$(p1)\nE", f"v={self._word()} w=$v p3 $v", f"v={self._word()} eval 'p4 $v'",
+            f"v={self._word()} bash -c 'p5 \"$v\"'", f"printf '%b' {self._word()} | xargs -0 p6", f"printf '%d%s' 7 {self._word()} | xargs p7", f"while :; do {self._simple()}; break; done",
+            f'echo {self._letters()} {self._letters()} | {{ read -r v w; p8 "$v" "$w"; }}', f'mapfile -t a <<< {self._word()}; p9 "${{a[@]}}"', f"alias p1=p2; {self._simple()}",
+            f'declare -A a=([k]={self._word()}); p1 "${{a[k]}}"', f"set -f; {self._simple()}", f"v=({self._word()}); p1 $v", f'a[3]={self._word()}; p2 "${{a[@]}}" ${{#a[@]}} "${{!a[@]}}"',
+            "x=5; p3 $((x*2)) $((x++)) $x", f"f() {{ local v={self._word()}; p4 $v; }}; f; p5 $v", f"f() {{ return; p1; }}; f && {self._simple()}", f"( exit; p1 ); {self._simple()}",
+            f"echo {self._quoted_code()} > g; source ./g {self._word()}", f"{{ echo p1; echo {self._letters()}; }} | xargs -n2", f"bash -c 'f() {{ p1 \"$@\"; }}; f \"$0\" \"$@\"' {self._word()} {self._word()}",
+            f"x=$(exit 1) || {self._simple()}", f"export v={self._word()}; bash -c 'p2 $v'", f"v={self._word()}; bash -c 'p2 $v'", f'eval "f() {{ p3 {self._letters()}; }}"; f',
+        ))  # fmt: skip
+
     def _background(self) -> str:
         return f"{self._simple()} &"
 
@@ -436,14 +464,17 @@ def _fits(text: str, pattern: Word) -> bool:
     return re.match(made, text, re.DOTALL) is not None
 
 
-def wrong(command: str, started: list[list[str]]) -> list[str] | None:
+def wrong(reading: Reading, started: list[list[str]]) -> list[str] | None:
     """The first words that bash started and the reader did not foresee."""
-    reading = read(command, home="/home/fuzz", environment={"PATH": "/bin"})
     if any("fault" in each.reason for each in reading.doubts):
         return [each.reason for each in reading.doubts]
     if reading.doubts or reading.bombs:
         return None
     return next((argv for argv in started if not foreseen(argv, reading.invocations)), None)
+
+
+def _read(command: str) -> Reading:
+    return read(command, home="/home/fuzz", environment={"PATH": "/bin"})
 
 
 def main(count: int, seed: int) -> dict[str, object]:
@@ -455,9 +486,9 @@ def main(count: int, seed: int) -> dict[str, object]:
             commands = [grammar.command() for _ in range(min(_BATCH, count - start))]
             for command, started in zip(commands, bash.run(commands), strict=True):
                 started_count += len(started)
-                reading = read(command, home="/home/fuzz", environment={"PATH": "/bin"})
+                reading = _read(command)
                 doubted += bool(reading.doubts)
-                if argv := wrong(command, started):
+                if argv := wrong(reading, started):
                     foreseen_words = [[word.text for word in each.argv] for each in reading.invocations]
                     found.append({"command": command, "bash": argv, "reader": foreseen_words})
     return {"commands": count, "started": started_count, "doubted": doubted, "wrong": found}
@@ -467,6 +498,6 @@ if __name__ == "__main__":
     if len(sys.argv) > 3:
         with tempfile.TemporaryDirectory() as place:
             ran = Bash(Path(place)).run([sys.argv[3]])[0]
-        sys.stdout.write(f"bash started {ran}\nnot foreseen: {wrong(sys.argv[3], ran)}\n")
+        sys.stdout.write(f"bash started {ran}\nnot foreseen: {wrong(_read(sys.argv[3]), ran)}\n")
     else:
         json.dump(main(int(sys.argv[1]), int(sys.argv[2])), sys.stdout)

@@ -74,6 +74,12 @@ def _declare(shell: Shell, argv: list[Word], _call: Call) -> None:
         if set("inul") & set(flags) and literal(argv[0]) not in {"export", "readonly"}:
             shell.state.exported |= {f"{name} "}
             shell.state.variables[name] = unknown()
+        elif (
+            not equals and literal(argv[0]) in {"local", "declare", "typeset"} and "g" not in flags and "p" not in flags
+        ):
+            shell.make_local(name)
+            if literal(argv[0]) == "local":
+                shell.state.variables[name] = None
         elif equals and name not in shell.state.variables:
             shell.state.variables[name] = without(each, len(name) + 1)
         if exports:

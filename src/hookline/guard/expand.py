@@ -20,6 +20,8 @@ _SPECIAL = re.compile(r"[{~*?\[(\U0010fe00-\U0010feff]")
 _HOLE = re.compile(r"[\U0010fe00-\U0010feff]")
 _SEQUENCE = re.compile(r"(-?\d+|[A-Za-z])\.\.(-?\d+|[A-Za-z])(?:\.\.(-?\d+))?", re.ASCII)
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_ASSIGNED = re.compile(r"[A-Za-z_]\w*=", re.ASCII)
+_TILDE = re.compile(r"~[^/:]*")
 _MOST_WORDS = 300
 
 
@@ -172,37 +174,22 @@ class _Fields:
 
 
 def _tilde(shell: Shell, parts: list[Part], *, assigned: bool = False) -> list[Part]:
+    """``~`` at the start; behind ``=`` and ``:`` as well in what is, or looks like, an assignment."""
     first = parts[0] if parts else None
     if not isinstance(first, Text) or first.quoted or "~" not in first.text:
         return parts
-    if assigned:
-        texts = first.text.split(":")
-        text = ":".join(_home(shell, each, last=len(parts) == 1 or n < len(texts) - 1) for n, each in enumerate(texts))
-    else:
-        text = _home(shell, first.text, last=len(parts) == 1)
-        # ``name=~/x`` is no assignment behind a program's name, but bash expands it there as well; dd and make rely on it.
-    head, mark, rest = text.partition("\0")
-    return (
-        [Text(head, quoted=True), Text(rest, quoted=False), *parts[1:]]
-        if mark
-        else [Text(text, first.quoted), *parts[1:]]
-    )
-
-
-def _home(shell: Shell, text: str, *, last: bool) -> str:
-    name, slash, rest = text.partition("/")
-    if not text.startswith("~") or not (last or slash):
-        return text
-    match name:
-        case "~":
-            home = shell.home_directory()
-        case "~root":
-            home = "/root"
-        case "~+" | "~-":
-            home = shell.hole(unknown())
-        case _:
-            home = shell.hole(unknown())
-    return f"{home}\0{slash}{rest}" if ":" not in text else f"{home}{slash}{rest}"
+    like = _ASSIGNED.match(first.text)
+    head = like[0] if like and not assigned else ""
+    texts = re.split("(?<=:)", first.text[len(head) :]) if head or assigned else [first.text]
+    found: list[Part] = [Text(head, quoted=False)] if head else []
+    for place, text in enumerate(texts):
+        name, sign = (_TILDE.match(text) or ("", ""))[0], text.startswith("~")
+        if not sign or (name == text and place == len(texts) - 1 and len(parts) > 1):
+            found.append(Text(text, quoted=False))
+        else:
+            home = {"~": shell.home_directory(), "~root": "/root"}.get(name) or shell.hole(unknown())
+            found += [Text(home, quoted=True), Text(text[len(name) :], quoted=False)]
+    return found + parts[1:]
 
 
 # ── braces ───────────────────────────────────────────────────────────────────────────────────────────

@@ -17,6 +17,7 @@ _CLASSES = {
     "alnum": "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
 }  # fmt: skip
 _SET = re.compile(r"\[:(\w+):\]|(\\[0-7]{1,3}|\\.|[^\\])(?:-(\\[0-7]{1,3}|\\.|[^\\]))?", re.DOTALL)
+_ECHO = re.compile(r"\\(\\|0[0-7]{0,3}|[1-7'\"?])")
 _FIELD = re.compile(r"\s*\{\s*print\s+\$(\d+)\s*;?\s*\}\s*")
 
 
@@ -45,18 +46,16 @@ def echo_options(args: list[str]) -> tuple[int, bool, bool]:
     return count, newline, escapes
 
 
-def unescape(text: str) -> str:
-    r"""As ``echo -e`` and ``printf`` do: ``\0101`` too, and ``\c`` ends the text."""
-    text = text.split("\\c", 1)[0]
-    return decode(re.sub(r"\\0([0-7]{1,3})", r"\\\1", text).replace("\\'", "\\\\'").replace('\\"', '\\\\"'))
+def unescape(text: str, *, octal: bool = False) -> str:
+    r"""As ``echo -e`` and ``%b`` do: ``\0101`` too, ``\c`` ends the text, and ``\101`` counts only for ``%b``."""
+    before = "".join(re.split(r"(?<!\\)((?:\\\\)*)\\c", text, maxsplit=1)[:2]) if "\\c" in text else text
+    return decode(_ECHO.sub(lambda found: _echo_escape(found[1], octal=octal), before))
 
 
-def _echo(args: list[str], _given: str | None) -> str:
-    count, newline, escapes = echo_options(args)
-    text = " ".join(args[count:])
-    if escapes and "\\c" in text.replace("\\\\", ""):
-        newline = False
-    return (unescape(text) if escapes else text) + ("\n" if newline else "")
+def _echo_escape(code: str, *, octal: bool) -> str:
+    if code[0] == "0" and code != "0":
+        return "\\" + code[1:]
+    return "\\" + code if code in {"\\", "0"} or (octal and code in "1234567") else "\\\\" + code
 
 
 def _printf(args: list[str], _given: str | None) -> str | None:
@@ -94,7 +93,7 @@ def _formatted(flags: str, width: str, precision: str | None, kind: str, value: 
     if kind in "diuxXo":
         number = ord(value[1]) if value[:1] in {"'", '"'} else int(value or "0", 0)
         return f"%{flags}{width}{'' if precision is None else '.' + precision}{kind}" % number
-    text = unescape(value) if kind == "b" else value[:1] if kind == "c" else value
+    text = unescape(value, octal=True) if kind == "b" else value[:1] if kind == "c" else value
     text = text if precision is None else text[: int(precision or 0)]
     if int(width or 0) > _LONGEST:
         raise ValueError(width)
@@ -298,7 +297,6 @@ def _openssl(args: list[str], given: str | None) -> str | None:
 
 
 _PROGRAMS: dict[str, Callable[[list[str], str | None], str | None]] = {
-    "echo": _echo,
     "printf": _printf,
     "base64": _filter(r"|(-[diD]+|--decode|--dec?o?d?e?|-w ?\d+|--wrap=\d+|-di|--ignore-garbage|-i| )+", _base64),
     "base32": _filter(r"-d|--decode", _base32),

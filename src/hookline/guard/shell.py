@@ -45,6 +45,7 @@ _SAME_OUTPUT = frozenset({"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"})
 _PRINTING = frozenset(
     ["declare", "typeset", "export", "readonly", "local", "alias", "set", "trap", "hash", "shopt", "pushd", "popd"]
 )
+_ABSENT = word("", "not set before")
 _FIRST_HOLE = 0x10FE00
 
 
@@ -83,6 +84,7 @@ class Shell:
         self._output = list[Word]()
         self._holes = dict[str, Word]()
         self._calls = list[str]()
+        self._locals = list[dict[str, Variable]]()
         self._forked = 0
         self._files = 63
 
@@ -416,7 +418,7 @@ class Shell:
             if isinstance(raw, Raw):
                 argv += fields(self, raw)
             else:
-                argv += self._declared(raw)
+                argv += self._declared(raw, local=_word(simple.words[0]) in {"local", "declare", "typeset"})
         if not argv:
             for assignment in simple.assignments:
                 self.assign(assignment)
@@ -550,6 +552,7 @@ class Shell:
         self.budget.enter()
         outer, self.state.positional = self.state.positional, argv[1:]
         environment = self._exported(call)
+        self._locals.append({})
         bodies = self.state.functions[name]
         if None in bodies:
             self.emit(argv, call)
@@ -558,6 +561,11 @@ class Shell:
             runs[0]()
         else:
             self._branches(runs, complete=None not in bodies)
+        for local, value in self._locals.pop().items():
+            if value is _ABSENT:
+                self.state.variables.pop(local, None)
+            else:
+                self.state.variables[local] = value
         if environment is not None:
             self.state.variables, self.state.exported = environment
         self.state.positional, self.state.dead = outer, False
@@ -583,8 +591,15 @@ class Shell:
         self.invocations.append(invocation)
         return invocation
 
-    def _declared(self, assignment: Assignment) -> list[Word]:
+    def make_local(self, name: str) -> None:
+        """A variable of the function that runs: what it held before comes back when the function ends."""
+        if self._locals and name not in self._locals[-1]:
+            self._locals[-1][name] = self.state.variables.get(name, _ABSENT)
+
+    def _declared(self, assignment: Assignment, *, local: bool) -> list[Word]:
         """``export x={a,b}`` is two assignments, unlike ``x={a,b}``."""
+        if local:
+            self.make_local(assignment.name)
         if not isinstance(assignment.value, Raw):
             return [self.assign(assignment)]
         values = [
@@ -680,6 +695,10 @@ class Shell:
             self.print(unknown(printed.sources) if printed.pieces else EMPTY)
         elif target.text != "&" and target.text not in _NO_OUTPUT:
             self.write(target, printed, append=">>" in target.source)
+
+
+def _word(raw: Raw | Assignment) -> str | None:
+    return raw.plain if isinstance(raw, Raw) else None
 
 
 def _says_stop(source: str) -> bool:

@@ -92,6 +92,9 @@ def lines(value: Word) -> Word:
         if pieces[-1]:
             break
         pieces.pop()
+    # If what is unknown is nothing, the newlines before it are the last ones.
+    while len(pieces) > 1 and pieces[-1] is UNKNOWN and isinstance(last := pieces[-2], str) and last.endswith("\n"):
+        pieces[-2:] = [last.rstrip("\n"), UNKNOWN] if last.rstrip("\n") else [UNKNOWN]
     return Word(tuple(pieces), value.source, value.sources)
 
 

@@ -314,3 +314,25 @@ def test_a_script_whose_content_is_known_is_read() -> None:
 def test_a_descriptor_that_exec_opened_stands_with_its_target() -> None:
     redirects = read("exec 3>/dev/tcp/h/80; cat x >&3").invocations[-1].redirects
     assert [each.target.text for each in redirects] == ["/dev/tcp/h/80"]
+
+
+LESSONS = [
+    # found by the fuzzer
+    ("p $IFS{a,b}", "p"),
+    ("f() { local v=a; p $v; }; v=b; f; p $v", "local v=a | p a | p b"),
+    ('p x=~/b:~/c ~"x" :~', "p x=~/b:~/c ~x :~"),
+    ('p ${x-\'\'} ${x:-"a b" c} "$@" ""', "p  a b c "),
+    ("while false; do a; done && b() { p; }; b", "false | p"),
+    ("c && f() { p; }; f", "c | f | p"),
+    ("export v={a,b}; p $v", "export v=a v=b | p b"),
+    ('w=.a; p "${w#?}"', "p a"),
+    (r"p $(echo -e 'a\1\061\x62')", r"echo -e a\1\061\x62 | p a\11b"),
+    ("p $(echo a; q)b", "echo a | q | p a…b"),
+    ("f() { p $2; }; f $(q) b", "q | p …"),
+    (r"echo 'a\b' | xargs -I% p %", r"echo a\b | xargs -I% p % | p ab"),
+]
+
+
+@pytest.mark.parametrize(("command", "programs"), LESSONS, ids=[row[0] for row in LESSONS])
+def test_a_lesson_of_the_fuzzer_is_kept(command: str, programs: str) -> None:
+    assert " | ".join(_programs(command, environment={})) == programs
