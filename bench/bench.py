@@ -41,6 +41,7 @@ def rows(folder: str, short: bool) -> Iterator[Row]:
     yield from processes.parallel(folder, short)
     yield from plugins.round_trip(folder, short)
     yield from keeping.record(folder, short)
+    yield from keeping.redaction(short)
     yield from keeping.imports()
     yield from approval.rows(folder, short)
     yield from daemon.rows(folder, short)

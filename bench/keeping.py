@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from hookline import Engine, hook
 from hookline.core.paths import find_paths
 from hookline.core.settings import RecordSettings
 from hookline.state.record.journal import open_journal
+from hookline.state.record.redact import Redactor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,6 +54,24 @@ def record(folder: str, short: bool) -> Iterator[Row]:
     each = (with_record - without) / firings
     yield Row(what=f"record write, amortised over {firings:,}", shown=us(each), value=each * 1e6, unit="µs", target=100)
     yield _log(environ, firings)
+
+
+def redaction(short: bool) -> Iterator[Row]:
+    """Of texts as agents send them: code, prose, a lock file, payloads, and secrets here and there."""
+    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    names = ("src/hookline/engine/engine.py", "ARCHITECTURE.md", "requirements/dev.txt", "docs/reference/agents.json")
+    texts = [Path(root, name).read_text("utf-8")[:20_000] for name in names]
+    texts.append("\n".join(f"{DATA} curl -H 'X-Api-Key: {number:020d}' https://example.org" for number in range(100)))
+    redactor = Redactor({"DEPLOY_TOKEN": "correct horse battery"})
+    kilobytes = sum(map(len, texts)) / 1000
+    times: list[float] = []
+    for _ in range(3 if short else 15):
+        began = time.perf_counter()
+        for text in texts:
+            redactor.text(text)
+        times.append((time.perf_counter() - began) / kilobytes)
+    each = median(times[1:])
+    yield Row(what="redaction of 1 kB", shown=us(each), value=each * 1e6, unit="µs", target=60, aim=30)
 
 
 def _seconds(engine: Engine, firings: int) -> float:

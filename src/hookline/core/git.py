@@ -7,10 +7,12 @@ configures a filter, which git would start to compare a file, its files must not
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from types import MappingProxyType
 
 from hookline.core.code_variables import foreign_parts
+from hookline.core.paths import FOLDER, LOCAL
 
 #: Before the words of every command.
 OPTIONS = (
@@ -50,3 +52,17 @@ def read_config(printed: str, exit_code: int) -> tuple[bool, str]:
     local = [setting for scope, setting in rows if scope not in {"system", "global"}]
     form = next((one.split()[-1] for one in local if one.startswith("extensions.objectformat ")), "sha1")
     return any(one.startswith("filter.") for one in local), _EMPTY_TREES.get(form, "")
+
+
+def ignore_local_file(folder: str) -> str:
+    """Keep the file of one person out of commits of the repository whose ``.hookline`` this is; "" if nothing was to do.
+
+    Raises OSError.
+    """
+    path = os.path.join(folder, ".gitignore")
+    in_git = os.path.lexists(os.path.join(os.path.dirname(folder), ".git"))
+    if os.path.basename(folder) != FOLDER or os.path.islink(folder) or os.path.lexists(path) or not in_git:
+        return ""
+    with open(path, "x", encoding="utf-8") as file:
+        file.write(f"{LOCAL}\n")
+    return path

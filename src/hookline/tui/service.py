@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from hookline.config.discover import lookup_for
@@ -13,6 +14,7 @@ from hookline.core._dataclass import dataclass
 from hookline.core.describe import is_inner
 from hookline.core.errors import ConfigError, DataError, UsageError
 from hookline.core.files import atomic_writer, backup
+from hookline.core.git import ignore_local_file
 from hookline.core.hook import HookSpec
 from hookline.core.paths import FILE, FOLDER, LOCAL, Paths, project_root, unusable
 from hookline.dialects.base import Lookup
@@ -53,6 +55,9 @@ def _add_hook(draft: Draft, file: str, lookup: Lookup) -> str:
     if verdict.findings:
         raise UsageError("; ".join(verdict.findings))
     replace_config(target, text, verdict.text)
+    if os.path.basename(target) == LOCAL:
+        with suppress(OSError):
+            ignore_local_file(os.path.dirname(target))
     return target
 
 

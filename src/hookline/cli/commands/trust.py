@@ -27,7 +27,8 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -38,8 +39,9 @@ from hookline.core._dataclass import replace
 from hookline.core.describe import action_text, action_whole, conditions
 from hookline.core.errors import UsageError
 from hookline.core.event import event_kind
+from hookline.core.git import ignore_local_file
 from hookline.core.hook import FILE_EVENT, HookSpec, Http
-from hookline.core.paths import find_paths
+from hookline.core.paths import FOLDER, LOCAL, find_paths
 from hookline.engine.build import READ_ONLY, Runtime, Sources, approve, load_runtime, trust_store
 from hookline.state.protection import require_outside_agent
 from hookline.state.record.redact import Redactor
@@ -290,8 +292,17 @@ def _decide(runtime: Runtime, asking: list[HookSpec], files: list[_File], *, yes
     done += [f"Approved {plural(len(files), 'file')} besides hooks."] if files else []
     done += [f"Removed {plural(len(runtime.missing), 'stale approval')}."] if runtime.missing else []
     print(" ".join(done))
+    _ignore_local_files({os.path.dirname(spec.origin.file) for spec in asking})
     _report_unregistered(runtime, asking)
     return 0
+
+
+def _ignore_local_files(folders: Iterable[str]) -> None:
+    for folder in folders:
+        with suppress(OSError):
+            if ignore_local_file(folder):
+                mine = f"{FOLDER}/{LOCAL}"
+                print(f"Wrote {FOLDER}/.gitignore: what one person sets in {mine} is not committed.")
 
 
 def _report_unregistered(runtime: Runtime, asking: Sequence[HookSpec]) -> None:
