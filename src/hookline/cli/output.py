@@ -14,6 +14,7 @@ from typing import Any, Self, TextIO
 from hookline.core.errors import StateError
 from hookline.core.paths import unusable, why_unusable
 from hookline.core.sanitize import one_line
+from hookline.core.suggest import nearest
 from hookline.state.record.store import Store
 
 #: Seconds between two changes of what is shown.
@@ -166,10 +167,8 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """``; did you mean 'log'?``, or "" if no known word is similar."""
-    from difflib import get_close_matches
-
-    near = get_close_matches(word, list(known), n=1)
-    return f"; did you mean {near[0]!r}?" if near else ""
+    near = nearest(word, known)
+    return f"; did you mean {near!r}?" if near else ""
 
 
 def iso_time(seconds: float) -> str:

@@ -66,11 +66,14 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON for programs")
 
 
+def add_data(parser: argparse.ArgumentParser, default: str | None = None) -> None:
+    text = "the event's data: JSON, a file, or - for standard input"
+    parser.add_argument("--data", metavar="JSON|@FILE|-", default=default, help=text)
+
+
 def add_event(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:
     nargs: Any = "?" if optional else None
     parser.add_argument("event", metavar="EVENT", nargs=nargs, help="canonical (PreToolUse) or the dialect's own name")
-    parser.add_argument(
-        "--data", metavar="JSON|@FILE|-", default="{}", help="the event's data: JSON, a file, or - for standard input"
-    )
+    add_data(parser, "{}")
     parser.add_argument("--session", metavar="ID", default="", help="the session in which turns and claims count")
     parser.add_argument("--agent", metavar="A", default="", help="the agent that sends the event")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.cli.loading import read_data
 from hookline.cli.output import print_json
-from hookline.cli.parser import add_json
+from hookline.cli.parser import add_data, add_json
 from hookline.tui import dry_run
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 RUN = """Run one hook on one event and print exactly what it prints.
 
-Without --payload, the event is a sample with every documented field. The hook's matcher, conditions and on/off switch
+Without --data and --payload, the event is a sample with every documented field. The hook's matcher, conditions and on/off switch
 are ignored; trust is not. The exit code is the hook's own, except: 2 (which agents read as a block) becomes 1, a hook
 killed by signal N gives 128+N, and one that could not run gives 1. Nothing is recorded.
 
@@ -32,6 +32,7 @@ where decision has the fields of fire --json.
 def configure_run(parser: ArgumentParser) -> None:
     parser.add_argument("hook", metavar="NAME")
     parser.add_argument("--event", metavar="E", default="", help="required if the hook listens to more than one event")
+    add_data(parser)
     parser.add_argument("--payload", metavar="FILE", help="the event's data, or an agent's own payload; - for stdin")
     parser.add_argument("--recorded", metavar="ID", help="use the data of a recorded event; see: hookline log")
     add_json(parser)
@@ -41,9 +42,9 @@ def run_one(hook: Hook, args: Namespace, service: HookService) -> int:
     """Run it on a recorded event, a payload or a sample; return the exit code."""
     if args.recorded:
         tried = service.try_recorded(hook, service.find_recorded(args.recorded))
-    elif args.payload is not None:
+    elif args.payload is not None or args.data is not None:
         spec = dry_run.spec_on(hook, args.event)
-        data = read_data("-" if args.payload == "-" else f"@{args.payload}")
+        data = read_data(args.data or ("-" if args.payload == "-" else f"@{args.payload}"))
         event = dry_run.payload_event(spec, data, service.runtime)
         why = dry_run.why_not(spec, event, service.runtime)
         tried = dry_run.try_hook(spec, event, service.runtime, would_not=why)

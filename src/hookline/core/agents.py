@@ -230,7 +230,9 @@ def select_agents(names: Iterable[str]) -> list[Agent]:
     found = {name: find_agent(name) for name in names}
     unknown = [name for name, agent in found.items() if agent is None]
     if unknown:
-        raise UsageError(f"unknown agent {unknown[0]!r}; known agents: {', '.join(all_agents())}")
+        from hookline.core.suggest import suggest  # noqa: PLC0415  only a mistake pays for it
+
+        raise UsageError(f"unknown agent {unknown[0]!r}; {suggest(unknown[0], all_agents())}")
     return list({agent.name: agent for agent in found.values() if agent is not None}.values())
 
 

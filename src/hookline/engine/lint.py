@@ -7,12 +7,13 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from hookline.core._dataclass import replace
 from hookline.core.event import COMMON_FIELDS, event_kind
 from hookline.core.hook import Command, Function, HookSpec, Plugin
 from hookline.core.problem import Problem
+from hookline.core.suggest import nearest
 from hookline.runners.command import program_places
 from hookline.runners.function import module_exists
 from hookline.runners.spawn import find_program, missing
@@ -132,12 +133,12 @@ def _of_hook(ours: Sequence[HookSpec]) -> Iterator[Problem]:
         known = (*documented, *COMMON_FIELDS, *_AGENTS_FIELDS)
         if first == "tool_input" and first in documented:
             leaf = rest.partition(".")[0]
-            near = _nearest(leaf, _TOOL_FIELDS, 0.75) if leaf and leaf not in _TOOL_FIELDS else ""
+            near = nearest(leaf, _TOOL_FIELDS, 0.75) if leaf and leaf not in _TOOL_FIELDS else ""
             if near:
                 finding = f"match asks for {path!r}, and no usual tool has it: without it the hook never runs"
                 yield _field_problem(ours[0], path, finding, f"did you mean 'tool_input.{near}'?")
         elif all(kind.fields for kind in kinds) and first not in known:
-            near = _nearest(first, known, 0.6)
+            near = nearest(first, known, 0.6)
             fix = f"did you mean {near!r}?" if near else f"documented are {', '.join(documented)}"
             yield _field_problem(
                 ours[0], path, f"match asks for {first!r}, which {events} does not have: the hook never runs", fix
@@ -147,10 +148,3 @@ def _of_hook(ours: Sequence[HookSpec]) -> Iterator[Problem]:
 def _field_problem(spec: HookSpec, path: str, finding: str, fix: str) -> Problem:
     where = replace(spec.origin, pointer=f"{spec.origin.pointer}.match.{path}")
     return where.problem(f"the hook {spec.name!r}: {finding}", fix, "warning")
-
-
-def _nearest(word: str, known: Iterable[str], cutoff: float) -> str:
-    from difflib import get_close_matches  # only a mistake pays for it
-
-    near = get_close_matches(word[:80], list(known), n=1, cutoff=cutoff)
-    return near[0] if near else ""

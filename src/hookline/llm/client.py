@@ -10,12 +10,15 @@ from urllib.parse import urlsplit
 from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]  # typeshed leaves it out
 
 from hookline.core._dataclass import dataclass
+from hookline.core.extras import install_command
 from hookline.llm.names import Access, ModelError, ModelName, access, resolve
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
-EXTRA = "asking a model needs the models extra: pip install 'hookline[models]'"
+
+def missing_client(error: ImportError) -> ModelError:
+    return ModelError(f"asking a model needs more packages: {install_command('models')} ({error})")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +46,7 @@ async def open_client(name: str, table: Mapping[str, str], environ: Mapping[str,
             client = await stack.enter_async_context(_client(reach, environ))
             model = _model(chosen, reach, client)
         except ImportError as error:
-            raise ModelError(f"{EXTRA} ({error})") from error
+            raise missing_client(error) from error
         yield OpenClient(model=model, name=str(chosen), key=reach.key)
 
 

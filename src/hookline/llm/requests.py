@@ -9,7 +9,7 @@ from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hookline.core._dataclass import dataclass, empty, field
-from hookline.llm.client import EXTRA, OpenClient, open_client
+from hookline.llm.client import OpenClient, missing_client, open_client
 from hookline.llm.names import ModelError
 
 if TYPE_CHECKING:
@@ -211,7 +211,7 @@ def _library() -> Any:
     try:
         import pydantic_ai  # slow to import
     except ImportError as error:
-        raise ModelError(f"{EXTRA} ({error})") from error
+        raise missing_client(error) from error
     pydantic_ai.BANNER_ENABLED = False  # advertising on the person's terminal
     return pydantic_ai
 

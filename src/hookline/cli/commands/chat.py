@@ -22,6 +22,7 @@ from hookline.cli.output import print_json
 from hookline.cli.parser import add_json, add_sources
 from hookline.cli.stdio import decode_text, read_stream
 from hookline.core.errors import ConfigError, UsageError
+from hookline.core.extras import install_command
 from hookline.engine.build import StoreOptions
 
 if TYPE_CHECKING:
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from hookline.engine.build import Runtime
 
 _MODES = ("ask", "accept-edits", "allow", "all")
-_EXTRA = "the chat needs its extra: pip install 'hookline[chat]'"
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -113,7 +113,7 @@ def _interactive(args: Namespace, reassemble: Callable[[], Runtime]) -> int:
     try:
         from hookline.agent.chat.terminal import run_interactive
     except ImportError as error:
-        raise ConfigError(f"{_EXTRA} ({error})") from error
+        raise ConfigError(f"the chat needs more packages: {install_command('chat')} ({error})") from error
     return asyncio.run(run_interactive(reassemble, _options(args, interactive=True), dict(os.environ)))
 
 

@@ -99,7 +99,7 @@ def _print_problems(runtime: Runtime) -> None:
     for problem in runtime.loaded.problems:
         print(f"hookline: {problem}", file=sys.stderr)
     if find_spec("pydantic_ai") is None:
-        print("    (hookline[models] is not installed, so the hook that asks a model will visibly fail)\n")
+        print("    (no client for models is installed, so the hook that asks a model will visibly fail)\n")
 
 
 def _print_next_steps(folder: str, project: str, *, keep: bool) -> None:

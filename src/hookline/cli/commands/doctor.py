@@ -8,7 +8,8 @@ folder), and a probe: each command that hookline registered is run as the agent 
 entry that hookline deploy would not write is reported and not run. Probes run none of your hooks and are not recorded. --run starts the real agent without network, in a temporary home, with a scripted
 model and one hook that denies.
 
-Exit code 0: nothing is wrong. 1: something is wrong; each finding names the next command to type.
+An alarm is a finding that keeps hooks from working; the others need nothing. Exit code 0: no alarm. 1: an alarm; each
+names the next command to type.
 
 --json prints {"ok": bool, "hookline": [finding], "agents": [{"agent", "program", "version", "scopes": [{"scope",
 "path", "state"}], "findings": [finding]}]}; a finding is {"level": "fine" | "note" | "wrong", "about", "text", "next"}.
@@ -22,7 +23,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hookline.cli.commands.deploy import registration_statuses
-from hookline.cli.output import paint, print_json, safe
+from hookline.cli.output import paint, plural, print_json, safe
 from hookline.cli.parser import add_json
 from hookline.config.discover import surroundings
 from hookline.core.agents import Agent, all_agents, select_agents
@@ -75,8 +76,12 @@ def run(args: Namespace) -> int:
     )
     if args.json:
         print_json({"ok": not wrong, "hookline": [one.to_json() for one in mine], "agents": rows})
-    elif not rows:
-        print(f"No agent was found. To check one anyway, add --agent: {', '.join(all_agents())}")
+    else:
+        if not rows:
+            print(f"No agent was found. To check one anyway, add --agent: {', '.join(all_agents())}")
+        alarms = sum(one.level == "wrong" for one in mine)
+        alarms += sum(one["level"] == "wrong" for row in rows for one in row["findings"])
+        print(f"{plural(alarms, 'alarm')}: a hook does not work as it should." if alarms else "No alarms.")
     return int(wrong)
 
 
@@ -127,6 +132,7 @@ def _print(title: str, found: Sequence[Finding]) -> None:
     print(paint(title, "bold"))
     for one in found:
         mark, colour = _MARKS[one.level]
-        print(f"  {paint(mark, colour)} {one.about:<9} {safe(one.text)}", flush=True)
+        word = paint("alarm: ", colour) if one.level == "wrong" else ""
+        print(f"  {paint(mark, colour)} {one.about:<9} {word}{safe(one.text)}", flush=True)
         if one.next:
             print(f"    {'':<9} {paint('next:', 'green')} {safe(one.next)}", flush=True)

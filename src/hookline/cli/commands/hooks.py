@@ -25,6 +25,7 @@ from hookline.cli.output import did_you_mean, iso_time, paint, paint_status, pri
 from hookline.cli.parser import Parser, add_json, add_sources, parse_duration
 from hookline.cli.try_hook import RUN, configure_run, run_one
 from hookline.core.errors import UsageError
+from hookline.core.extras import install_command
 from hookline.engine.build import StoreOptions
 from hookline.tui import dry_run
 from hookline.tui.catalog import Hook, catalog, find_hooks
@@ -92,7 +93,7 @@ def _require_screen() -> None:
     from importlib.util import find_spec  # only the manager needs it
 
     if find_spec("textual") is None:
-        raise UsageError("the manager needs textual: pip install 'hookline[ui]'; without it, see: hookline hooks list")
+        raise UsageError(f"the manager needs textual: {install_command('ui')}; without it, see: hookline hooks list")
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("the manager needs a terminal; programs can use: hookline hooks list --json")
 

@@ -2,6 +2,7 @@
 
   hookline log --last 50 --effect deny
   hookline log --session S --follow
+  hookline log --agent codex --project .
 
 --json prints one object per line: {"id", "time", "session", "turn", "agent", "event", "effect", "granted", "reason",
 "aborted", "modified", "ms", "cwd", "data", "context", "messages", "attributes", "conflicts", "ignored", "outcomes"}.
@@ -17,6 +18,7 @@ import sys
 import time
 from argparse import ArgumentParser, Namespace
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 
 from hookline.cli.output import (
@@ -30,8 +32,9 @@ from hookline.cli.output import (
     safe,
 )
 from hookline.cli.parser import add_json
+from hookline.core.agents import full_name
 from hookline.core.errors import UsageError
-from hookline.core.paths import find_paths
+from hookline.core.paths import find_paths, project_root
 from hookline.core.settings import RecordSettings
 from hookline.dialects.event_lookup import event_meanings
 from hookline.engine.build import READ_ONLY, Sources, load_runtime
@@ -48,6 +51,8 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--session", metavar="ID", help="only this session")
     parser.add_argument("--hook", metavar="NAME", help="only events that this hook ran on")
     parser.add_argument("--event", metavar="E", help="only this event")
+    parser.add_argument("--agent", metavar="A", help="only events of this agent")
+    parser.add_argument("--project", metavar="DIR", help="only events in this folder and below")
     parser.add_argument("--effect", choices=("allow", "ask", "deny"), help="only this effect")
     parser.add_argument(
         "--status",
@@ -67,6 +72,8 @@ def run(args: Namespace) -> int:
     if len(events) > 1:
         raise UsageError(f"{args.event!r} may be {' or '.join(sorted(events))}; name one of them")
     home = os.environ.get("HOME") or os.path.expanduser("~")
+    agent = None if args.agent is None else full_name(args.agent)
+    project = None if args.project is None else os.path.abspath(args.project)
     store = store_in(find_paths(os.environ, home).state, RecordSettings())
     if not is_recorded(store) and not args.follow:
         if not args.json:
@@ -75,8 +82,8 @@ def run(args: Namespace) -> int:
 
     def look(last: int | None, after: int | None) -> list[Row]:
         return firings(
-            store, session=args.session, hook=args.hook, event=next(iter(events), None), effect=args.effect, status=args.status,
-            since=since, until=until, last=last, after=after,
+            store, session=args.session, hook=args.hook, event=next(iter(events), None), agent=agent, project=project,
+            effect=args.effect, status=args.status, since=since, until=until, last=last, after=after,
         )  # fmt: skip
 
     try:
@@ -133,7 +140,8 @@ def _render(row: Row, runs: tuple[Run, ...]) -> str:
     word = "aborted" if row.aborted else row.effect
     subject = _mark_subject(row.data, _subject(row.data))
     # The full id: replay needs it, and ids of one process begin alike.
-    head = f"{paint(when, 'grey')}  {paint(f'{row.id:<13}', 'grey')}  {paint_status(word, 7)}  {paint(f'{safe(row.event, 60):<18}', 'bold')}  {safe(subject, 60)}"
+    by = f"{safe(row.agent, 20):<12}  {safe(_project(row.cwd), 20):<14}"
+    head = f"{paint(when, 'grey')}  {paint(f'{row.id:<13}', 'grey')}  {by}  {paint_status(word, 7)}  {paint(f'{safe(row.event, 60):<18}', 'bold')}  {safe(subject, 60)}"
     lines = [head.rstrip() + (f"  {safe(row.reason, 100)}" if row.reason else "")]
     for one in runs:
         note = safe(one.error or one.effect or "", 100)
@@ -144,6 +152,13 @@ def _render(row: Row, runs: tuple[Run, ...]) -> str:
     noted: list[dict[str, str]] = row.ignored or []
     lines += [paint(f"{'':21}note: {safe(one['text'], 160)}", "yellow") for one in noted]
     return "\n".join(lines)
+
+
+@cache
+def _project(cwd: str) -> str:
+    """The name of the project's folder."""
+    root = project_root(cwd, os.path.expanduser("~")) if os.path.isdir(cwd) else cwd
+    return os.path.basename(root) or root
 
 
 def _mark_subject(data: Any, subject: str) -> str:

@@ -7,11 +7,11 @@ their order counts, so the tree is ``{section: [[key, value, line], …]}``.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from typing import Any
 
 from hookline.config.syntax import Document, Lines
 from hookline.core.problem import Problem
+from hookline.core.suggest import nearest
 
 _SECTIONS = frozenset({"hooks", "settings", "plugins"})
 _SECTION = re.compile(r"\[\s*([A-Za-z0-9_.-]+)\s*\]\s*(?:#.*)?")
@@ -40,7 +40,7 @@ def read(path: str, text: str) -> Document:
             if section in _SECTIONS:
                 tree.setdefault(section, [])
                 lines.setdefault(f"$.{section}", number)
-            elif near := _nearest(section, _SECTIONS):
+            elif near := nearest(section, _SECTIONS):
                 problems.append(_no_section(path, section, number, near))
             continue
         body = _COMMENT.sub("", body).strip()
@@ -65,14 +65,7 @@ def _misspelt_event(section: str, body: str) -> bool:
         return False
     from hookline.core.event import EVENTS  # only a line that is no setting needs the names
 
-    return bool(_nearest(first, EVENTS, cutoff=0.8))
-
-
-def _nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
-    from difflib import get_close_matches  # only a mistake pays for it
-
-    near = get_close_matches(word.lower()[:80], list(known), n=1, cutoff=cutoff)
-    return near[0] if near else ""
+    return bool(nearest(first, EVENTS, cutoff=0.8))
 
 
 def _no_section(path: str, section: str, line: int, near: str) -> Problem:

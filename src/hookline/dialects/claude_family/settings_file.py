@@ -13,6 +13,7 @@ from hookline.core._dataclass import dataclass
 from hookline.core.hook import Origin, hook_id
 from hookline.core.own_registration import calls_hookline
 from hookline.core.problem import Problem, ProblemCode, Severity
+from hookline.core.suggest import nearest, suggest
 from hookline.dialects.base import Layer
 
 
@@ -93,7 +94,9 @@ class HookEntry:
 
     def check_fields(self, known: frozenset[str]) -> None:
         for name in sorted(self.fields.keys() - known):
-            self.report(name, f"unknown field {name!r} has no effect", "remove it", "warning")
+            near = nearest(name, known)
+            fix = f"did you mean {near!r}?" if near else "remove it"
+            self.report(name, f"unknown field {name!r} has no effect", fix, "warning")
 
 
 def as_object(value: Any) -> Mapping[str, Any] | None:
@@ -127,7 +130,7 @@ def check_events(layer: Layer, known: Iterable[str], findings: Findings, switche
     for name in hooks_object(layer, Findings()):
         if name not in known and name not in switches:
             finding = f"unknown event {name!r}: its hooks never fire"
-            findings.report(layer, f"$.hooks.{name}", finding, f"write one of {', '.join(known)}", "warning")
+            findings.report(layer, f"$.hooks.{name}", finding, suggest(name, known), "warning")
 
 
 def entries(

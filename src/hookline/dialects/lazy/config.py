@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from hookline.core._dataclass import dataclass, replace
 from hookline.core.hook import Action, Command, Function, HookSpec, Matcher, hook_id
+from hookline.core.suggest import suggest
 from hookline.dialects.base import ConfigPlace, Layer, Lookup, Parsed, Rendered
 from hookline.dialects.claude_family.matcher import NAMES_OR_REGEX, NOT_REFUSED, claude_pattern, claude_text
 from hookline.dialects.claude_family.render import Losses, command_text, writable_hooks
@@ -63,8 +64,7 @@ def _of_layer(layer: Layer, lookup: Lookup, findings: Findings) -> Iterator[Hook
     for event, table in tables.items():
         pointer = f"$.hooks.{event}"
         if event not in EVENTS:
-            fix = f"write one of {', '.join(EVENTS)}"
-            findings.report(layer, pointer, f"unknown event {event!r}: its hooks never fire", fix)
+            findings.report(layer, pointer, f"unknown event {event!r}: its hooks never fire", suggest(event, EVENTS))
         elif (fields := as_object(table)) is None:
             findings.report(layer, pointer, f"{event} is {show(table)}", 'write scripts = ["name"] in a table')
         else:

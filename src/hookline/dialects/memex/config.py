@@ -16,6 +16,7 @@ from typing import Any
 from hookline.core._dataclass import dataclass, field
 from hookline.core.hook import AgentRun, Gates, HookSpec, Output, hook_id
 from hookline.core.problem import Problem, Severity
+from hookline.core.suggest import suggest
 from hookline.dialects.base import ConfigPlace, Layer, Lookup, Parsed
 from hookline.dialects.memex.prompts import PHASES, MissingPromptError, Phase, PromptSources
 
@@ -142,7 +143,7 @@ def _unknown_phases(merged: _Merged) -> None:
         if key and key not in PHASES and key not in merged.sections.get("DEFAULT", {}):
             merged.complain(
                 entry, f"$.{HOOKS}.{key}", f"there is no phase {key!r}; its hooks never run",
-                f"write one of {', '.join(PHASES)}", "warning",
+                suggest(key, PHASES), "warning",
             )  # fmt: skip
 
 
@@ -225,7 +226,7 @@ class _Hook:
         defaults = self.merged.sections.get("DEFAULT", {})
         for key in self.table:
             if key and key not in KEYS and key not in defaults:
-                self._warn(key, f"unknown key {key!r}", f"write one of {', '.join(KEYS)}")
+                self._warn(key, f"unknown key {key!r}", suggest(key, KEYS))
 
     def _enabled(self) -> bool:
         value = _unquote(self._text("enable")).strip().lower()

@@ -16,6 +16,7 @@ from typing import Any
 
 from hookline.core._dataclass import dataclass
 from hookline.core.problem import Problem, Severity
+from hookline.core.suggest import suggest
 from hookline.dialects.base import Layer
 
 _LONGEST_PATTERN = 10_000
@@ -290,16 +291,7 @@ _ELSEWHERE: Mapping[str, str] = MappingProxyType(
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """The name for what other systems call it, or the nearest one, else all of them while they are few."""
-    # Imported here: only a mistake pays for it.
-    from difflib import get_close_matches
-
+    """The name for what other systems call it, or the nearest one."""
     words = list(known)
-    if (known_as := _ELSEWHERE.get(word.lower(), "")) in words:
-        return f"did you mean {known_as!r}?"
-    # In lower case, because a wrong capital is the most frequent mistake.
-    lowered = {one.lower(): one for one in words}
-    near = get_close_matches(word.lower()[:80], lowered, n=1, cutoff=0.6)
-    if near:
-        return f"did you mean {lowered[near[0]]!r}?"
-    return f"write one of {', '.join(words)}" if len(words) <= 30 else "see the reference for the known names"
+    known_as = _ELSEWHERE.get(word.lower(), "")
+    return f"did you mean {known_as!r}?" if known_as in words else suggest(word, words)

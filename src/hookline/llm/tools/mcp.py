@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from hookline.core.errors import HooklineError
-
-_EXTRA = "MCP servers need the models extra: pip install 'hookline[models]' ({})"
+from hookline.core.extras import install_command
 
 _VARIABLE = re.compile(r"\$\{?(\w+)\}?")
 
@@ -20,13 +19,17 @@ class McpError(HooklineError):
     """A server that cannot be used as configured."""
 
 
+def _missing(error: ImportError) -> McpError:
+    return McpError(f"MCP servers need more packages: {install_command('models')} ({error})")
+
+
 def toolset(name: str, written: Any, *, environ: Mapping[str, str], cwd: str) -> Any:
     """The server's tools for an agent; they are called ``name_tool``, so that two servers cannot take each other's
     names."""
     try:
         from pydantic_ai.mcp import MCPToolset
     except ImportError as error:
-        raise McpError(_EXTRA.format(error)) from error
+        raise _missing(error) from error
     made = transport(name, written, environ=environ, cwd=cwd)
     return MCPToolset(made, id=name, tool_error_behavior="retry").prefixed(re.sub(r"\W", "_", name))
 
@@ -37,7 +40,7 @@ def transport(name: str, written: Any, *, environ: Mapping[str, str], cwd: str) 
     try:
         from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
     except ImportError as error:
-        raise McpError(_EXTRA.format(error)) from error
+        raise _missing(error) from error
     table = _table(name, written)
     if url := table.get("url"):
         headers = {key: _filled(str(value), environ) for key, value in (table.get("headers") or {}).items()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hookline.core.errors import ConfigError
+from hookline.core.extras import install_command
 from hookline.shell.dispatcher import ShellDispatcher
 from hookline.shell.engine_host import EngineHost, ShellOptions
 from hookline.shell.xonsh.audit import AuditHook
@@ -35,7 +36,7 @@ def _require_points(*, editor: bool) -> None:
         listed = "\n  ".join(lacking)
         raise ConfigError(
             f"xonsh {version('xonsh')} does not support hookline's hooks, so they are not loaded:\n  {listed}\n"
-            "install a supported version: pip install 'hookline[shell]'"
+            f"install a supported version: {install_command('shell')}"
         )
 
 

@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import Any
 
 from hookline.core.errors import StateError, UsageError
+from hookline.core.extras import install_command
 from hookline.core.paths import unusable
 from hookline.shell.dispatcher import ShellDispatcher
 from hookline.shell.engine_host import ShellOptions
@@ -48,7 +49,6 @@ __all__ = ["EDITOR_EVENTS", "load"]
 
 #: The fix for xonsh's own directories.
 _XONSH_FIX = "set XDG_CONFIG_HOME and XDG_DATA_HOME to directories of your own"
-_NOT_INSTALLED = "the shell needs xonsh; install it with: pip install 'hookline[shell]'"
 
 
 def start(words: Sequence[str], options: ShellOptions, *, command: bool) -> int:
@@ -76,5 +76,5 @@ def _xonsh(*, editor: bool) -> Any:
         if editor:
             import_module("prompt_toolkit")
     except ImportError as error:
-        raise UsageError(f"{_NOT_INSTALLED} ({error})") from None
+        raise UsageError(f"the shell needs xonsh; install it with: {install_command('shell')} ({error})") from None
     return main

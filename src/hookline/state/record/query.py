@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -103,12 +104,18 @@ class Counts:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
+def _glob_escaped(text: str) -> str:
+    return re.sub(r"([*?\[])", r"[\1]", text)
+
+
 def firings(
     store: Store,
     *,
     session: str | None = None,
     hook: str | None = None,
     event: str | None = None,
+    agent: str | None = None,
+    project: str | None = None,
     effect: str | None = None,
     since: float | None = None,
     until: float | None = None,
@@ -116,10 +123,13 @@ def firings(
     last: int | None = 20,
     after: int | None = None,
 ) -> list[Row]:
-    """The latest firings that pass every filter, the newest last. ``hook`` is a name or an id."""
+    """The latest firings that pass every filter, the newest last. ``hook`` is a name or an id, ``project`` a folder that
+    the agent worked in or below."""
     tests = {
         "session = ?": session,
         "event = ?": event,
+        "agent = ?": agent,
+        "(cwd || '/') GLOB ?": None if project is None else f"{_glob_escaped(project.rstrip('/'))}/*",
         "effect = ?": effect,
         "time >= ?": since,
         "time < ?": until,
