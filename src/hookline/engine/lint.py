@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from hookline.core._dataclass import replace
 from hookline.core.event import COMMON_FIELDS, event_kind

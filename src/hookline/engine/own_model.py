@@ -39,5 +39,5 @@ def _transcript(event: Event) -> str:
     path = transcript_path(agent.name, event.data, home, environ)
     if path or not agent.newest_is_current:
         return path
-    homes = Homes(home=home, environ=environ, claude="", chats="")
+    homes = Homes(home=home, environ=environ)
     return next((one.path for one in sessions_in(event.cwd, homes, (agent.name,))), "")

@@ -72,8 +72,8 @@ class Homes:
     home: str
     environ: Mapping[str, str]
     #: Claude Code's own directory, and the one of our chats.
-    claude: str
-    chats: str
+    claude: str = ""
+    chats: str = ""
 
 
 def folder_names(directory: str) -> set[str]:
