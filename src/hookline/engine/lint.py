@@ -14,6 +14,7 @@ from hookline.core.event import COMMON_FIELDS, event_kind
 from hookline.core.hook import Command, Function, HookSpec, Plugin
 from hookline.core.problem import Problem
 from hookline.core.suggest import nearest
+from hookline.core.tool_names import ANSWERS_TO, CANONICAL
 from hookline.runners.command import program_places
 from hookline.runners.function import module_exists
 from hookline.runners.spawn import find_program, missing
@@ -126,6 +127,12 @@ def match_problems(specs: Sequence[HookSpec]) -> list[Problem]:
 
 def _of_hook(ours: Sequence[HookSpec]) -> Iterator[Problem]:
     kinds = [event_kind(spec.event) for spec in ours]
+    pattern = ours[0].matcher.subject
+    if pattern.style == "full" and kinds[0].subject == "tool_name" and not ours[0].gates.agent:
+        for finding, fix in _tool_name_problems(pattern.text):
+            yield ours[0].origin.problem(
+                f"the hook {ours[0].name!r}: match = {pattern.text!r} {finding}", fix, "warning"
+            )
     documented = dict.fromkeys(field for kind in kinds for field in (*kind.fields, kind.subject) if field)
     events = ", ".join(kind.name for kind in kinds)
     for path in dict.fromkeys(test.path for spec in ours for test in spec.matcher.fields):
@@ -143,6 +150,21 @@ def _of_hook(ours: Sequence[HookSpec]) -> Iterator[Problem]:
             yield _field_problem(
                 ours[0], path, f"match asks for {first!r}, which {events} does not have: the hook never runs", fix
             )
+
+
+def _tool_name_problems(text: str) -> Iterator[tuple[str, str]]:
+    """A pattern that looks like a tool's name, and matches none or only that of some agents."""
+    ours = {name.lower(): name for name in CANONICAL.values()}
+    if text != text.strip():
+        yield "has spaces around it, and no tool's name has: the hook never runs", f"write {text.strip()!r}"
+    for word in text.split("|"):
+        tool, _, rest = word.partition("(")
+        meant = CANONICAL.get(tool) or ours.get(tool.lower(), "")
+        if rest and meant and not rest.startswith("?"):
+            fix = f"""match = {{ tool_name = "{meant}", "tool_input.command" = "…" }}, with a regular expression"""
+            yield "is tried on the tool's name, which has no arguments: the hook never runs", fix
+        elif meant and meant != tool and tool not in ANSWERS_TO:
+            yield f"means {tool!r} of the agents that call it so", f"write {meant!r} for every agent's"
 
 
 def _field_problem(spec: HookSpec, path: str, finding: str, fix: str) -> Problem:

@@ -42,3 +42,30 @@ def test_one_event_that_has_the_field_is_enough_and_an_event_without_documented_
     assert told("prompt", events=("PreToolUse", "UserPromptSubmit")) == []
     assert told("task", events=("TaskCreated",)) == []
     assert told("anything", events=("codex:Odd",)) == []
+
+
+def on_tool(text: str) -> list[tuple[str, str]]:
+    found = match_problems(
+        [hook_spec("guard", event="PreToolUse", matcher=Matcher(subject=Pattern(style="full", text=text)))]
+    )
+    return [(one.finding, one.fix) for one in found]
+
+
+@pytest.mark.parametrize(
+    ("text", "finding", "fix"),
+    [
+        ("bash", "means 'bash' of the agents that call it so", "write 'Bash' for every agent's"),
+        ("Read|write_file", "means 'write_file' of the agents", "write 'Write' for every agent's"),
+        (" Bash ", "has spaces around it", "write 'Bash'"),
+        ("Bash(rm *)", "has no arguments: the hook never runs", '"tool_input.command" = "…"'),
+    ],
+)
+def test_a_pattern_that_looks_like_a_tool_and_is_none_is_told(text: str, finding: str, fix: str) -> None:
+    ((found, advice),) = on_tool(text)
+    assert finding in found
+    assert fix in advice
+
+
+@pytest.mark.parametrize("text", ["Bash", "Bash|Edit", "(Bash|Edit)", "mcp__.*", "apply_patch", ".*", "Bash(?!x)"])
+def test_patterns_that_can_match_are_left_alone(text: str) -> None:
+    assert on_tool(text) == []
