@@ -128,6 +128,8 @@ class _Flow:
         if sent.prints:
             return _NETWORK
         name, texts = call.name, call.texts
+        if name == "history":
+            return _ENVIRONMENT
         if name in {"env", "printenv", "set", "export", "declare"}:
             plain = not [text for text in texts if not text.startswith("-")] and not {
                 "-i",
@@ -157,6 +159,7 @@ class _Flow:
         )
         if source is not None:
             labels |= self._code(call, source, incoming)
+            yield from self._reverse(call)
         if source is not None and source.stdin and not labels and self._unreadable(call):
             yield call.effect(
                 "unknown",
@@ -176,6 +179,18 @@ class _Flow:
                 why=why,
                 safer="save it to a file, read it, then run it",
             )
+
+    def _reverse(self, call: Call) -> Iterator[Effect]:
+        """A shell that listens to, or speaks to, another machine."""
+        for redirect in call.invocation.redirects:
+            if redirect.operator != "<" and redirect.target.prefix.startswith(("/dev/tcp/", "/dev/udp/")):
+                yield call.effect(
+                    "remote-code",
+                    "critical",
+                    redirect.target.text,
+                    where="network",
+                    why="another machine gets a shell here",
+                )
 
     def _unreadable(self, call: Call) -> bool:
         """Another program prints the code, and it is none whose output is a local file, an encoding or its own version."""

@@ -104,5 +104,5 @@ def _scanned(call: Call, action: str, text: str, source: str) -> Iterator[Effect
             yield from call.read(word)
         case "move":
             yield from moving(call, word, None)
-        case "mode":
+        case _:
             yield from permission_change(call, word, "", tree=False)

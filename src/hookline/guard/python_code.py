@@ -42,6 +42,7 @@ _CALLS: Final = {
     **dict.fromkeys(words("requests.post requests.put requests.patch httpx.post httpx.put urllib.request.urlopen socket.create_connection"), "send"),
     **dict.fromkeys(words("exec eval compile __import__"), "code"),
     **dict.fromkeys(words("open io.open pathlib.open os.open"), "open"),
+    "os.dup2": "dup2",
     **dict.fromkeys(("os.kill", "os.killpg"), "kill"),
     **dict.fromkeys(words("shutil.copy shutil.copyfile shutil.copy2 shutil.copytree"), "copy"),
 }  # fmt: skip
@@ -97,7 +98,8 @@ class _Python:
                 return module
             case ast.Call(func=ast.Name(id="getattr"), args=[owner, ast.Constant(value=str() as attr), *_]):
                 return f"{self._dotted(owner)}.{attr}"
-        return ""
+            case _:
+                return ""
 
     def _path(self, node: ast.expr, depth: int = 0) -> Word | None:
         """The path in ``Path("…")``, in a variable that holds one, and in ``.parent``, ``/`` and ``with_name`` of one."""
@@ -118,6 +120,8 @@ class _Python:
             case ast.BinOp(left=left, op=ast.Div(), right=right):
                 before, after = self._path(left, depth + 1), self._text(right, depth + 1)
                 return None if before is None else Word((*before.pieces, "/", *after.pieces), before.source)
+            case _:
+                pass
         return None
 
     def _text(self, node: ast.expr, depth: int = 0) -> Word:
@@ -137,7 +141,8 @@ class _Python:
             case ast.Call(func=ast.Attribute(attr="join"), args=args) if len(args) > 1:
                 pieces = [piece for one in args for piece in ("/", *self._text(one, depth + 1).pieces)][1:]
                 return Word(tuple(pieces), "…")
-        return self._path(node, depth + 1) or _UNKNOWN
+            case _:
+                return self._path(node, depth + 1) or _UNKNOWN
 
     def _expanded(self, word: Word) -> Word:
         text = expand_home(word.prefix, self._call.scene.places.home)
@@ -182,8 +187,12 @@ class _Python:
                 yield call.effect("send", "low", first.text)
             case "code":
                 yield from self._code(node)
+            case "dup2":
+                yield call.effect("remote-code", "high", why="a shell may be connected to another machine")
             case "kill":
                 yield call.effect("process", "medium", why="it kills processes")
+            case _:
+                pass
 
     def _shell(self, first: Word, node: ast.Call) -> Iterator[Effect]:
         if first.known:

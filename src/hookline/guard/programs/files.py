@@ -35,7 +35,8 @@ def _rm(call: Call) -> Iterator[Effect]:
         if not (found and not word.known):
             yield from deletion(call, word, tree=tree, force=force)
     if found:
-        harm: Harm = "high" if force and (tree or found == "searched") else "low"
+        wide = any(word.prefix and call.place(word).outside for word in options.operands if not word.known)
+        harm: Harm = "high" if (force and (tree or found == "searched")) or wide else "low"
         yield call.effect(
             "delete",
             harm,
@@ -178,6 +179,12 @@ def _mv(call: Call) -> Iterator[Effect]:
     if options.informs:
         return
     sources, target = sources_and_target(options)
+    if target is not None and target.text == "/dev/null":
+        for word in sources:
+            yield call.effect(
+                "delete", "high", word.text, where=call.place(word).name, why="what is moved there is gone"
+            )
+        return
     for word in sources:
         yield from moving(call, word, None if target is None else call.place(target))
     if target is not None:
@@ -362,10 +369,6 @@ def _find_deletes(call: Call, root: Word, *, filtered: bool) -> Iterator[Effect]
     )
 
 
-def _fd(call: Call) -> Iterator[Effect]:
-    return iter(())
-
-
 _SED = "n,quiet,silent e:,expression: f:,file: i?,in-place? I? E,regexp-extended r l:,line-length: s,separate u z,null-data ,posix ,debug ,sandbox b a"
 
 
@@ -509,10 +512,6 @@ def _touch(call: Call) -> Iterator[Effect]:
         place = call.place(word)
         if write_kind(place.path or word.text) and place.name != "project":
             yield from call.write(word, append=True)
-
-
-def _none(_call: Call) -> Iterator[Effect]:
-    return iter(())
 
 
 PROGRAMS: Final[Mapping[str, Handler]] = MappingProxyType({

@@ -11,7 +11,7 @@ from hookline.core._dataclass import dataclass
 from hookline.guard.call import Call, Handler
 from hookline.guard.effects import Effect
 from hookline.guard.languages import language_effects
-from hookline.guard.options import parse_options
+from hookline.guard.options import cut, parse_options
 from hookline.guard.pattern import Pattern, words
 from hookline.guard.reading import Invocation, Word
 
@@ -149,6 +149,8 @@ def _interpret(call: Call) -> Iterator[Effect]:
             continue  # the reader has read it
         if source.language == "sh":
             yield from call.shell(word)
+        elif source.language == "tcl":
+            yield from _escape(call)
         elif word.known:
             yield from language_effects(call, source.language, word.text)
         else:
@@ -190,6 +192,33 @@ def _runner(call: Call) -> Iterator[Effect]:
         yield from call.shell(word)
 
 
+#: Options whose value is run by a shell.
+_SHELL_OPTIONS: Final[Mapping[str, frozenset[str]]] = MappingProxyType({
+    "man": words("-P --pager -H --html"), "rg": words("--pre"), "sort": words("--compress-program"), "split": words("--filter"), "zip": words("-TT --unzip-command"), "tcpdump": words("-z"),
+    "fzf": words("--preview"), "entr": words("-s"), "nmap": words("--script"), "bat": words("--pager"), "batcat": words("--pager"), "delta": words("--pager"), "journalctl": words("--pager"), "ctags": words("--filter"), "socksify": words("-c"), "capsh": words("-c"),
+})  # fmt: skip
+_ESCAPES = Pattern(
+    r"(?:^|[+:\s'\"(])!\s*([^\n]+)|^\s*(?:shell|system|pipe)\s+([^\n]+)|\bspawn\s+([^\n;]+)|execute(?:-silent)?[(:]([^)]+)"
+)
+
+
+def _shell_options(call: Call) -> Iterator[Effect]:
+    names = _SHELL_OPTIONS[call.name]
+    for index, word in enumerate(call.words):
+        name, equals, _ = word.prefix.partition("=")
+        if name in names and equals:
+            yield from call.shell(cut(word, len(name) + 1))
+        elif word.text in names and index + 1 < len(call.words):
+            yield from call.shell(call.words[index + 1])
+
+
+def _escape(call: Call) -> Iterator[Effect]:
+    """Editors, pagers and debuggers: ``vim -c '!…'``, ``gdb -ex 'shell …'``, ``less +'!…'``, ``expect -c 'spawn …'``."""
+    for word in call.words:
+        for found in _ESCAPES.finditer(word.text) if word.known else ():
+            yield from call.shell(_text_word(next(group for group in found.groups() if group)))
+
+
 def _text_word(text: str) -> Word:
     return Word((text,) if text else (), text)
 
@@ -215,6 +244,8 @@ def _from_list(call: Call) -> Iterator[Effect]:
 PROGRAMS: Final[Mapping[str, Handler]] = MappingProxyType(
     {
         **dict.fromkeys(_RUNNERS, _runner),
+        **dict.fromkeys(_SHELL_OPTIONS, _shell_options),
+        **dict.fromkeys(words("vim vi nvim ex view emacs less more most gdb lldb ftp telnet ed fzf"), _escape),
         **dict.fromkeys(_TABLE, _interpret),
         "xargs": _from_list,
         "parallel": _from_list,

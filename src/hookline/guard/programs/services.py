@@ -25,7 +25,7 @@ _OUT = "others can install it from then on; most registries do not take it back"
 _ROWS: Final[Mapping[str, tuple[_Rule, ...]]] = MappingProxyType({
     "docker": (
         (r"(system|volume|builder) prune.*--volumes|volume (rm|remove|prune)|compose (\S+ )*down.*( -v| --volumes)|(compose )?rm .*-\w*v", "infrastructure", "high", "volumes and the data in them are deleted"),
-        (r"(system|image|container|network|builder|buildx) prune|(container |image |network |config |secret |stack |service |node |context |plugin )?(rm|rmi|remove)\b|swarm leave|compose (\S+ )*(kill|rm)|(container )?kill|image rm", "infrastructure", "medium", _STOP),
+        (r"(system|image|container|network|builder|buildx) prune|(container |image |network |config |secret |stack |service |node |context |plugin )?(rm|rmi|remove)\b|swarm leave|compose (\S+ )*(kill|rm)|(container )?(kill|stop)|image rm", "infrastructure", "medium", _STOP),
         (r"(run|create|container run) .*(--privileged|--pid[= ]host|-v ?/:|--volume[= ]/:|/var/run/docker\.sock|--cap-add[= ](ALL|SYS_ADMIN))", "privilege", "high", "the container has the rights of the machine's root"),
         (r"(image )?push|trust sign|manifest push", "publish", "medium", _OUT),
     ),
@@ -88,7 +88,7 @@ _ROWS: Final[Mapping[str, tuple[_Rule, ...]]] = MappingProxyType({
         (r"(i|install|add|update|up|link) .*(-g|--global|--location=global)\b|(-g|--global) (i|install|add)\b", "install", "medium", "it changes the machine, not the project"),
     ),
     "cargo": ((r"(\+\S+ )?publish\b(?!.*(--dry-run| -n))", "publish", "medium", _OUT), (r"yank|owner (--add|-a|--remove|-r)", "publish", "high", "a published crate changes for everybody"), (r"uninstall (dcg|shguard|nah|hookline)\b", "guard", "critical", "it removes a guard of this machine")),
-    "pip": ((r"uninstall .*\b(hookline|nah|dippy)\b", "guard", "critical", "it removes a guard of this machine"), (r"install .*--break-system-packages|uninstall .*-y\b.*-r", "install", "medium", "it changes the machine, not the project"), (r"install .*(--(extra-)?index-url|-i )[= ]?http://", "remote-code", "high", "packages come from an address that nobody vouches for")),
+    "pip": ((r"uninstall .*\b(hookline|nah|dippy)\b", "guard", "critical", "it removes a guard of this machine"), (r"install .*--break-system-packages|uninstall .*-y\b.*-r", "install", "medium", "it changes the machine, not the project"), (r"install (.* )?(git\+|https?://)", "remote-code", "medium", "it runs the setup code of that address"), (r"install .*(--(extra-)?index-url|-i )[= ]?http://", "remote-code", "high", "packages come from an address that nobody vouches for")),
     "twine": ((r"upload", "publish", "medium", _OUT),),
     "poetry": ((r"publish(?!.*--dry-run)", "publish", "medium", _OUT),),
     "gem": ((r"push", "publish", "medium", _OUT), (r"yank|owner", "publish", "high", "a published gem changes for everybody")),
@@ -109,6 +109,7 @@ _ROWS: Final[Mapping[str, tuple[_Rule, ...]]] = MappingProxyType({
     "prisma": ((r"(migrate reset|db push .*(--force-reset|--accept-data-loss))", "database", "high", "all data of the database are deleted"),),
     "artisan": ((r"(migrate:(fresh|reset|refresh)|db:wipe)", "database", "high", "all data of the database are deleted"),),
     "manage.py": ((r"(flush|reset_db|sqlflush|migrate \S+ zero)", "database", "high", "all data of the database are deleted"),),
+    "alembic": ((r"downgrade (base|-\d+)", "database", "high", "tables and their data are dropped"),), "flask": ((r"db downgrade", "database", "high", "tables and their data are dropped"),), "sequelize": ((r"db:(drop|migrate:undo:all)", "database", "high", "all data of the database are deleted"),), "knex": ((r"migrate:rollback .*--all", "database", "high", "tables and their data are dropped"),), "typeorm": ((r"schema:drop", "database", "high", "tables and their data are dropped"),),
     "supabase": ((r"db reset|projects delete|branches delete", "database", "high", "all data of the database are deleted"),),
     "influx": ((r"(bucket )?delete|.*drop (database|measurement)", "database", "high", "data are deleted"),),
     "vault": ((r"(kv )?(delete|destroy|metadata delete)|secrets disable|auth disable|operator (seal|rekey)", "infrastructure", "high", _GONE),),

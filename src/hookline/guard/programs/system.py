@@ -49,7 +49,7 @@ def _always(call: Call) -> Iterator[Effect]:
     if (
         name not in _ALWAYS
         or set(texts) & (_HELP if name not in {"shutdown", "halt"} else {"--help"})
-        or (not texts and name not in {"reboot", "halt", "poweroff", "shutdown"})
+        or (not texts and name not in {"reboot", "halt", "poweroff", "shutdown", "visudo", "vipw"})
     ):
         return
     if _dry(name, call.texts) or (name == "shutdown" and "-c" in texts):
