@@ -214,7 +214,11 @@ def _sql(call: Call, _inner: bool) -> bool:
     if call.invocation.redirects or call.invocation.stdin is not None or call.invocation.upstream:
         return False
     options = call.options(_SQL_OPTIONS[call.name])
-    if options.unknown or options.any("file", "init", "output", "cmd") or not all(word.known for word in call.words):
+    if (
+        options.unknown
+        or options.any("file", "init", "output", "cmd", "tee", "init-command", "log-file")
+        or not all(word.known for word in call.words)
+    ):
         return False
     code = [word.text for word in options.values("command", "execute")]
     if call.name in {"sqlite3", "duckdb"}:
@@ -349,6 +353,7 @@ def _curl(call: Call, _inner: bool) -> bool:
         bool(options.operands or options.values("url") or options.informs)
         and (method is None or method.text in {"GET", "HEAD", "OPTIONS"})
         and (output is None or output.text in {"/dev/null", "-"})
+        and not any("%output" in word.text or word.prefix.startswith("@") for word in options.values("write-out"))
         and all(
             re.match(r"(?i)(noop|help|type|cdup|pwd|syst|stat|feat|cwd|list|nlst|size|mdtm)\b", word.text)
             for word in quotes
@@ -476,7 +481,7 @@ _AWS_READS: Final = Pattern(
     r"(describe|list|get|head|lookup|filter|batch-get|admin-list|admin-get|test|search|estimate|validate|simulate|preview|detect)-\S+|scan|query|ls|tail|help|download-db-log-file-portion"
 )
 _AWS_NOT: Final = Pattern(
-    r"get-(object|object-torrent|package-version-asset|temporary-\S+|configuration|latest-configuration|thing-shadow|secret-value|random-password|session-token|federation-token|login-password|authorization-token|export|sdk|job-output|password-data|credentials\S*|id|open-id\S*|role-credentials|cluster-credentials\S*|media\S*|snapshot-block|download-url\S*|tape\S*)|get-\S*-(token|password|credentials)|test-(invoke\S*|role)|validate-and-\S+"
+    r"get-(token|object|object-torrent|package-version-asset|temporary-\S+|configuration|latest-configuration|thing-shadow|secret-value|random-password|session-token|federation-token|login-password|authorization-token|export|sdk|job-output|password-data|credentials\S*|id|open-id\S*|role-credentials|cluster-credentials\S*|media\S*|snapshot-block|download-url\S*|tape\S*)|get-\S*-(token|password|credentials)|test-(invoke\S*|role)|validate-and-\S+"
 )
 _AWS_TAKES: Final = words(
     "--profile --region --output --endpoint-url --query --cli-read-timeout --cli-connect-timeout --ca-bundle --color --cli-binary-format"
@@ -591,6 +596,8 @@ def _git(call: Call, _inner: bool) -> bool:
     name, rest = options.operands[0].text, [word.text for word in options.operands[1:]]
     if any(not word.known and not word.prefix for word in options.operands):
         return False
+    if any("::" in text for text in rest):  # a transport that is a program
+        return False
     if rest in (["--help"], ["-h"]):
         return True
     flags = [text for text in rest if text.startswith("-")]
@@ -652,7 +659,7 @@ def _git(call: Call, _inner: bool) -> bool:
             bad = {"--ext-diff", "--textconv"}
             return (
                 not bad & set(flags)
-                and not any(one.startswith("--output") for one in flags)
+                and not any(one.startswith("--ou") for one in flags)
                 and (name != "stash" or names[:1] in (["list"], ["show"]))
             )
         case "grep":
@@ -726,7 +733,7 @@ _SPECIAL: Final[Mapping[str, Callable[[Call, bool], bool]]] = MappingProxyType({
     "az": _az, "gcloud": _gcloud, "aws": _aws, "gh": _gh_api, "docker": _exec, "kubectl": _exec, **dict.fromkeys(("docker-compose", "podman-compose"), _docker_compose), "helm": _helm, "git": _git, "fzf": _fzf, "env": _env,
     **dict.fromkeys(words("bash sh zsh dash ksh fish"), _interpreter),
     "ifconfig": _pairs(r"-[alsv]*|\w+|-[alsv]+ \w+"), "openssl": _pairs(r"version( -\w+)?|list( -\S+)*|ciphers.*|x509 (?=.*-noout)(?!.*-(out|signkey|req|CA|set_serial|days|clrext|addtrust)\b).*|s_client (?!.*-(keylogfile|sess_out|msgfile|early_data|proxy_pass)).*"),
-    "isort": _checks("--check-only --check -c --diff"), "black": _checks("--check --diff"), "prettier": _checks("--check -c --list-different -l"), "mktemp": _pairs(r"(-u|--dry-run)( \S+)*"),
+    "isort": _checks("--check-only --check -c --diff"), "black": _checks("--check --diff"), "prettier": _checks("--check -c --list-different -l"), "xxd": lambda call, _inner: len(_operands(call, "a b C c: e E g: i l: n: o: p s: u")) <= 1, "mktemp": _pairs(r"(-u|--dry-run)( \S+)*"),
     "networksetup": _pairs(r"-(list|get|show|is|version|help|printcommands)\S*( \S+)*"), "scutil": _pairs(r"--get \w+|--dns|--proxy|-r( -W)? \S+|-w \S+( -t \d+)?|--nwi"), "sips": _pairs(r"(-g|--getProperty) \w+ [^-]\S*|--verify \S+"), "xattr": _pairs(r"[^-]\S*|-[plxvrs]+( \S+)+"),
     "codesign": _pairs(r"(-dv*|--display|-v+|--verify|--validate-constraint)( (-v+|--verbose(=\d)?|--deep|--strict|-r-|--entitlements -))*( [^-]\S*)+"), "spctl": _pairs(r"(--assess|-a)( -\S+)*( [^-]\S*)*|--status|--disable-status"), "pkgutil": _pairs(r"--(pkgs(-plist)?|packages|pkg-info(-plist)?|pkg-groups|groups(-plist)?|file-info(-plist)?|files|volumes|check-signature|export-plist|lsbom|only-files)(=?\S*)( \S+)*"),
     "lipo": _pairs(r"(-info|-detailed_info|-archs) \S+|\S+ (-info|-archs|-detailed_info|-verify_arch \S+( \S+)*)"), "plutil": _pairs(r"(-lint |-p )?[^-]\S*"), "textutil": _pairs(r"-info( \S+)+|-(convert|cat) \w+ -stdout( [^-]\S*)+"),

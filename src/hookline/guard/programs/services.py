@@ -32,7 +32,7 @@ _ROWS: Final[Mapping[str, tuple[_Rule, ...]]] = MappingProxyType({
     "kubectl": (
         (r"delete (.* )?(ns|namespaces?|pvc?|persistentvolume(claim)?s?|crds?|customresourcedefinitions?|statefulsets?|nodes?)\b|delete .*(--all\b|--all-namespaces|-A\b)", "infrastructure", "high", _GONE),
         (r"delete\b|drain\b|cordon|replace .*--force|scale .*--replicas[= ]0|rollout undo|taint|config (delete|unset)", "infrastructure", "medium", _STOP),
-        (r"get (.* )?secrets?\b.* (-o|--output)|get (.* )?secrets?/\S+ .*-o|config view .*--raw", "secret", "medium", "it prints credentials"),
+        (r"get (.*[ ,])?secrets?\b.* (-o|--output)|get (.* )?secrets?/\S+ .*-o|config view .*--raw", "secret", "medium", "it prints credentials"),
         (r"exec|cp|port-forward|proxy|attach|debug", "infrastructure", "low", ""),
     ),
     "helm": (
