@@ -217,3 +217,31 @@ def test_the_tests_of_fields_are_written_as_they_were_meant(project):
         data = {"tool_name": "Bash", "tool_input": {"command": command}}
         done = project.fire("PreToolUse", data, "--config", "again.toml")
         assert [one["hook"] for one in done.json["outcomes"]] == ran
+
+
+def test_a_file_of_claude_code_loses_nothing_in_ours(project):
+    deny = {"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny"}}
+    script = f"""#!/bin/sh
+grep -q '"hook_event_name":"PreToolUse"' || exit 1
+test -n "$CLAUDE_PROJECT_DIR" || exit 1
+echo '{json.dumps(deny)}'
+"""
+    project.write("guard.sh", script, mode=0o755)
+    hooks = {
+        "PreToolUse": [
+            {"matcher": "Bash", "hooks": [{"type": "command", "command": "[[ 1 ]] && ./guard.sh", "if": "Bash(rm *)"}]}
+        ],
+        "PostToolUse": [{"matcher": "Edit|Write", "hooks": [{"type": "command", "command": "true", "async": True}]}],
+        "PostToolUseFailure": [{"hooks": [{"type": "command", "command": "true", "timeout": 5}]}],
+        "Stop": [{"hooks": [{"type": "prompt", "prompt": "Done?"}]}],
+        "SessionStart": [
+            {"hooks": [{"type": "http", "url": "http://localhost/", "headers": {"A": "$T"}, "allowedEnvVars": ["T"]}]}
+        ],
+    }
+    project.write("settings.json", json.dumps({"hooks": hooks}))
+    done = project.run("convert", "--from", "claude", "--to", "native", "settings.json", "-o", "ours.toml")
+    assert (done.code, done.err) == (0, "")
+    assert project.run("check", "ours.toml").code == 0
+    for command, effect in (("cd x && rm -rf y", "deny"), ("ls", "allow")):
+        data = {"tool_name": "Bash", "tool_input": {"command": command}}
+        assert project.fire("PreToolUse", data, "--config", "ours.toml").json["effect"] == effect

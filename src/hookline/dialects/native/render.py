@@ -31,7 +31,7 @@ from hookline.core.problem import Problem
 from hookline.core.settings import Limits
 from hookline.dialects.base import Rendered
 from hookline.dialects.native.build import COST_KEYS, DETACHABLE, PROMPT_TIMEOUT, build_matcher, refuses_on_failure
-from hookline.dialects.native.fields import HOOK_FIELDS, WHEN_FIELDS
+from hookline.dialects.native.fields import HOOK_FIELDS, WHEN_FIELDS, WIRES
 from hookline.dialects.native.kinds import names
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
@@ -50,7 +50,7 @@ def render(specs: Sequence[HookSpec]) -> Rendered:
     for table in _tables([spec for spec in specs if not (isinstance(spec.action, Function) and spec.action.given)]):
         losses += _losses(table.specs[0])
         name = _free(table.specs[0].name, used)
-        if name != table.specs[0].name:
+        if name != table.specs[0].name and not _wire(table.specs[0]):  # most of those have no name of their own
             losses.append(_lost(table.specs[0], "its name is used by another hook", f"it is now {name!r}"))
         used.add(name)
         blocks.append(_text(table, name))
@@ -158,7 +158,7 @@ def _written(spec: HookSpec) -> dict[str, Any]:
     """What does not depend on the event, defaults left out."""
     default = _default(spec)
     keys: dict[str, Any] = {name: spec.extra.get(name, "") for name in ("description", "covers")}
-    keys |= {**_action(spec), "dialect": spec.extra.get("wire", "")}
+    keys |= {**_action(spec), "dialect": _wire(spec)}
     for key in ("timeout", "on_unsupported", "mode", "order", "after_deny", "enabled"):
         if getattr(spec, key) != getattr(default, key):
             keys[key] = getattr(spec, key)
@@ -168,6 +168,13 @@ def _written(spec: HookSpec) -> dict[str, Any]:
     keys |= {"inject": spec.output.inject if spec.output.inject in {"context", "attachment", "comment"} else ""}
     keys |= {"label": spec.output.label, "prefix": spec.output.prefix}
     return keys
+
+
+def _wire(spec: HookSpec) -> str:
+    """The format that its program uses, where that is not ours."""
+    if spec.dialect == "native":
+        return str(spec.extra.get("wire", ""))
+    return spec.dialect if spec.dialect in WIRES else ""
 
 
 def _default(spec: HookSpec) -> HookSpec:
@@ -251,7 +258,11 @@ def _losses(spec: HookSpec) -> Iterator[Problem]:
         yield lost("its turn gates are finer than ours", "check its when by hand")
     if spec.output.inject == "session" or spec.output.icon or spec.output.attributes:
         yield lost("what becomes of its output", "use inject, label and prefix")
-    if spec.dialect != "native":
+    if spec.same:
+        yield lost("it runs once where several of its matchers fit", "write one hook with a match for all of them")
+    if spec.extra.get("shell") == "powershell":
+        yield lost("it is written for PowerShell", 'write run = ["pwsh", "-Command", "…"]')
+    if spec.dialect not in WIRES:
         yield lost(f"it uses the input and output format of {spec.dialect}", "name its file as a [[source]] instead")
     if isinstance(spec.action, Function) and spec.action.call is not None:
         yield lost("it is an object in memory", "give it a name as python = package.module:function")

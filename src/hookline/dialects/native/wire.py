@@ -179,7 +179,10 @@ def event_out(spec: HookSpec, event: Event) -> Call:
     if "wire" in spec.extra:
         dialect, theirs = _wire(spec)
         call = dialect.event_out(theirs, event)
-        return replace(call, argv=argv, script=script, fallbacks=(), environ={**own, **call.environ, **spec.environ})
+        environ = {**own, **call.environ, **spec.environ}
+        if isinstance(spec.action, Command) and spec.action.form == "shell":  # its shell is part of the format
+            return replace(call, environ=environ)
+        return replace(call, argv=argv, script=script, fallbacks=(), environ=environ)
     return Call(argv=argv, script=script, stdin=_payload_of(event), environ={**own, **spec.environ})
 
 

@@ -393,7 +393,7 @@ def test_what_cannot_be_said_is_a_loss() -> None:
         gates=Gates(typed_only=True),
     )  # fmt: skip
     rendered = DIALECT.render([spec])
-    assert len(rendered.losses) == 3
+    assert len(rendered.losses) == 2
     assert {loss.line for loss in rendered.losses} == {4}
 
 
