@@ -1,0 +1,458 @@
+"""Programs that read or change by their arguments: when each of them only reads."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Final
+
+from hookline.guard.call import Call
+from hookline.guard.pattern import Pattern, words
+from hookline.guard.programs.network import curl_options, wget_options
+from hookline.guard.read_only_code import (
+    awk_program_reads,
+    lite_program_reads,
+    sed_program_reads,
+    sql_program_reads,
+    sql_reads,
+)
+from hookline.guard.read_only_lists import RISKY_VARIABLES, command_path, tree_reads
+from hookline.guard.read_only_table import SAME
+
+_CURL_NEVER: Final = words(
+    "remote-name remote-name-all remote-header-name data data-binary data-raw data-urlencode json form form-string upload-file config dump-header cookie-jar trace trace-ascii stderr libcurl etag-save hsts alt-svc output-dir create-dirs mail-from mail-rcpt unix-socket append netrc-file key cert"
+)
+
+
+def _curl(call: Call, _inner: bool) -> bool:
+    options = curl_options(call)
+    if options.any(*_CURL_NEVER) or not all(word.known for word in call.words) or call.invocation.more_arguments:
+        return False
+    if any(
+        not re.match(
+            r"--(tls|http|ssl|proxy|fail|no-|ip|path-as-is|raw|styled|tcp|ca-|crlf|anyauth|disable|ftp-|post30|sasl|suppress|xattr_|junk|metalink_|cert-status|false-start|haproxy|krb|location|negotiate|ntlm)",
+            text,
+        )
+        for text in options.unknown
+    ):
+        return False
+    method = options.last("request")
+    output = options.last("output")
+    quotes = options.values("quote")
+    return (
+        bool(options.operands or options.values("url") or options.informs)
+        and (method is None or method.text in {"GET", "HEAD", "OPTIONS"})
+        and (output is None or output.text in {"/dev/null", "-"})
+        and not any("%output" in word.text or word.prefix.startswith("@") for word in options.values("write-out"))
+        and all(
+            re.match(r"(?i)(noop|help|type|cdup|pwd|syst|stat|feat|cwd|list|nlst|size|mdtm)\b", word.text)
+            for word in quotes
+        )
+        and not any(
+            re.match(r"(?i)(file|scp|sftp|smb|ldap|dict|gopher|telnet):", word.text) for word in options.operands
+        )
+    )
+
+
+def _wget(call: Call, _inner: bool) -> bool:
+    options = wget_options(call)
+    return (
+        "spider" in options
+        and not options.any(
+            "recursive",
+            "mirror",
+            "post-data",
+            "post-file",
+            "body-data",
+            "body-file",
+            "method",
+            "output-file",
+            "a",
+            "execute",
+            "save-cookies",
+            "background",
+            "input-file",
+        )
+        and all(word.known for word in call.words)
+    )
+
+
+def _find(call: Call, inner: bool) -> bool:
+    texts = call.texts
+    if set(texts) & {"-delete", "-ok", "-okdir", "-fprint", "-fprint0", "-fprintf", "-fls"} or not all(
+        word.known or word.prefix for word in call.words
+    ):
+        return False
+    return not call.invocation.more_arguments and (inner or not set(texts) & {"-exec", "-execdir"})
+
+
+def _fd(call: Call, inner: bool) -> bool:
+    runs = any(re.match(r"-\w*[xX]|--exec", text) for text in call.texts)
+    return not runs or (inner and not any(re.match(r"-\w*X|--exec-batch", text) for text in call.texts))
+
+
+def _xargs(call: Call, inner: bool) -> bool:
+    options = call.options(
+        "0,null a:,arg-file: d:,delimiter: E: e? I: i?,replace? L:,max-lines? l? n:,max-args: P:,max-procs: p,interactive o,open-tty r,no-run-if-empty R: J: S: s:,max-chars: t,verbose x,exit ,process-slot-var: ,show-limits",
+        until_operand=True,
+    )
+    return inner and not options.any("interactive", "open-tty") and bool(options.operands)
+
+
+def _tar(call: Call, _inner: bool) -> bool:
+    first = call.texts[0] if call.texts else ""
+    letters = first.lstrip("-") if not first.startswith("--") else ""
+    rest = " ".join(call.texts[1:])
+    lists = "t" in letters or first == "--list"
+    return (
+        lists
+        and not set(letters) & set("cxruAdFI")
+        and re.search(
+            r"(^|\s)(-\w*[cxruAdFIC]|--(?!list|file|verbose|gzip|bzip2|xz|zstd|exclude|wildcards|null)\S)", rest
+        )
+        is None
+        and call.words[0].known
+    )
+
+
+def _packed(call: Call, _inner: bool) -> bool:
+    """gzip and its like: to standard output, listing or testing."""
+    texts = call.texts
+    return any(re.fullmatch(r"-\w*[clt]\w*|--(stdout|to-stdout|list|test)", text) for text in texts) and not any(
+        re.fullmatch(r"-\w*[rfS]\w*|--(recursive|force|suffix.*)", text) for text in texts
+    )
+
+
+def _unzip(call: Call, _inner: bool) -> bool:
+    return (
+        bool(call.texts)
+        and re.fullmatch(r"-[qlvtZz1]*[lvtZz][qlvtZz1]*|-h+", call.texts[0]) is not None
+        and not any(re.fullmatch(r"-\w*[oxdTjc]\w*", text) for text in call.texts)
+    )
+
+
+def _verbs(pattern: str, changes: str, takes: str) -> Callable[[Call, bool], bool]:
+    """Clouds: groups of words, then a verb, then names. The first verb decides."""
+    reads, writes, options = Pattern(pattern), Pattern(changes), frozenset(takes.split())
+
+    def judge(call: Call, _inner: bool) -> bool:
+        if any(not word.known and not word.prefix for word in call.words) or call.invocation.more_arguments:
+            return False
+        texts = list(call.texts)
+        path: list[str] = []
+        while texts and (not texts[0].startswith("-") or not path):
+            text = texts.pop(0)
+            if text in options and texts:
+                texts.pop(0)
+            elif not text.startswith("-"):
+                path.append(text)
+        path = path[1:] if path[:1] in (["beta"], ["alpha"]) else path
+        for position, text in enumerate(path):
+            if position and writes.fullmatch(text):
+                return False
+            if reads.fullmatch(text) and (position or len(path) == 1):
+                return len(path) - position <= 3
+        return False
+
+    return judge
+
+
+_CHANGES = r"(create|delete|update|set|add|remove|start|stop|restart|run|deploy|import|upload|download|purge|reset|revoke|grant|invoke|login|logout|enable|disable|attach|detach|apply|destroy|generate|regenerate|move|copy|sync|cp|mv|rm|write|publish|pull|push|submit|cancel|clear|upgrade|scale|activate|undelete|ssh|exec|build|init|configure|up|get-credentials|register|unregister|deallocate|suspend|resume|failover|promote|demote|rollback|restore|recover|migrate|export|clone|patch|replace|rename|rotate|renew|link|unlink|lock|unlock|trigger|abandon|resize|redeploy|reimage|swap|approve|reject|send|call|execute|destroy-\S+|access|connect|tunnel|serve|mount|snapshot|test|set-\S+|add-\S+|remove-\S+|create-\S+|delete-\S+|update-\S+|upload-\S+|generate-\S+|run-\S+|start-\S+|stop-\S+|reset-\S+|config-zip)"
+_az = _verbs(
+    r"(list|show|exists|query|url|logs|tail|get|version|list-\S+|show-\S+|get-(?!access-token|credentials)\S+|check-\S+)",
+    _CHANGES,
+    "-o --output --subscription -g --resource-group --query -p --project --organization --org",
+)
+_gcloud = _verbs(
+    r"(list|describe|get|read|version|info|list-\S+|get-(iam-policy|server-config|ancestors\S*|value|effective\S*|config|health|status)|describe-\S+|search-\S+|lookup)",
+    _CHANGES,
+    "--project --format --account --configuration --verbosity --region --zone",
+)
+_AWS_READS: Final = Pattern(
+    r"(describe|list|get|head|lookup|filter|batch-get|admin-list|admin-get|test|search|estimate|validate|simulate|preview|detect)-\S+|scan|query|ls|tail|help|download-db-log-file-portion"
+)
+_AWS_NOT: Final = Pattern(
+    r"get-(token|object|object-torrent|package-version-asset|temporary-\S+|configuration|latest-configuration|thing-shadow|secret-value|random-password|session-token|federation-token|login-password|authorization-token|export|sdk|job-output|password-data|credentials\S*|id|open-id\S*|role-credentials|cluster-credentials\S*|media\S*|snapshot-block|download-url\S*|tape\S*)|get-\S*-(token|password|credentials)|test-(invoke\S*|role)|validate-and-\S+"
+)
+_AWS_TAKES: Final = words(
+    "--profile --region --output --endpoint-url --query --cli-read-timeout --cli-connect-timeout --ca-bundle --color --cli-binary-format"
+)
+_AWS_FLAGS: Final = words("--no-cli-pager --no-paginate --debug --no-verify-ssl --no-sign-request --cli-auto-prompt_")
+
+
+def _aws(call: Call, _inner: bool) -> bool:
+    if any(not word.known and not word.prefix for word in call.words) or call.invocation.more_arguments:
+        return False
+    texts = list(call.texts)
+    while texts and texts[0].startswith("-"):
+        option = texts.pop(0)
+        if option in _AWS_TAKES and texts:
+            texts.pop(0)
+        elif option not in _AWS_FLAGS and "=" not in option:
+            return False
+    if len(texts) < 2:
+        return False
+    service, operation = texts[:2]
+    if texts[-1] == "help" or texts[-1] == "--help":
+        return len(texts) <= 3
+    if service == "configure":
+        return operation in {"list", "list-profiles"}
+    if service == "athena" and operation == "start-query-execution" and "--query-string" in texts[:-1]:
+        return sql_reads(texts[texts.index("--query-string") + 1])
+    return (
+        _AWS_READS.fullmatch(operation) is not None
+        and _AWS_NOT.fullmatch(operation) is None
+        and "--with-decryption" not in texts
+        and service != "s3"
+    ) or texts[:2] == ["s3", "ls"]
+
+
+def _gh_api(call: Call, _inner: bool) -> bool:
+    if not call.texts or call.texts[0] != "api" or not all(word.known for word in call.words):
+        return tree_reads(call, "gh")
+    options = call.options(
+        "X:,method: f:,raw-field: F:,field: H:,header: q:,jq: t:,template: i,include p:,preview: ,input: ,paginate ,cache: ,hostname: ,silent ,slurp ,verbose"
+    )
+    method = options.last("method")
+    if options.unknown or "input" in options:
+        return False
+    if len(options.operands) > 1 and options.operands[1].text == "graphql":
+        queries = [
+            word.text.partition("=")[2].strip()
+            for word in options.values("raw-field", "field")
+            if word.text.startswith("query=")
+        ]
+        return (
+            len(queries) == 1
+            and re.match(r"(query\b|\{)", queries[0]) is not None
+            and "mutation" not in queries[0]
+            and method is None
+        )
+    return (method is not None and method.text.upper() in {"GET", "HEAD"}) or (
+        method is None and not options.any("raw-field", "field")
+    )
+
+
+def _exec(call: Call, inner: bool) -> bool:
+    """docker and kubectl: ``exec`` is as good as what it runs."""
+    name = SAME.get(call.name, call.name)
+    words = [text for text in call.texts if not text.startswith("-")]
+    if words[:1] == ["exec"] or (len(words) > 2 and words[2:3] == ["exec"]):
+        return inner and not call.invocation.more_arguments
+    return tree_reads(call, name)
+
+
+def _docker_compose(call: Call, _inner: bool) -> bool:
+    return command_path(
+        list(call.texts),
+        words("-f --file -p --project-name --profile --env-file --project-directory"),
+        "docker",
+    ) in {("ps",), ("logs",), ("config",), ("images",), ("version",), ("top",), ("ls",)} and not set(call.texts) & {
+        "-o",
+        "--output",
+    }
+
+
+def _helm(call: Call, _inner: bool) -> bool:
+    if any(re.fullmatch(r"--dry-run(=client|=server)?", text) for text in call.texts):
+        return (
+            all(word.known for word in call.words)
+            and any(text in {"install", "upgrade", "uninstall", "rollback"} for text in call.texts[:2])
+            and "--post-renderer" not in call.texts
+        )
+    return tree_reads(call, "helm")
+
+
+def _git(call: Call, _inner: bool) -> bool:
+    """Branches, tags and settings are listed or changed by the same sub-commands."""
+    options = call.options(
+        "C: c: ,git-dir: ,work-tree: ,namespace: ,no-pager ,bare p P ,no-optional-locks ,literal-pathspecs",
+        until_operand=True,
+    )
+    if options.unknown:
+        return False
+    if not options.operands or options.informs:
+        return options.informs and not options.values("c")
+    if (
+        any(
+            not re.match(
+                r"(color|core\.(quotepath|abbrev|editor|pager=cat)|log|diff\.(noprefix|renames|algorithm)|user)\b",
+                word.text,
+            )
+            for word in options.values("c")
+        )
+        or call.invocation.more_arguments
+    ):
+        return False
+    name, rest = options.operands[0].text, [word.text for word in options.operands[1:]]
+    if any(not word.known and not word.prefix for word in options.operands):
+        return False
+    if any("::" in text for text in rest):  # a transport that is a program
+        return False
+    if rest in (["--help"], ["-h"]):
+        return True
+    flags = [text for text in rest if text.startswith("-")]
+    names = [text for text in rest if not text.startswith("-")]
+    match name:
+        case "branch":
+            return all(
+                re.fullmatch(
+                    r"-[avrl]+|-vv|--(list|all|remotes|verbose|contains|no-contains|merged|no-merged|show-current|sort=\S+|format=.*|points-at|column\S*|color\S*|ignore-case)(=.*)?",
+                    one,
+                )
+                for one in flags
+            ) and (
+                not names
+                or bool(
+                    {"-l", "--list", "--contains", "--merged", "--no-merged", "--no-contains", "--points-at"}
+                    & set(flags)
+                )
+            )
+        case "tag":
+            return all(
+                re.fullmatch(
+                    r"-l|-n\d*|--(list|contains|no-contains|merged|no-merged|sort=\S+|format=.*|points-at|column\S*|verify)(=.*)?|-v|-i",
+                    one,
+                )
+                for one in flags
+            ) and (not names or bool({"-l", "--list", "--contains", "--merged", "--points-at"} & set(flags)))
+        case "config":
+            return (
+                bool(
+                    {"--get", "--get-all", "--get-regexp", "--list", "-l", "--get-urlmatch", "--show-origin"}
+                    & set(flags)
+                )
+                and not {"--add", "--unset", "--edit", "-e", "--replace-all", "--unset-all"} & set(flags)
+                and len(names) <= 1
+            )
+        case "remote":
+            return all(one in {"-v", "--verbose"} for one in flags) and (not names or names[0] in {"get-url", "show"})
+        case "symbolic-ref":
+            return len(names) == 1 and not {"-d", "--delete", "-m"} & set(flags)
+        case "archive":
+            return (
+                not any(one.startswith(("-o", "--output", "--remote", "--exec")) for one in flags)
+                and not call.invocation.redirects
+            )
+        case (
+            "diff"
+            | "log"
+            | "show"
+            | "whatchanged"
+            | "stash"
+            | "shortlog"
+            | "diff-tree"
+            | "diff-index"
+            | "diff-files"
+            | "range-diff"
+            | "blame"
+        ):
+            bad = {"--ext-diff", "--textconv"}
+            return (
+                not bad & set(flags)
+                and not any(one.startswith("--ou") for one in flags)
+                and (name != "stash" or names[:1] in (["list"], ["show"]))
+            )
+        case "grep":
+            return not any(re.match(r"-\w*O|--open-files", one) for one in flags)
+        case "cat-file":
+            return not {"--textconv", "--filters"} & set(flags)
+        case "replace":
+            return bool({"-l", "--list"} & set(flags))
+        case "rev-parse" | "ls-remote":
+            return not any(one.startswith(("--upload-pack", "--exec", "--parseopt")) for one in flags)
+        case _:
+            return tree_reads(call, "git")
+
+
+def _fzf(call: Call, _inner: bool) -> bool:
+    text = " ".join(call.texts)
+    return not re.search(
+        r"--listen|execute|become|reload|transform|--history|--preview|--bind|preview\(", text
+    ) or bool(re.search(r"--query=\w+$", text))
+
+
+def _pairs(allowed: str) -> Callable[[Call, bool], bool]:
+    """Programs that read only with certain first options."""
+    pattern = Pattern(allowed)
+
+    def judge(call: Call, _inner: bool) -> bool:
+        return (
+            bool(call.texts)
+            and all(word.known for word in call.words)
+            and pattern.fullmatch(" ".join(call.texts)) is not None
+        )
+
+    return judge
+
+
+def _interpreter(call: Call, inner: bool) -> bool:
+    """A shell that runs a known line; other interpreters run what is not proved."""
+    risky = any(text.startswith(("--rcfile", "--init", "-C")) for text in call.texts)
+    return inner and not risky and any(re.fullmatch(r"-\w*c\w*", text) for text in call.texts)
+
+
+def _env(call: Call, inner: bool) -> bool:
+    names = [text.partition("=")[0] for text in call.texts if "=" in text and not text.startswith("-")]
+    if any(RISKY_VARIABLES.fullmatch(name) for name in names):
+        return False
+    return inner or not [text for text in call.texts if not text.startswith("-") and "=" not in text]
+
+
+def _operands(call: Call, specification: str) -> list[str]:
+    options = call.options(specification)
+    return [*(word.text for word in options.operands), *options.unknown]
+
+
+def _checks(flag: str) -> Callable[[Call, bool], bool]:
+    def judge(call: Call, _inner: bool) -> bool:
+        return bool(set(flag.split()) & set(call.texts)) and not set(call.texts) & {
+            "--fix",
+            "--in-place",
+            "-i",
+            "--write",
+            "--output",
+            "-o",
+        }
+
+    return judge
+
+
+SPECIAL: Final[Mapping[str, Callable[[Call, bool], bool]]] = MappingProxyType({
+    **dict.fromkeys(("psql", "mysql", "mariadb"), sql_program_reads), "sqlite3": lite_program_reads, "duckdb": lite_program_reads, **dict.fromkeys(words("awk gawk mawk nawk"), awk_program_reads), "sed": sed_program_reads, "gsed": sed_program_reads,
+    "curl": _curl, "wget": _wget, "find": _find, "gfind": _find, "fd": _fd, "xargs": _xargs, "tar": _tar, **dict.fromkeys(words("gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd"), _packed), "unzip": _unzip,
+    "az": _az, "gcloud": _gcloud, "aws": _aws, "gh": _gh_api, "docker": _exec, "kubectl": _exec, **dict.fromkeys(("docker-compose", "podman-compose"), _docker_compose), "helm": _helm, "git": _git, "fzf": _fzf, "env": _env,
+    **dict.fromkeys(words("bash sh zsh dash ksh fish"), _interpreter),
+    "ifconfig": _pairs(r"-[alsv]*|\w+|-[alsv]+ \w+"), "openssl": _pairs(r"version( -\w+)?|list( -\S+)*|ciphers.*|x509 (?=.*-noout)(?!.*-(out|signkey|req|CA|set_serial|days|clrext|addtrust)\b).*|s_client (?!.*-(keylogfile|sess_out|msgfile|early_data|proxy_pass)).*"),
+    "isort": _checks("--check-only --check -c --diff"), "black": _checks("--check --diff"), "prettier": _checks("--check -c --list-different -l"), "xxd": lambda call, _inner: len(_operands(call, "a b C c: e E g: i l: n: o: p s: u")) <= 1, "mktemp": _pairs(r"(-u|--dry-run)( \S+)*"),
+    "networksetup": _pairs(r"-(list|get|show|is|version|help|printcommands)\S*( \S+)*"), "scutil": _pairs(r"--get \w+|--dns|--proxy|-r( -W)? \S+|-w \S+( -t \d+)?|--nwi"), "sips": _pairs(r"(-g|--getProperty) \w+ [^-]\S*|--verify \S+"), "xattr": _pairs(r"[^-]\S*|-[plxvrs]+( \S+)+"),
+    "codesign": _pairs(r"(-dv*|--display|-v+|--verify|--validate-constraint)( (-v+|--verbose(=\d)?|--deep|--strict|-r-|--entitlements -))*( [^-]\S*)+"), "spctl": _pairs(r"(--assess|-a)( -\S+)*( [^-]\S*)*|--status|--disable-status"), "pkgutil": _pairs(r"--(pkgs(-plist)?|packages|pkg-info(-plist)?|pkg-groups|groups(-plist)?|file-info(-plist)?|files|volumes|check-signature|export-plist|lsbom|only-files)(=?\S*)( \S+)*"),
+    "lipo": _pairs(r"(-info|-detailed_info|-archs) \S+|\S+ (-info|-archs|-detailed_info|-verify_arch \S+( \S+)*)"), "plutil": _pairs(r"(-lint |-p )?[^-]\S*"), "textutil": _pairs(r"-info( \S+)+|-(convert|cat) \w+ -stdout( [^-]\S*)+"),
+    "mdimport": _pairs(r"-[LAX]|-t -d\d \S+"), "script": lambda call, inner: inner and ("/dev/null" in call.texts), "yq": lambda call, _inner: not any(re.match(r"-\w*i|--inplace|--in-place|-s|--split|-\w*f|--from-file", text) for text in call.texts) and "env(" not in " ".join(call.texts),
+    "ansible-playbook": lambda call, _inner: bool(set(call.texts) & {"--syntax-check", "--list-tasks", "--list-hosts", "--list-tags"}), "ansible": _pairs(r"\S+ --list-hosts"), "ansible-vault": _pairs(r"-h"), "ansible-console": _pairs(r"(\S+ )?--list-hosts"),
+    "security": lambda call, _inner: tree_reads(call, "security"), "node": _pairs(r"--version|-v"), "python": _pairs(r"--version|-V"), "python3": _pairs(r"--version|-V"), "command": lambda call, inner: inner or call.texts[:1] in {("-v",), ("-V",)}, "say": lambda _call, _inner: False,
+    "auth0": lambda call, _inner: _auth0(call), "rtk": lambda call, _inner: call.texts == ("gain",), "sqlcmd": _pairs(r"-\?|config (get-contexts|view|current-context).*"), "fmt_": _env, "date": lambda call, _inner: not any(re.match(r"-\w*s|--set|[^-+]", text) for text in _operands(call, "d:,date: r:,reference: f:,file: j v: I? R u z: n")),
+    **dict.fromkeys(words("dig nslookup host ping ping6 whois traceroute tracepath"), lambda call, _inner: all(word.known for word in call.words) and not call.invocation.more_arguments), "nice": lambda _call, inner: inner, "timeout": lambda _call, inner: inner, "time": lambda call, inner: inner and not any(re.match(r"-\w*o|--output|-a", text) for text in call.texts[:2]), "stdbuf": lambda _call, inner: inner, "builtin": lambda _call, inner: inner,
+    "caffeinate": lambda call, inner: inner or all(re.fullmatch(r"-[disu]+|-[tw]|\d+", text) for text in call.texts), "arch": lambda call, inner: inner or not call.texts,
+    "terraform": lambda call, _inner: call.texts == ("fmt", "-check") or tree_reads(call, "terraform"), "packer": lambda call, _inner: (call.texts[:2] == ("fmt", "-check")) or tree_reads(call, "packer"),
+})  # fmt: skip
+
+
+def _auth0(call: Call) -> bool:
+    words = [text for text in call.texts if not text.startswith("-")]
+    if words[:1] == ["api"]:
+        return words[1:2] == ["get"] and not set(call.texts) & {"-d", "--data"}
+    if (
+        words[:1] in (["protection"], ["ap"], ["email"], ["ul"], ["universal-login"], ["roles"], ["orgs"], ["apis"])
+        and len(words) > 2
+    ):
+        return any(word in {"show", "list", "ls"} for word in words[2:4]) and not set(words) & {
+            "update",
+            "add",
+            "remove",
+            "delete",
+            "rm",
+            "create",
+        }
+    return tree_reads(call, "auth0")
