@@ -17,7 +17,7 @@ from hookline.cli import COMMANDS, EXIT_CODES, command_module, command_parser, o
 from hookline.core.event import COMMON_FIELDS, EVENTS
 from hookline.core.result import STATUS, Effect, Placement
 from hookline.core.settings import Limits, RecordSettings
-from hookline.core.tool_names import ANSWERS_TO, CANONICAL
+from hookline.core.tool_names import ANSWERS_TO, CANONICAL, INPUTS
 from hookline.dialects import ALIASES, DIALECTS
 from hookline.dialects.native import fields, guard
 from hookline.llm.names import PROVIDERS, SHORT_NAMES
@@ -213,6 +213,15 @@ def tools_of_many() -> str:
     return table(("tool", "answers to"), ((code(name), listed(names)) for name, names in ANSWERS_TO.items()))
 
 
+def tool_inputs() -> str:
+    rows = (
+        (code(tool), code(ours), listed(theirs[1:]) or "-")
+        for tool, names in INPUTS.items()
+        for ours, theirs in names.items()
+    )
+    return table(("tool", "name in `tool_input`", "agents also call it"), rows)
+
+
 # ── configuration ────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -400,6 +409,7 @@ BLOCKS: Mapping[str, Callable[[], str]] = {
     "common-fields": lambda: f"{listed(COMMON_FIELDS)}.",
     "tool-names": tool_names,
     "tools-of-many": tools_of_many,
+    "tool-inputs": tool_inputs,
     **{f"{name}-keys": lambda name=name: keys(name) for name in FIELDS},  # type: ignore[misc]  # a bound default
     "dialects": dialects,
     "models": models,

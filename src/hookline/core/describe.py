@@ -127,6 +127,8 @@ def _pattern(pattern: Pattern) -> str:
         "any": "",
         "full": f"matches {names}",
         "search": f"contains a match of {names}",
+        "full across lines": f"matches {names}",
+        "search across lines": f"contains a match of {names}",
         "glob": f"is like {names}",
     }
     return words.get(pattern.style, f"is {names}")

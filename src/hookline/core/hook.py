@@ -55,9 +55,12 @@ class Origin:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pattern:
     """A test of one text: ``full`` and ``search`` are regular expressions, ``exact`` is a list of names, ``command`` a
-    rule on the programs that a shell command starts (``git push *``)."""
+    rule on the programs that a shell command starts (``git push *``). Across lines, a dot also matches the end of a line,
+    and ``^`` and ``$`` match at every line."""
 
-    style: Literal["any", "full", "search", "exact", "glob", "command"] = "any"
+    style: Literal["any", "full", "search", "exact", "glob", "command", "full across lines", "search across lines"] = (
+        "any"
+    )
     text: str = ""
     options: tuple[str, ...] = ()
     #: What the test says when there is no text to test.

@@ -89,6 +89,14 @@ def tool_fields(native: str, given: Any, cwd: str, name: str = "") -> dict[str, 
     return fields if ours == given else {**fields, "tool_input": ours, "native_tool_input": given}
 
 
+def input_names(native: str, given: Any, cwd: str) -> tuple[dict[str, str], list[str]]:
+    """Our name of each part of an input -> the agent's ("" where it was made of another part), and what has no name of
+    ours."""
+    own, name = _as_object(given), canonical(native)
+    found, keys = _renamed(native, name, own, cwd)
+    return {ours: keys.get(ours, "") for ours in found}, [key for key in own if key not in keys.values()]
+
+
 def _in_our_words(native: str, name: str, given: Any, cwd: str) -> dict[str, Any]:
     """The agent's own names stay beside ours: hooks that were written for one agent go on working."""
     own = _as_object(given)

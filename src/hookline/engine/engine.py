@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import AsyncIterator, Callable, Generator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping, Sequence
+from itertools import islice
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, cast
 
 from hookline.core._dataclass import EMPTY, dataclass, fast_constructor, field, replace
+from hookline.core.agents import uses_dialect
 from hookline.core.event import Event, EventKind, event_ids, event_kind
-from hookline.core.hook import HookSpec
+from hookline.core.hook import Command, Function, HookSpec, Http
 from hookline.core.problem import Problem
 from hookline.core.result import Blocked, Decision, Outcome, Replied
 from hookline.core.session_facts import Facts, as_number, as_text, session_facts
 from hookline.core.settings import Settings
+from hookline.core.tool_names import each_input
 from hookline.engine import fold
 from hookline.engine.eligibility import Explained, explain, outcome_without_running
 from hookline.engine.executor import Applied, Executor, Task
@@ -39,6 +42,9 @@ _make_event, _make_decision, _make_task, _make_record = (
     fast_constructor(Task),
     fast_constructor(Record),
 )
+
+#: Actions that are asked about each of several files by itself.
+_ASKED_PER_FILE = frozenset({Command, Function, Http})
 
 #: An event that its session has counted, and what the session knew.
 _Counted = tuple[Event, "Facts"]
@@ -302,17 +308,20 @@ class Engine:
         for batch in selection.batches:
             seen = state.data
             now = event if seen is event.data and state.mode is None else _with_changes(event, state)
-            if len(batch) == 1:  # by far the most common
+            parts = each_input(now.data, now.cwd) if kind.subject == "tool_name" else ()
+            if len(batch) == 1 and not parts:  # by far the most common
                 one = outcome_without_running(batch[0], now, selection, state, self)
                 done = (yield [_make_task(spec=batch[0], event=now)]) if one is None else [one]
             else:
                 ones = [outcome_without_running(spec, now, selection, state, self) for spec in batch]
-                tasks = [_make_task(spec=spec, event=now) for spec, one in zip(batch, ones, strict=True) if one is None]
+                groups = [() if one else self._tasks(spec, now, parts) for spec, one in zip(batch, ones, strict=True)]
+                tasks = [task for group in groups for task in group]
                 results = iter((yield tasks) if tasks else ())
-                done = [one or next(results) for one in ones]
+                done = [one or _merge(group, results, now, len(parts)) for one, group in zip(ones, groups, strict=True)]
             outcomes += done
             for spec, outcome in zip(batch, done, strict=True):
-                state = fold.step(state, spec, outcome, seen=seen)
+                partly = self._index.partly_covered(spec, now.data) if _grants(spec, outcome) else ""
+                state = fold.step(state, spec, outcome, seen=seen, partly=partly)
         limit = self.settings.limits.stop_continuations
         decision = fold.finish(state, outcomes, continuations=facts.continuations, limit=limit)
         try:
@@ -322,6 +331,23 @@ class Engine:
         except Exception as error:  # decided is decided: the record may have a gap, and a note says so
             self._unrecorded = f"a firing was not recorded: {type(error).__name__}: {error}"
         return decision
+
+    def _tasks(self, spec: HookSpec, event: Event, parts: Sequence[dict[str, Any]]) -> Sequence[Task]:
+        """One, or one for each file of the call: most hooks read one ``file_path``. They share the hook's time.
+
+        Hooks of the agent's own system know its input, and models are given all of it.
+        """
+        whole = (_make_task(spec=spec, event=event),)
+        own = spec.dialect != "native" and uses_dialect(event.agent, spec.dialect)
+        if not parts or own or type(spec.action) not in _ASKED_PER_FILE:
+            return whole
+        ends = [time.monotonic() + spec.timeout] if spec.timeout is not None else []
+        until = min((*ends, *([event.until] if event.until else [])), default=0.0)
+        tasks = [
+            _make_task(spec=spec, event=replace(event, data={**event.data, "tool_input": part}, until=until))
+            for part in parts
+        ]
+        return [task for task in tasks if self._index.fits(spec, task.event)] or whole
 
     def _nobody_listens(self, kind: EventKind, data: Mapping[str, Any]) -> bool:
         """No hook listens to such an event and it is not recorded: counting it is all there is to do."""
@@ -381,6 +407,15 @@ class Engine:
     def _fire_plugin_event(self, name: str, data: Mapping[str, Any]) -> None:
         """A plugin was loaded, unloaded or sent a message: an event like any other."""
         self.fire_sync(name, data)
+
+
+def _merge(group: Sequence[Task], results: Iterator[Outcome], whole: Event, files: int) -> Outcome:
+    answers = list(islice(results, len(group)))
+    return answers[0] if group[0].event is whole else fold.merge(answers, complete=len(group) == files)
+
+
+def _grants(spec: HookSpec, outcome: Outcome) -> bool:
+    return bool(spec.matcher.fields) and outcome.reply is not None and outcome.reply.effect == "allow"
 
 
 def _with_changes(event: Event, state: fold.State) -> Event:

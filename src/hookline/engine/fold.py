@@ -116,13 +116,18 @@ def begin(kind: EventKind, data: Mapping[str, Any]) -> State:
     return _make_state(kind=kind, original=data, data=data)
 
 
-def step(state: State, spec: HookSpec, outcome: Outcome, *, seen: Mapping[str, Any] | None = None) -> State:
-    """The state after one more hook. ``seen`` is the data it was given, if that was not the latest (parallel)."""
+def step(
+    state: State, spec: HookSpec, outcome: Outcome, *, seen: Mapping[str, Any] | None = None, partly: str = ""
+) -> State:
+    """The state after one more hook. ``seen`` is the data it was given, if that was not the latest (parallel).
+
+    ``partly`` is a field of which the hook's pattern covers only a part: its allow then counts as no opinion.
+    """
     if outcome.reply is NO_OPINION and type(outcome) is Replied:
         return state
     match outcome:
         case Replied():
-            return _apply_reply(state, spec, outcome, state.data if seen is None else seen)
+            return _apply_reply(state, spec, outcome, state.data if seen is None else seen, partly)
         case Failed() | TimedOut():
             return _apply_failure(state, spec, outcome)
         case Skipped() | Started():
@@ -134,7 +139,7 @@ def step(state: State, spec: HookSpec, outcome: Outcome, *, seen: Mapping[str, A
 # ── what a reply does ────────────────────────────────────────────────────────────────────────────────
 
 
-def _apply_reply(state: State, spec: HookSpec, outcome: Replied, seen: Mapping[str, Any]) -> State:
+def _apply_reply(state: State, spec: HookSpec, outcome: Replied, seen: Mapping[str, Any], partly: str) -> State:
     reply = outcome.reply
     if reply is None:
         return state
@@ -142,6 +147,9 @@ def _apply_reply(state: State, spec: HookSpec, outcome: Replied, seen: Mapping[s
         state = _apply_changes(state, spec, reply.data, seen)
     if "mode" in reply.attributes:
         state = replace(state, mode=str(reply.attributes["mode"] or ""))
+    if reply.effect == "allow" and partly:
+        note = Message(hook=spec.name, text=f"allow counts as no opinion: its pattern covers only a part of {partly}")
+        return replace(state, ignored=(*state.ignored, note))
     if reply.effect is not None:
         state = _add_opinion(state, spec, _Opinion(hook=spec.name, effect=reply.effect, reason=reply.reason))
     return state
@@ -218,6 +226,43 @@ def _way_out(kind: EventKind, hook: str) -> str:
     if kind.family == "shell":
         return ""
     return f" (the hook {hook!r}; its owner can switch it off for an hour: hookline hooks off {shlex.quote(hook)} --for 1h)"
+
+
+# ── one hook, asked about several files ──────────────────────────────────────────────────────────────
+
+
+_UNDIVIDED = "a hook changed the input for one of several files, which cannot be carried out, so this is refused"
+
+
+def merge(outcomes: Sequence[Outcome], *, complete: bool) -> Outcome:
+    """What a hook answered about each file of one call: one deny is enough, and only an allow for all of them is one.
+
+    A change for one of them cannot be put into the whole, so it is a deny that says so. ``complete``: it was asked about
+    every file.
+    """
+    replies = [one.reply for one in outcomes if isinstance(one, Replied) and one.reply is not None]
+    changes = any(reply.data for reply in replies)
+    effect = "deny" if changes else _joint_effect(replies, complete=complete and len(replies) == len(outcomes))
+    failed = next((one for one in outcomes if not isinstance(one, Replied)), None)
+    if failed is not None and effect != "deny":
+        return failed
+    reasons = [reply.reason for reply in replies if reply.effect == effect and reply.reason]
+    contexts = {one.text: one for reply in replies for one in reply.context}
+    merged = Reply(
+        effect=effect,
+        reason="\n".join(dict.fromkeys([*reasons, *([_UNDIVIDED] if changes else [])])),
+        context=tuple(contexts.values()),
+        messages=tuple(dict.fromkeys(text for reply in replies for text in reply.messages)),
+        attributes={key: value for reply in replies for key, value in reply.attributes.items()},
+    )
+    first = next(one for one in outcomes if isinstance(one, Replied))
+    return replace(first, ms=max(one.ms for one in outcomes), reply=merged)
+
+
+def _joint_effect(replies: Sequence[Reply], *, complete: bool) -> Effect | None:
+    effects = {reply.effect for reply in replies}
+    stricter: tuple[Effect, ...] = ("deny", "ask")
+    return next((one for one in stricter if one in effects), "allow" if complete and effects == {"allow"} else None)
 
 
 # ── the decision ─────────────────────────────────────────────────────────────────────────────────────

@@ -231,10 +231,36 @@ class Index:
             return self._fits(test.pattern, ()) is not test.negate
         several = lookup(data, _SEVERAL[test.path])[1] if test.path in _SEVERAL else None
         if isinstance(several, list):
-            return any(self._fits(test.pattern, (as_text(one),)) for one in several) is not test.negate
+            return any(self._fits(test.pattern, (as_text(one),)) is not test.negate for one in several)
         text = as_text(value)
         texts = matching_names(text, data.get("native_tool_name")) if test.path == "tool_name" else (text,)
         return self._fits(test.pattern, texts) is not test.negate
+
+    def partly_covered(self, spec: HookSpec, data: Mapping[str, Any]) -> str:
+        """The first field of which the hook's pattern covers only a part, by whole lines; "" if there is none.
+
+        What is found somewhere in a command says nothing about the rest of it, so such a hook can object, not permit.
+        """
+        for test in spec.matcher.fields:
+            pattern = test.pattern
+            if test.negate or pattern is None or not pattern.style.endswith("across lines"):
+                continue
+            several = lookup(data, _SEVERAL[test.path])[1] if test.path in _SEVERAL else None
+            values = several if isinstance(several, list) else [lookup(data, test.path)[1]]
+            whole = Pattern(style="full", text=pattern.text)
+            try:
+                if not all(self._fits(whole, (as_text(value),)) for value in values):
+                    return test.path
+            except Undecided:
+                return test.path
+        return ""
+
+    def fits(self, spec: HookSpec, event: Event) -> bool:
+        """Whether the data are what the hook's matcher asks for; in doubt they are."""
+        try:
+            return self._fields_fit(spec, event)
+        except Undecided:
+            return True
 
     def _fits(self, pattern: Pattern, texts: tuple[str, ...]) -> bool:
         if pattern.style == "any":

@@ -40,39 +40,51 @@ def compile_pattern(pattern: Pattern) -> Callable[[str], bool]:
             return compile_rule(pattern.text)
         case "full" | "search":
             return _regular(pattern.text, full=pattern.style == "full")
+        case "full across lines" | "search across lines":
+            return _regular(_without_start(pattern), full=pattern.style.startswith("full"), flags="sm")
 
 
-def _regular(text: str, *, full: bool) -> Callable[[str], bool]:
+def _without_start(pattern: Pattern) -> str:
+    """A search that begins with "anything" finds the same without it, and in much less time."""
+    text = pattern.text
+    if pattern.style.startswith("full") or "|" in text or text[2:3] in {"?", "+"}:
+        return text
+    return text.removeprefix(".*")
+
+
+def _regular(text: str, *, full: bool, flags: str = "") -> Callable[[str], bool]:
     try:
         if NAMES.fullmatch(text):
-            return _standard(text, full=full)
-        return _by_length(text, full=full) if _HARMLESS.fullmatch(text) else _limited(text, full=full)
+            return _standard(text, full=full, flags=flags)
+        if _HARMLESS.fullmatch(text):
+            return _by_length(text, full=full, flags=flags)
+        return _limited(text, full=full, flags=flags)
     except Exception as error:  # the engines raise more than their own error types on odd patterns
         return _refusing(f"the pattern {text!r} is not a regular expression: {error}")
 
 
-def _by_length(text: str, *, full: bool) -> Callable[[str], bool]:
+def _by_length(text: str, *, full: bool, flags: str) -> Callable[[str], bool]:
     """Short texts need no limit, and most runs then need no second engine."""
-    quick = _standard(text, full=full)
+    quick = _standard(text, full=full, flags=flags)
     careful: list[Callable[[str], bool]] = []
 
     def test(subject: str) -> bool:
         if len(subject) <= _SHORT:
             return quick(subject)
         if not careful:
-            careful.append(_limited(text, full=full))
+            careful.append(_limited(text, full=full, flags=flags))
         return careful[0](subject)
 
     return test
 
 
-def _standard(text: str, *, full: bool) -> Callable[[str], bool]:
-    compiled = re.compile(text)
+def _standard(text: str, *, full: bool, flags: str) -> Callable[[str], bool]:
+    compiled = re.compile(text, re.DOTALL | re.MULTILINE if flags else 0)
     test = compiled.fullmatch if full else compiled.search
     return lambda subject: test(subject) is not None
 
 
-def _limited(text: str, *, full: bool) -> Callable[[str], bool]:
+def _limited(text: str, *, full: bool, flags: str) -> Callable[[str], bool]:
     """With the engine that supports a timeout.
 
     A pattern that ran away once gets less time from then on, but it is tried again: if one hostile text could
@@ -80,7 +92,7 @@ def _limited(text: str, *, full: bool) -> Callable[[str], bool]:
     """
     import regex  # only patterns that could run away need it
 
-    compiled = regex.compile(text)
+    compiled = regex.compile(text, regex.DOTALL | regex.MULTILINE if flags else 0)
     test = compiled.fullmatch if full else compiled.search
     patience = _PATIENCE
 

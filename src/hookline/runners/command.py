@@ -100,7 +100,7 @@ class CommandRunner:
         environ[DEPTH_VARIABLE] = next_depth(caller)
         if call.standins:
             environ["PATH"] = _with_standins(environ.get("PATH", os.defpath), job)
-        cwd = call.cwd or event.cwd
+        cwd, lost = _existing(call.cwd or event.cwd, job.spec)
         places = program_places(job.spec, argv[0], cwd or ".")
         path = environ.get("PATH", os.defpath)
         argv, program = _first_found((argv, *call.fallbacks), path, places)
@@ -113,8 +113,20 @@ class CommandRunner:
             environ=passed.environ,
             cwd=cwd,
             stdin=call.stdin,
-            notes=(*notes, *passed.notes),
+            notes=(*notes, *passed.notes, *lost),
         )
+
+
+def _existing(cwd: str, spec: HookSpec) -> tuple[str, tuple[str, ...]]:
+    """The directory to run in. An agent can remove its own, which must not switch off a guard: then it is the hook's
+    project, or the folder of its file."""
+    if not cwd or os.path.isdir(cwd):
+        return cwd, ()
+    folder = spec.extra.get("project") or os.path.dirname(spec.origin.file)
+    if os.path.basename(folder).startswith("."):  # .claude/settings.json belongs to the folder around it
+        folder = os.path.dirname(folder)
+    folder = folder if os.path.isabs(folder) and os.path.isdir(folder) else "/"
+    return folder, (f"the working directory {cwd} does not exist, so it ran in {folder}",)
 
 
 def _unprepared(error: Exception) -> RunResult:

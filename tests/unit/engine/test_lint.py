@@ -7,7 +7,9 @@ from typing import Any
 
 from hookline.core.hook import Command, Function, Plugin
 from hookline.core.samples import hook_spec
-from hookline.engine.lint import program_problems
+from hookline.dialects.base import Layer, Lookup
+from hookline.dialects.native import DIALECT
+from hookline.engine.lint import changed_meaning, program_problems
 
 PATH = {"PATH": "/usr/bin:/bin"}
 
@@ -68,3 +70,80 @@ def test_a_module_that_is_not_there_is_told_and_none_is_imported(tmp_path: Path)
     assert len(findings(tmp_path, Function(target="json.decoder.gone:fn"))) == 1
     for good in ("guards.loud:fn", "json:loads", "json.decoder:JSONDecoder", "sys:exit"):
         assert findings(tmp_path, Function(target=good, base=str(tmp_path))) == []
+
+
+def script(path: Path, text: bytes, *, mode: int = 0o755) -> Path:
+    path.write_bytes(text)
+    path.chmod(mode)
+    return path
+
+
+def test_a_script_that_the_system_cannot_start_is_told(tmp_path: Path) -> None:
+    script(tmp_path / "crlf.sh", b"#!/bin/sh\r\nexit 2\r\n")
+    (problem,) = program_problems([hook_spec("guard", action=argv("./crlf.sh"))], str(tmp_path), PATH)
+    assert problem.finding.endswith("crlf.sh has lines that end with CRLF")
+    assert problem.fix == f"save it with LF: sed -i 's/\\r$//' {tmp_path}/crlf.sh"
+    script(tmp_path / "bare.py", b"import sys\n")
+    (finding,) = findings(tmp_path, argv("./bare.py"))
+    assert finding.endswith("bare.py has no '#!' line")
+    script(tmp_path / "odd.py", b"#!/usr/bin/env python99\n")
+    (finding,) = findings(tmp_path, argv("./odd.py"))
+    assert finding.endswith("needs the interpreter 'python99', which is not there")
+    script(tmp_path / "good.sh", b"#!/usr/bin/env -S sh -e\n")
+    assert findings(tmp_path, argv("./good.sh")) == []
+
+
+def test_the_script_of_an_interpreter_is_looked_for(tmp_path: Path) -> None:
+    (finding,) = findings(tmp_path, argv("sh", "hooks/gone.sh"))
+    assert finding.endswith(f"{tmp_path}/hooks/gone.sh does not exist")
+    script(tmp_path / "crlf.sh", b"exit 2\r\n", mode=0o644)
+    (finding,) = findings(tmp_path, argv("/bin/sh", "crlf.sh"))
+    assert finding.endswith("has lines that end with CRLF")
+
+
+def test_the_programs_of_other_systems_lines_are_looked_for(tmp_path: Path) -> None:
+    def of_line(text: str) -> list[str]:
+        return findings(tmp_path, Command(form="shell", text=text), dialect="claude")
+
+    (finding,) = of_line('"$CLAUDE_PROJECT_DIR"/hooks/gone.sh --fast')
+    assert f"'{tmp_path}/hooks/gone.sh' does not exist" in finding
+    (finding,) = of_line("no-such-program-anywhere x | cat")
+    assert "was not found in PATH" in finding
+    (finding,) = of_line("python3 ./gone.py")
+    assert finding.endswith("gone.py does not exist")
+    script(tmp_path / "plain.sh", b"#!/bin/sh\n", mode=0o644)
+    (finding,) = of_line("./plain.sh")
+    assert finding.endswith("plain.sh is not executable")
+    script(tmp_path / "bare.sh", b"exit 2\n")
+    for harmless in (
+        "./bare.sh",
+        "cd x && echo ok",
+        "[ -f x ] || exit 0",
+        "f() { g; }; f",
+        "$HOOK x",
+        "jq -r .x 2>/dev/null",
+    ):
+        assert of_line(harmless) == [] or "jq" in harmless
+
+
+def test_a_hook_whose_meaning_has_changed_is_named() -> None:
+    tree = {
+        "hook": [
+            {"name": "old", "on": "PreToolUse", "run": "x", "match": {"tool_input.command": "rm .*"}},
+            {
+                "name": "said",
+                "on": "PreToolUse",
+                "run": "x",
+                "on_failure": "deny",
+                "match": {"tool_input.command": ".*rm.*"},
+            },
+            {"name": "text", "on": "PreToolUse", "run": "x", "inject": "context"},
+            {"name": "late", "on": "PostToolUse", "run": "x"},
+        ]
+    }
+    layer = Layer(path="/f.toml", name="user", syntax="toml", text="", tree=tree)
+    found = changed_meaning(DIALECT.parse([layer], Lookup()).specs)
+    assert [(one.severity, one.pointer) for one in found] == [
+        ("note", "$.hook[0]"), ("note", "$.hook[0].match.tool_input.command"),
+    ]  # fmt: skip
+    assert ["used to be" in one.finding or "used to match" in one.finding for one in found] == [True, True]

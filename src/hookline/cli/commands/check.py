@@ -3,9 +3,10 @@
   hookline check                       every file that is read here
   hookline check FILE...               these files only; the dialect is detected from their names, or set by --dialect
 
-Warnings are: a missing program or module; a match on a field that the hook's events do not have, since such a hook would
-never run; and on_failure = "deny" for a hook that nobody waits for. Guards that let an action pass if they fail are named.
-The exit code is 78 if there is an error, otherwise 0.
+Warnings are: a program or module that is missing, not executable, without an interpreter or saved with CRLF; a match on
+a field that the hook's events do not have, since such a hook would never run; and on_failure = "deny" for a hook that
+nobody waits for. Notes name hooks that mean something else than in an earlier version (CHANGELOG.md). Guards that let an
+action pass if they fail are named. The exit code is 78 if there is an error, otherwise 0.
 
 A project's file that is not approved is checked too, and shown as not approved.
 
@@ -32,7 +33,7 @@ from hookline.core.problem import Problem
 from hookline.core.serialize import problem_shape
 from hookline.dialects import dialect_named
 from hookline.engine.build import READ_ONLY, Runtime
-from hookline.engine.lint import match_problems, mode_problems, program_problems
+from hookline.engine.lint import changed_meaning, match_problems, mode_problems, program_problems
 from hookline.gateway.notices import approval_lines
 from hookline.gateway.required_events import active_hooks
 
@@ -84,9 +85,10 @@ def run(args: Namespace) -> int:
             print(
                 f'If they fail, what they guard goes ahead (on_failure = "deny" refuses it): {safe(", ".join(fail_open))}'
             )
-        warnings = len(problems) - errors
-        numbers = ((len(found), "file"), (len(specs), "hook"), (errors, "error"), (warnings, "warning"))
-        print(", ".join(plural(number, word) for number, word in numbers))
+        warnings = sum(problem.severity == "warning" for problem in problems)
+        numbers = [(len(found), "file"), (len(specs), "hook"), (errors, "error"), (warnings, "warning")]
+        notes = len(problems) - errors - warnings
+        print(", ".join(plural(number, word) for number, word in [*numbers, *([(notes, "note")] if notes else [])]))
     return 78 if errors else 0
 
 
@@ -137,7 +139,8 @@ def _front_matter_problems(source: SourceFile) -> Iterator[Problem]:
 
 def _problems(loaded: Loaded) -> list[Problem]:
     programs = program_problems(loaded.specs, os.getcwd(), os.environ)
-    return [*loaded.problems, *programs, *match_problems(loaded.specs), *mode_problems(loaded.specs)]
+    found = (match_problems(loaded.specs), mode_problems(loaded.specs), changed_meaning(loaded.specs))
+    return [*loaded.problems, *programs, *(problem for problems in found for problem in problems)]
 
 
 def _print(problem: Problem) -> None:

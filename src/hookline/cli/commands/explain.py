@@ -5,31 +5,32 @@
   hookline explain --agent all
 
 Nothing is run or counted; the same code decides as for a real event. With --agent NAME (or all): whether the event fires
-in that agent, what its hooks can do there, and what of a hook's answer the agent does not support; without an event,
-for every event that hooks listen to.
+in that agent, what its hooks can do there, what of a hook's answer the agent does not support, and under which names
+hooks find what a tool is given; without an event, for every event that hooks listen to.
 
 --json prints {"event", "flow", "deny_stops", "hooks": [{"hook", "dialect", "file", "line", "layer", "would_run",
 "why_not", "mode", "flow", "timeout", "on_failure", "action"}], "agents": only with --agent, [{"agent", "event", "fires",
-"native_event", "derived_from", "deny", "ask", "allow", "rewrite", "context", "messages", "lost"}], "keys": only with
---keys}.
+"native_event", "derived_from", "deny", "ask", "allow", "rewrite", "context", "messages", "lost"}], "inputs": only with
+--agent, what is mapped and what is not, "keys": only with --keys}.
 """
 
 from __future__ import annotations
 
 import re
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from hookline.cli.capabilities import Ability, Fate, ability, agents_named
 from hookline.cli.loading import build_runtime, read_event, require_readable, tell_problems
 from hookline.cli.output import paint, print_json, safe, table
 from hookline.cli.parser import add_event, add_json, add_sources
-from hookline.core.agents import all_agents
+from hookline.core.agents import all_agents, find_agent
 from hookline.core.describe import action_text
 from hookline.core.errors import UsageError
 from hookline.core.event import EVENTS, Event
 from hookline.core.hook import HookSpec
+from hookline.core.tool_names import INPUTS, input_names
 from hookline.engine.build import Runtime, StoreOptions
 from hookline.engine.eligibility import Explained
 
@@ -67,7 +68,8 @@ def run(args: Namespace) -> int:
         kind = event.kind
         shape: dict[str, Any] = {"event": kind.name, "flow": kind.flow, "deny_stops": kind.denies or None}
         shape |= {"hooks": [_shape(one) for one in explained]}
-        print_json(shape | ({"agents": [_ability_shape(one) for one in able]} if agents else {}))
+        shown = {"agents": [_ability_shape(one) for one in able], "inputs": list(_input_lines(event, agents))}
+        print_json(shape | (shown if agents else {}))
     else:
         _print(event, explained, able, bare=args.data == "{}")
     return 0
@@ -85,7 +87,29 @@ def _print(event: Event, explained: Sequence[Explained], able: Sequence[Ability]
         print(f"Hooks match on the event's data; to give some: {command}")
     if able:
         print(f"\n{_ability_table(able)}")
+        print("\n".join(_input_lines(event, [one.agent for one in able])))
         _print_losses(able, [one.spec for one in explained if not one.why])
+
+
+def _input_lines(event: Event, agents: Sequence[str]) -> Iterator[str]:
+    """Under which names hooks find what a tool is given, and what keeps the agent's own."""
+    if event.kind.subject != "tool_name":
+        return
+    data = event.data
+    if isinstance(data.get("tool_input"), dict) and isinstance(data.get("tool_name"), str):
+        names, others = input_names(data["tool_name"], data["tool_input"], event.cwd)
+        made = "made of the input"
+        yield f"tool_input of {safe(data['tool_name'])}: " + (
+            "; ".join(f"{ours} ({safe(theirs) or made})" for ours, theirs in names.items()) or "nothing is mapped"
+        )
+        yield f"  not mapped, as the agent sends it: {safe(', '.join(others)) or '-'}"
+        return
+    for agent in agents:
+        row = find_agent(agent)
+        called = {} if row is None else row.tools
+        tools = (f"{called.get(tool, tool)}: {', '.join(keys)}" for tool, keys in INPUTS.items())
+        yield f"{agent}, tool_input under one name: {'; '.join(tools)}; of a patch: file_paths, and each file by itself."
+    yield "Not mapped: the input of any other tool, which is as the agent sends it. To try one: --data"
 
 
 def _require_event(name: str | None) -> None:

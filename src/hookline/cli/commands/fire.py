@@ -24,7 +24,7 @@ from hookline.cli.loading import (
     tell_unapproved,
     tell_untrusted,
 )
-from hookline.cli.output import json_line, paint, paint_status, print_now, safe
+from hookline.cli.output import json_line, paint, paint_status, plural, print_now, safe
 from hookline.cli.stdio import stdout_to_stderr
 from hookline.core.errors import StateError, UsageError
 from hookline.core.result import STATUS, Decision, Message
@@ -88,7 +88,9 @@ def _tell(args: Namespace | SimpleNamespace, runtime: Runtime, decision: Decisio
         tell_untrusted(decision)
     for note in runtime.engine.notes():
         print(f"hookline: {note}", file=sys.stderr)
-    written = print_now(json_line(decision_shape(decision)) if args.json else render_decision(decision))
+    listening = sum(spec.enabled and spec.event == decision.event for spec in runtime.engine.specs)
+    shown = json_line(decision_shape(decision)) if args.json else render_decision(decision, listening)
+    written = print_now(shown)
     if _refuses(decision):
         return 1
     if not written:
@@ -96,8 +98,11 @@ def _tell(args: Namespace | SimpleNamespace, runtime: Runtime, decision: Decisio
     return 0
 
 
-def render_decision(decision: Decision) -> str:
-    """The decision for a person: the effect first, then hook by hook. Errors are printed once."""
+def render_decision(decision: Decision, listening: int = 0) -> str:
+    """The decision for a person: the effect first, then hook by hook. Errors are printed once.
+
+    ``listening`` is how many hooks listen to the event at all.
+    """
     granted = " (granted)" if decision.granted else ""
     reason = f"  {safe(decision.reason)}" if decision.reason else ""
     ended = decision.aborted
@@ -120,7 +125,8 @@ def render_decision(decision: Decision) -> str:
     if decision.modified:
         lines.append(f"  {paint('~ data', 'blue')}: {safe(json_line(dict(decision.data)))}")
     if not decision.outcomes:
-        lines.append(paint("  No hook ran. Why: hookline explain " + decision.event, "grey"))
+        why = f"none of the {plural(listening, 'hook')} that listen matches" if listening else "none listens to it"
+        lines.append(paint(f"  No hook ran: {why}. See: hookline explain {decision.event}", "grey"))
     return "\n".join(lines)
 
 

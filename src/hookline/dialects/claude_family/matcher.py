@@ -159,7 +159,7 @@ def claude_text(pattern: Pattern) -> str | None:
     match pattern.style:
         case "any":
             return ""
-        case "command":
+        case "command" | "full across lines" | "search across lines":  # tests of data, not of a name
             return None
         case "exact":
             text = "|".join(pattern.options)

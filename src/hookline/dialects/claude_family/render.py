@@ -100,7 +100,7 @@ def command_text(action: Command) -> str | None:
 def full_match_text(pattern: Pattern) -> str | None:
     """A pattern as a full-match expression; None where there is no such expression."""
     match pattern.style:
-        case "any" | "command":
+        case "any" | "command" | "full across lines" | "search across lines":
             return None
         case "full":
             return pattern.text

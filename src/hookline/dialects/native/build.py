@@ -204,6 +204,7 @@ def build_matcher(given: dict[str, Any] | None, kind: EventKind) -> Matcher:
         if path == "" or (path == kind.subject and pattern and not negate):
             subject = pattern if pattern and (kind.subject or kind.name not in EVENTS) else Pattern()
         else:
+            pattern = pattern if negate or pattern is None or pattern.style != "full" else _across_lines(pattern)
             tests.append(FieldTest(path=path, pattern=pattern, equals=None if pattern else test, negate=negate))
     return Matcher(subject=subject, fields=tuple(tests))
 
@@ -217,6 +218,12 @@ def _pattern(test: Any) -> Pattern | None:
         joined = test[0] if len(test) == 1 else "|".join(f"(?:{one})" for one in test)
         return Pattern(style="full", text=joined)
     return None
+
+
+def _across_lines(pattern: Pattern) -> Pattern:
+    """Data are searched, since a command can stand anywhere in them; but what a pattern excludes must be nowhere."""
+    excludes = "(?!" in pattern.text or "(?<!" in pattern.text
+    return Pattern(style="full across lines" if excludes else "search across lines", text=pattern.text)
 
 
 def _gates(when: dict[str, Any]) -> Gates:

@@ -142,8 +142,16 @@ def _test_value(test: FieldTest) -> Any:
     if test.pattern is None:
         value = test.equals
     else:
-        value = {"command": test.pattern.text} if test.pattern.style == "command" else _regex(test.pattern)
+        value = {"command": test.pattern.text} if test.pattern.style == "command" else _field_regex(test)
     return {"not": value} if test.negate else value
+
+
+def _field_regex(test: FieldTest) -> str:
+    """Data are searched: what must be all of them is anchored."""
+    assert test.pattern is not None
+    text = _regex(test.pattern)
+    whole = test.pattern.style in {"full", "exact", "glob"} and not test.negate
+    return rf"\A(?-s:{text})\Z" if whole else text
 
 
 def _text(table: _Table, name: str) -> str:
@@ -192,7 +200,7 @@ def _regex(pattern: Pattern) -> str:
     match pattern.style:
         case "any":
             return ""
-        case "full":
+        case "full" | "full across lines" | "search across lines":
             return pattern.text
         case "search":
             return f"(?s:.*(?:{pattern.text}).*)"

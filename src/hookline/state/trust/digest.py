@@ -26,6 +26,8 @@ _UNSETTLED, _TRIES = 20_000_000, 4
 _APPROVED_AS: Mapping[str, str] = MappingProxyType(
     {
         "CostPolicy": "Thrift",
+        "full across lines": "full",
+        "search across lines": "full",
         BUILTINS["context-inject"]: "hookline.knowledge.context_inject:context_inject",
         BUILTINS["pre-compact"]: "hookline.knowledge.pre_compact:pre_compact",
         BUILTINS["session-export"]: "hookline.knowledge.session_export:session_export",
@@ -113,11 +115,15 @@ def definition_digest(spec: HookSpec, roots: Mapping[str, str] = MappingProxyTyp
     tree = {
         field.name: _canonical(getattr(spec, field.name), roots)
         for field in fields(spec)
-        # What most hooks do not say came later, and what was approved before it stays approved.
-        if field.name not in {"id", "origin", "below"} and (field.name != "thrift" or spec.thrift is not None)
+        if field.name not in {"id", "origin", "below"} and not _came_later(field.name, getattr(spec, field.name))
     }
     text = json.dumps(tree, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _came_later(name: str, value: Any) -> bool:
+    """What most hooks do not say came later than the first approvals, and what was approved before stays approved."""
+    return name in {"thrift", "same", "variables", "given"} and (value is None or value == "")
 
 
 def _canonical(value: Any, roots: Mapping[str, str]) -> Any:
@@ -126,9 +132,11 @@ def _canonical(value: Any, roots: Mapping[str, str]) -> Any:
     if value is None or isinstance(value, bool | int | float):
         return value
     if is_dataclass(value) and not isinstance(value, type):
-        # As above: only the guard's function is given something.
-        named = (f.name for f in fields(value) if f.compare and (f.name != "given" or value.given))
-        tree = {name: _canonical(getattr(value, name), roots) for name in named}
+        tree = {
+            f.name: _canonical(getattr(value, f.name), roots)
+            for f in fields(value)
+            if f.compare and not _came_later(f.name, getattr(value, f.name))
+        }
         name = type(value).__name__
         return {"": _APPROVED_AS.get(name, name), **tree}
     if isinstance(value, Mapping):
