@@ -129,28 +129,30 @@ def _reads_back(spec: HookSpec, match: Any, flow: str) -> bool:
 
 def _matches(spec: HookSpec) -> list[Any]:
     """The ways to write this matcher; which one is right depends on the hook's other events."""
-    tests = {test.path: _test_value(test) for test in spec.matcher.fields}
-    subject = _regex(spec.matcher.subject)
     named = event_kind(spec.event).subject
+    tests = {test.path: _test_value(test, searched=test.path != named) for test in spec.matcher.fields}
+    subject = _regex(spec.matcher.subject)
     if not subject or not named:
         return [subject or tests]
     tables: list[Any] = [{named: subject, **tests}, {**tests, named: subject}]
     return tables if tests else [subject, *tables]
 
 
-def _test_value(test: FieldTest) -> Any:
+def _test_value(test: FieldTest, *, searched: bool) -> Any:
     if test.pattern is None:
         value = test.equals
     else:
-        value = {"command": test.pattern.text} if test.pattern.style == "command" else _field_regex(test)
+        value = (
+            {"command": test.pattern.text} if test.pattern.style == "command" else _field_regex(test, searched=searched)
+        )
     return {"not": value} if test.negate else value
 
 
-def _field_regex(test: FieldTest) -> str:
-    """Data are searched: what must be all of them is anchored."""
+def _field_regex(test: FieldTest, *, searched: bool) -> str:
+    """Data are searched, but for the subject: what must be all of them is anchored."""
     assert test.pattern is not None
     text = _regex(test.pattern)
-    whole = test.pattern.style in {"full", "exact", "glob"} and not test.negate
+    whole = test.pattern.style in {"full", "exact", "glob"} and not test.negate and searched
     return rf"\A(?-s:{text})\Z" if whole else text
 
 
