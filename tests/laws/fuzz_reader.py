@@ -8,6 +8,7 @@ filters and nothing else. Every other name ends in ``command_not_found_handle``,
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
@@ -24,12 +25,16 @@ from hookline.guard.reading import Glob, Invocation, Reading, Word
 
 _FILTERS = ("base64", "cat", "cut", "env", "head", "nice", "nohup", "rev", "sed", "tail", "tr", "xargs", "timeout")
 _BATCH = 400
+#: No network, and processes that end with the first one: a command that calls itself must not outlive its batch.
+_APART = ("-rn", "-pf", "--kill-child")
 #: Logs the words of whatever is not there, and of the filters; ``bash`` and ``sh`` inside a command get it as well.
 _PREAMBLE = r"""
 command_not_found_handle() { printf '%s\0' $'\2'"$FUZZ" "$@" $'\1' >&9; return 0; }
 """
 _RUN = r"""
 source "$PREAMBLE"
+export FUNCNEST=20
+ulimit -t 20
 exec 8<"$1"
 shift
 while IFS= read -r -d '' -u 8 FUZZ && IFS= read -r -d '' -u 8 TEXT; do
@@ -339,7 +344,7 @@ class Grammar:
     def _builtin(self) -> str:
         return self._r.choice((
             "cd .", "cd ..", ":", "true", "false", f"printf -v v %s {self._word()}", "trap p3 EXIT", f"let x={self._r.randrange(9)}+1", "(( x = 3 ))",
-            f"declare v={self._word()}", f"echo {self._word()} > f; bash f", "cd - || true", f"[[ {self._word()} == {self._letters()} ]]", f"local v; {self._simple()}",
+            f"declare v={self._word()}", f"echo {self._word()} > script; bash script", "cd - || true", f"[[ {self._word()} == {self._letters()} ]]", f"local v; {self._simple()}",
         ))  # fmt: skip
 
     def _other(self) -> str:
@@ -355,7 +360,7 @@ class Grammar:
             f'echo {self._letters()} {self._letters()} | {{ read -r v w; p8 "$v" "$w"; }}', f'mapfile -t a <<< {self._word()}; p9 "${{a[@]}}"', f"alias p1=p2; {self._simple()}",
             f'declare -A a=([k]={self._word()}); p1 "${{a[k]}}"', f"set -f; {self._simple()}", f"v=({self._word()}); p1 $v", f'a[3]={self._word()}; p2 "${{a[@]}}" ${{#a[@]}} "${{!a[@]}}"',
             "x=5; p3 $((x*2)) $((x++)) $x", f"f() {{ local v={self._word()}; p4 $v; }}; f; p5 $v", f"f() {{ return; p1; }}; f && {self._simple()}", f"( exit; p1 ); {self._simple()}",
-            f"echo {self._quoted_code()} > g; source ./g {self._word()}", f"{{ echo p1; echo {self._letters()}; }} | xargs -n2", f"bash -c 'f() {{ p1 \"$@\"; }}; f \"$0\" \"$@\"' {self._word()} {self._word()}",
+            f"echo {self._quoted_code()} > script; source ./script {self._word()}", f"{{ echo p1; echo {self._letters()}; }} | xargs -n2", f"bash -c 'f() {{ p1 \"$@\"; }}; f \"$0\" \"$@\"' {self._word()} {self._word()}",
             f"x=$(exit 1) || {self._simple()}", f"export v={self._word()}; bash -c 'p2 $v'", f"v={self._word()}; bash -c 'p2 $v'", f'eval "f() {{ p3 {self._letters()}; }}"; f',
         ))  # fmt: skip
 
@@ -386,7 +391,7 @@ class Bash:
             stub = programs / f"p{number}"
             stub.write_text(recorder)
             stub.chmod(0o755)
-        self._offline = [shutil.which("unshare") or "", "-rn"] if _can_unshare() else []
+        self._offline = [shutil.which("unshare") or "", *_APART] if _can_unshare() else []
         self._bash = bash
 
     def run(self, commands: list[str]) -> list[list[list[str]]]:
@@ -402,10 +407,11 @@ class Bash:
             "HOME": "/home/fuzz",
             "LC_ALL": "C.UTF-8",
         }
-        with log.open("wb") as out:
+        with log.open("wb") as out, contextlib.suppress(subprocess.TimeoutExpired):
+            # What a batch that hangs has started until then still counts.
             subprocess.run(
                 [*self._offline, self._bash, "-c", f"exec 9>&{out.fileno()}; {_RUN}", "fuzz", str(texts)],
-                pass_fds=(out.fileno(),), cwd=scratch, env=environment, timeout=600, check=False, stdin=subprocess.DEVNULL,
+                pass_fds=(out.fileno(),), cwd=scratch, env=environment, timeout=300, check=False, stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             )  # fmt: skip
         shutil.rmtree(scratch, ignore_errors=True)
@@ -415,7 +421,7 @@ class Bash:
 def _can_unshare() -> bool:
     if not shutil.which("unshare"):
         return False
-    return subprocess.run(["unshare", "-rn", "true"], capture_output=True, check=False).returncode == 0
+    return subprocess.run(["unshare", *_APART, "true"], capture_output=True, check=False).returncode == 0
 
 
 def _records(log: bytes, count: int) -> list[list[list[str]]]:
