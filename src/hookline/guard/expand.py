@@ -13,8 +13,8 @@ from hookline.guard.syntax import Arithmetic, Parameter, Part, Raw, Substitution
 from hookline.guard.values import Divided, add, concatenate, globs, lines, merge, split, unknown
 
 if TYPE_CHECKING:
+    from hookline.guard.context import Context
     from hookline.guard.reading import Invocation
-    from hookline.guard.shell import Shell
 
 _SPECIAL = re.compile(r"[{~*?\[(\U0010fe00-\U0010feff]")
 _HOLE = re.compile(r"[\U0010fe00-\U0010feff]")
@@ -25,7 +25,7 @@ _TILDE = re.compile(r"~[^/:]*")
 _MOST_WORDS = 300
 
 
-def fields(shell: Shell, raw: Raw) -> list[Word]:
+def fields(shell: Context, raw: Raw) -> list[Word]:
     """The arguments that a word becomes: none, one or many."""
     plain = raw.plain
     if plain is not None and not _SPECIAL.search(plain):
@@ -39,12 +39,12 @@ def fields(shell: Shell, raw: Raw) -> list[Word]:
     return found
 
 
-def loose_fields(shell: Shell, raw: Raw) -> list[Word]:
+def loose_fields(shell: Context, raw: Raw) -> list[Word]:
     """What stands in ``${x:-…}``: unquoted text in it is divided as a variable's would be."""
     return _Fields(shell, raw.source, loose=True).expand(raw.parts)
 
 
-def scalar(shell: Shell, raw: Raw, *, assigned: bool = False) -> Word:
+def scalar(shell: Context, raw: Raw, *, assigned: bool = False) -> Word:
     """One value without splitting: what is assigned, a redirection's target, a heredoc, the subject of ``case``."""
     plain = raw.plain
     if plain is not None and not _SPECIAL.search(plain):
@@ -74,7 +74,7 @@ def _between(values: list[Word], glue: Word) -> list[Word]:
     return [each for value in values for each in (glue, value)][1:]
 
 
-def part_value(shell: Shell, part: Part) -> Word | list[Word]:
+def part_value(shell: Context, part: Part) -> Word | list[Word]:
     """A list where it is several fields even in quotes: ``"$@"``."""
     shell.budget.spend()
     match part:
@@ -90,7 +90,7 @@ def part_value(shell: Shell, part: Part) -> Word | list[Word]:
             return number(shell, part.raw)
 
 
-def number(shell: Shell, raw: Raw) -> Word:
+def number(shell: Context, raw: Raw) -> Word:
     value = scalar(shell, raw)
     text = value.text if value.known else None
     if text is None:
@@ -104,7 +104,7 @@ def number(shell: Shell, raw: Raw) -> Word:
 class _Fields:
     """Puts the parts of one word together and divides them where bash does."""
 
-    def __init__(self, shell: Shell, source: str, *, loose: bool = False) -> None:
+    def __init__(self, shell: Context, source: str, *, loose: bool = False) -> None:
         self._shell, self._source, self._loose = shell, source, loose
         self._done = list[Word]()
         self._pieces = list[Piece]()
@@ -173,7 +173,7 @@ class _Fields:
                     self._begun = True
 
 
-def _tilde(shell: Shell, parts: list[Part], *, assigned: bool = False) -> list[Part]:
+def _tilde(shell: Context, parts: list[Part], *, assigned: bool = False) -> list[Part]:
     """``~`` at the start; behind ``=`` and ``:`` as well in what is, or looks like, an assignment."""
     first = parts[0] if parts else None
     if not isinstance(first, Text) or first.quoted or "~" not in first.text:
@@ -195,7 +195,7 @@ def _tilde(shell: Shell, parts: list[Part], *, assigned: bool = False) -> list[P
 # ── braces ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-def braces(shell: Shell, parts: list[Part]) -> list[list[Part] | None]:
+def braces(shell: Context, parts: list[Part]) -> list[list[Part] | None]:
     """``a{b,c}d`` is two words. None: more words than are followed."""
     if not any(isinstance(part, Text) and not part.quoted and "{" in part.text for part in parts):
         return [parts]
@@ -227,7 +227,7 @@ def _parts(atoms: list[str | Part]) -> list[Part]:
     return found
 
 
-def _alternatives(shell: Shell, atoms: list[str | Part]) -> list[list[str | Part]]:
+def _alternatives(shell: Context, atoms: list[str | Part]) -> list[list[str | Part]]:
     shell.budget.spend(1 + len(atoms) // 20)
     start, inner, end = _first_brace(atoms)
     if inner is None:
@@ -285,7 +285,7 @@ def _sequence(found: re.Match[str]) -> list[str]:
     return [chr(each) if letters else str(each).zfill(width) for each in numbers]
 
 
-def pattern(shell: Shell, raw: Raw) -> Word:
+def pattern(shell: Context, raw: Raw) -> Word:
     """A pattern: quoted parts stand for themselves, unquoted ones may be globs, also those of variables."""
     pieces, sources = list[Piece](), tuple["Invocation", ...]()
     for part in raw.parts:

@@ -27,7 +27,8 @@ from hookline.guard.wrappers import (
 )
 
 if TYPE_CHECKING:
-    from hookline.guard.shell import Call, Shell
+    from hookline.guard.commands import Commands
+    from hookline.guard.context import Call
 
 _SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "ksh93", "mksh", "ash", "rbash", "yash", "fish"})
 _SHELL_OPTIONS = Options(letters="OoC", names=("rcfile", "init-file", "init-command", "command"))
@@ -37,7 +38,7 @@ _ESCAPES = re.compile(r"\"([^\"]*)\"|'([^']*)'|\\(.?)", re.DOTALL)
 _FIND_RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 
 
-def start(shell: Shell, name: str, argv: list[Word], call: Call) -> bool:
+def start(shell: Commands, name: str, argv: list[Word], call: Call) -> bool:
     """False if the program starts no other, as far as its words say."""
     if name in _SHELLS:
         return _shell(shell, name, argv, call)
@@ -63,7 +64,7 @@ def _joined(words: list[Word]) -> Word:
     return Word(text.pieces, " ".join(each.source for each in words), text.sources)
 
 
-def _hand_on(shell: Shell, name: str, rest: list[Word], call: Call, *, more: bool = False) -> bool:
+def _hand_on(shell: Commands, name: str, rest: list[Word], call: Call, *, more: bool = False) -> bool:
     if not rest:
         return False
     shell.invoke(rest, inner(call, name, more=more))
@@ -73,7 +74,7 @@ def _hand_on(shell: Shell, name: str, rest: list[Word], call: Call, *, more: boo
     return True
 
 
-def _wrapper(shell: Shell, name: str, argv: list[Word], call: Call, options: Options) -> bool:
+def _wrapper(shell: Commands, name: str, argv: list[Word], call: Call, options: Options) -> bool:
     found = parse(argv[1:], options)
     code = option(found, *options.code)
     split = option(found, "S", "split-string") if name == "env" else None
@@ -104,7 +105,7 @@ def _wrapper(shell: Shell, name: str, argv: list[Word], call: Call, options: Opt
     return done
 
 
-def _interactive(shell: Shell, name: str, found: Parsed, call: Call) -> bool:
+def _interactive(shell: Commands, name: str, found: Parsed, call: Call) -> bool:
     """``sudo -i`` and ``sudo -s`` without a command read it from standard input."""
     if name in {"sudo", "doas", "chroot", "unshare"} and (
         name in {"chroot", "unshare"} or {"i", "s", "shell", "login"} & set(found.values)
@@ -113,7 +114,7 @@ def _interactive(shell: Shell, name: str, found: Parsed, call: Call) -> bool:
     return False
 
 
-def _words(shell: Shell, text: Word) -> list[Word]:
+def _words(shell: Commands, text: Word) -> list[Word]:
     """A text that a program divides into words by itself, as ``env -S`` does."""
     from hookline.guard.expand import fields
     from hookline.guard.parse import Parser
@@ -129,7 +130,7 @@ def _words(shell: Shell, text: Word) -> list[Word]:
 # ── shells ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _shell(shell: Shell, name: str, argv: list[Word], call: Call) -> bool:
+def _shell(shell: Commands, name: str, argv: list[Word], call: Call) -> bool:
     at, code, checks = 1, False, False
     while at < len(argv):
         text = argv[at].text
@@ -169,7 +170,7 @@ def _shell(shell: Shell, name: str, argv: list[Word], call: Call) -> bool:
     return True
 
 
-def _from_input(shell: Shell, name: str, call: Call, arguments: Sequence[Word] = ()) -> bool:
+def _from_input(shell: Commands, name: str, call: Call, arguments: Sequence[Word] = ()) -> bool:
     given = shell.stdin.word
     if given is None or (shell.upstream and given.pieces == (UNKNOWN,)):
         shell.print(unknown((shell.invocations[-1],)))
@@ -184,7 +185,7 @@ def _from_input(shell: Shell, name: str, call: Call, arguments: Sequence[Word] =
     return True
 
 
-def _code(shell: Shell, name: str, argv: list[Word], call: Call, options: Options) -> bool:
+def _code(shell: Commands, name: str, argv: list[Word], call: Call, options: Options) -> bool:
     """Those that hand a text to a shell: ``su -c``, ``watch``, ``ssh``."""
     found = parse(argv[1:], options)
     outer, shell.remote = shell.remote, shell.remote or options.remote
@@ -212,7 +213,7 @@ def _code(shell: Shell, name: str, argv: list[Word], call: Call, options: Option
 # ── programs that take arguments from elsewhere ──────────────────────────────────────────────────────
 
 
-def _xargs(shell: Shell, name: str, argv: list[Word], call: Call) -> bool:
+def _xargs(shell: Commands, name: str, argv: list[Word], call: Call) -> bool:
     found = parse(argv[1:], XARGS)
     rest = found.rest or [word("echo")]
     mark = option_text(found, "I", "replace") or ("{}" if {"i", "replace"} & set(found.values) else None)
@@ -274,7 +275,7 @@ def _filled(value: Word, mark: str, filling: Word) -> Word:
     return Word(whole.pieces, value.source, whole.sources or value.sources)
 
 
-def _parallel(shell: Shell, name: str, argv: list[Word], call: Call) -> bool:
+def _parallel(shell: Commands, name: str, argv: list[Word], call: Call) -> bool:
     rest = parse(argv[1:], PARALLEL).rest
     marks = [n for n, each in enumerate(rest) if re.fullmatch(r":::\+?|::::\+?", each.text)]
     command = rest[: marks[0]] if marks else rest
@@ -296,7 +297,7 @@ def _parallel(shell: Shell, name: str, argv: list[Word], call: Call) -> bool:
     return True
 
 
-def _find(shell: Shell, name: str, argv: list[Word], call: Call) -> bool:
+def _find(shell: Commands, name: str, argv: list[Word], call: Call) -> bool:
     first = next(
         (
             n
@@ -329,7 +330,7 @@ def _find(shell: Shell, name: str, argv: list[Word], call: Call) -> bool:
     return started
 
 
-def _container(shell: Shell, name: str, argv: list[Word], call: Call) -> bool:
+def _container(shell: Commands, name: str, argv: list[Word], call: Call) -> bool:
     rest = parse(argv[1:], CONTAINER_GLOBAL).rest
     while rest and rest[0].text in {"compose", "container"}:
         rest = parse(rest[1:], CONTAINER_GLOBAL).rest
@@ -344,7 +345,7 @@ def _container(shell: Shell, name: str, argv: list[Word], call: Call) -> bool:
     return done
 
 
-def _kubectl(shell: Shell, name: str, argv: list[Word], call: Call) -> bool:
+def _kubectl(shell: Commands, name: str, argv: list[Word], call: Call) -> bool:
     found = parse(argv[1:], KUBECTL)
     words = [each.text for each in found.operands]
     if "exec" not in words and "debug" not in words:
@@ -356,7 +357,7 @@ def _kubectl(shell: Shell, name: str, argv: list[Word], call: Call) -> bool:
     return done
 
 
-def _git(shell: Shell, name: str, argv: list[Word], call: Call) -> bool:
+def _git(shell: Commands, name: str, argv: list[Word], call: Call) -> bool:
     found = parse(argv[1:], GIT_GLOBAL)
     aliases = {key.removeprefix("git "): text for key, text in shell.state.aliases.items() if key.startswith("git ")}
     for each, following in zip(argv[1:], [*argv[2:], word("")], strict=False):
@@ -384,20 +385,20 @@ def _git(shell: Shell, name: str, argv: list[Word], call: Call) -> bool:
     return False
 
 
-def _git_config(shell: Shell, words: list[Word]) -> None:
+def _git_config(shell: Commands, words: list[Word]) -> None:
     operands = [each.text for each in words[1:] if not each.text.startswith("-")]
     if len(operands) >= 2 and operands[0].lower().startswith("alias."):
         shell.state.aliases[f"git {operands[0][6:]}"] = operands[1]
 
 
-def _scheduled(shell: Shell, name: str, argv: list[Word], call: Call) -> bool:
+def _scheduled(shell: Commands, name: str, argv: list[Word], call: Call) -> bool:
     """``at`` and ``batch`` run what stands on their input, later."""
     if any(each.text.startswith(("-l", "-r", "-d", "-c", "-q")) for each in argv[1:]):
         return False
     return _from_input(shell, name, call)
 
 
-def _terminal(shell: Shell, name: str, argv: list[Word], call: Call) -> bool:
+def _terminal(shell: Commands, name: str, argv: list[Word], call: Call) -> bool:
     """``tmux new-session 'command'``, ``screen -dm command``."""
     if name == "screen":
         return _hand_on(shell, name, parse(argv[1:], Options(letters="SchtTpeXR")).rest, call)
@@ -422,10 +423,10 @@ def _terminal(shell: Shell, name: str, argv: list[Word], call: Call) -> bool:
 
 def _delegating(
     *commands: str, letters: str = "", flags: tuple[str, ...] = ()
-) -> Callable[[Shell, str, list[Word], Call], bool]:
+) -> Callable[[Commands, str, list[Word], Call], bool]:
     """``poetry run program``: a subcommand in front of the command."""
 
-    def program(shell: Shell, name: str, argv: list[Word], call: Call) -> bool:
+    def program(shell: Commands, name: str, argv: list[Word], call: Call) -> bool:
         rest = parse(argv[1:], Options(letters=letters, flags=flags)).rest
         if not rest or rest[0].text not in commands:
             return False
@@ -434,7 +435,7 @@ def _delegating(
     return program
 
 
-_SPECIAL: dict[str, Callable[[Shell, str, list[Word], Call], bool]] = {
+_SPECIAL: dict[str, Callable[[Commands, str, list[Word], Call], bool]] = {
     "xargs": _xargs,
     "gxargs": _xargs,
     "parallel": _parallel,

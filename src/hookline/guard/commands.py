@@ -1,0 +1,315 @@
+"""Simple commands, as a shell would run them without running any."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from hookline.core._dataclass import replace
+from hookline.guard.builtins import BUILTINS
+from hookline.guard.context import Call, Context
+from hookline.guard.expand import braces, fields, scalar
+from hookline.guard.output import echo_options, known_output, unescape
+from hookline.guard.parameters import array_key, lookup
+from hookline.guard.reading import Invocation, Redirect, Word, word
+from hookline.guard.start import start
+from hookline.guard.syntax import (
+    Assignment,
+    Raw,
+    Redirection,
+    Simple,
+)
+from hookline.guard.values import EMPTY, Array, Stream, Variable, concatenate, literal, merge, unknown
+
+_NO_OUTPUT = frozenset({"/dev/null"})
+_SAME_OUTPUT = frozenset({"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"})
+#: The shell's own commands that print what the shell remembers, by themselves or with ``-p``.
+_PRINTING = frozenset(
+    ["declare", "typeset", "export", "readonly", "local", "alias", "set", "trap", "hash", "shopt", "pushd", "popd"]
+)
+_ABSENT = word("", "not set before")
+
+
+class Commands(Context):
+    """Simple commands: assignments, redirections, functions, and the programs that they start."""
+
+    def _simple(self, simple: Simple) -> None:
+        mark = len(self.invocations)
+        argv = list[Word]()
+        for raw in simple.words:
+            if isinstance(raw, Raw):
+                argv += fields(self, raw)
+            else:
+                argv += self._declared(raw, local=_word(simple.words[0]) in {"local", "declare", "typeset"})
+        if not argv:
+            for assignment in simple.assignments:
+                self.assign(assignment)
+            if simple.redirections:
+                self._only_redirections(simple)
+            # ``x=$(false)`` fails as its substitution does.
+            self.status = True if len(self.invocations) == mark else None
+            return
+        environment = tuple((each.name, self._value(each)) for each in simple.assignments)
+        redirects, stdin, target = self._redirects(simple.redirections)
+        call = Call(simple.source, redirects, environment, self.wrappers)
+        outer, self.stdin = self.stdin, stdin or self.stdin
+        first = simple.words[0]
+        alias = first.plain if isinstance(first, Raw) else None
+        printed = self.captured(lambda: self._expand_alias(alias, simple, argv, call))
+        self.stdin = outer
+        self._deliver(printed, target)
+
+    def _expand_alias(self, name: str | None, simple: Simple, argv: list[Word], call: Call) -> None:
+        text = self.state.aliases.get(name or "")
+        if text is None or name in self._calls or name is None:
+            self.invoke(argv, call)
+            return
+        # Bash expands aliases only where it is told to; other shells always do. Both are followed.
+        self.emit(argv, call)
+        self._calls.append(name)
+        self.code(word(text + simple.source.removeprefix(name)), "alias")
+        self._calls.pop()
+
+    def _only_redirections(self, simple: Simple) -> None:
+        redirects, _, target = self._redirects(simple.redirections)
+        if redirects:
+            self.emit([], Call(simple.source, redirects, (), self.wrappers))
+        self._deliver(EMPTY, target)
+
+    def invoke(self, argv: list[Word], call: Call) -> None:
+        """A program, function or builtin with its words, as far as it is known what it is."""
+        self.budget.spend()
+        name = literal(argv[0])
+        if name is not None and not call.direct and name in self.state.functions:
+            self._function(name, argv, call)
+            return
+        invocation = self.emit(argv, call)
+        if name is None:
+            self.status = None
+            self.print(unknown((invocation, *self._input_sources())))
+            if argv[0].globs and argv[0].known:
+                self.doubt("which program runs depends on the files that its name matches", argv[0].source)
+            return
+        name = name.rpartition("/")[2]
+        outer = self._exported(call)
+        try:
+            if (builtin := BUILTINS.get(name)) and not call.external:
+                self.status = True
+                builtin(self, argv, call)
+                if name in _PRINTING and (len(argv) == 1 or any(each.text.startswith("-p") for each in argv)):
+                    self.print(unknown((invocation,)))
+            elif not start(self, name, argv, call):
+                self._program(name, argv, invocation)
+        finally:
+            if outer is not None:
+                self.state.variables, self.state.exported = outer
+
+    def _exported(self, call: Call) -> tuple[dict[str, Variable], frozenset[str]] | None:
+        """``x=1 program``: only the program sees it."""
+        if not call.environment:
+            return None
+        outer = self.state.variables, self.state.exported
+        self.state.variables = self.state.variables | dict(call.environment)
+        self.state.exported = self.state.exported | {name for name, _ in call.environment}
+        call.environment = ()
+        return outer
+
+    def _input_sources(self) -> tuple[Invocation, ...]:
+        return self.stdin.word.sources if self.stdin.word else ()
+
+    def _program(self, name: str, argv: list[Word], invocation: Invocation) -> None:
+        self.status = True if name in {"echo", "printf", "true"} else False if name == "false" else None
+        sources = merge(self._input_sources(), (invocation,))
+        if name == "echo":
+            self.print(replace(_echo(argv[1:]), sources=merge(concatenate(argv[1:]).sources, (invocation,))))
+            return
+        if name in {"cat", "tee", "pv", "sponge"}:
+            self.print(self._concatenated(name, argv[1:], sources))
+            return
+        args = [literal(each) for each in argv[1:]]
+        given = self.stdin.word
+        text = None if given is None else literal(given)
+        known = None if None in args else known_output(name, [each or "" for each in args], text)
+        self.budget.spend(1 + len(text or "") // 200)
+        self.print(unknown(sources) if known is None else Word((known,) if known else (), "", sources))
+
+    def _concatenated(self, name: str, args: list[Word], sources: tuple[Invocation, ...]) -> Word:
+        paths = [each for each in args if not each.text.startswith("-") or each.text == "-"]
+        if len(paths) < len(args) and any(each.text not in {"-a", "-u", "--"} for each in args if each not in paths):
+            return unknown(sources)
+        if name != "cat":
+            for path in paths:
+                self.write(path, self.stdin.word or unknown(sources), append="-a" in [each.text for each in args])
+            return replace(self.stdin.word or unknown(), sources=sources)
+        parts = [self.stdin.word if each.text == "-" else self.file(each) for each in paths] or [self.stdin.word]
+        whole = concatenate([unknown() if part is None else part for part in parts])
+        return replace(whole, sources=merge(whole.sources, sources))
+
+    def file(self, path: Word) -> Word | None:
+        """What this very command wrote into a file."""
+        text = literal(path)
+        return None if text is None else self.state.files.get(self._path(text))
+
+    def write(self, path: Word, value: Word, *, append: bool) -> None:
+        text = literal(path)
+        if text is not None:
+            before = self.state.files.get(self._path(text), unknown()) if append else EMPTY
+            self.state.files[self._path(text)] = concatenate([before, value])
+
+    def _path(self, text: str) -> str:
+        directory = self.state.directory
+        text = text.removeprefix("./")
+        return text if directory is None or text.startswith("/") else f"{directory.text}/{text}"
+
+    def _function(self, name: str, argv: list[Word], call: Call) -> None:
+        if self._calls.count(name):
+            if self._forked:
+                self.bombs.append(call.source)
+            else:
+                self.doubt("a function calls itself", call.source)
+            self.print(unknown())
+            self.status = None
+            return
+        self._calls.append(name)
+        self.budget.enter()
+        outer, self.state.positional = self.state.positional, argv[1:]
+        environment = self._exported(call)
+        self._locals.append({})
+        bodies = self.state.functions[name]
+        if None in bodies:
+            self.emit(argv, call)
+        runs = [partial(self.run, body) for body in bodies if body is not None]
+        if len(bodies) == 1:
+            runs[0]()
+        else:
+            self._branches(runs, complete=None not in bodies)
+        for local, value in self._locals.pop().items():
+            if value is _ABSENT:
+                self.state.variables.pop(local, None)
+            else:
+                self.state.variables[local] = value
+        if environment is not None:
+            self.state.variables, self.state.exported = environment
+        self.state.positional, self.state.dead = outer, False
+        self.budget.leave()
+        self._calls.pop()
+
+    def make_local(self, name: str) -> None:
+        """A variable of the function that runs: what it held before comes back when the function ends."""
+        if self._locals and name not in self._locals[-1]:
+            self._locals[-1][name] = self.state.variables.get(name, _ABSENT)
+
+    def _declared(self, assignment: Assignment, *, local: bool) -> list[Word]:
+        """``export x={a,b}`` is two assignments, unlike ``x={a,b}``."""
+        if local:
+            self.make_local(assignment.name)
+        if not isinstance(assignment.value, Raw):
+            return [self.assign(assignment)]
+        values = [
+            Raw([], "") if parts is None else Raw(parts, assignment.value.source)
+            for parts in braces(self, assignment.value.parts)
+        ]
+        return [self.assign(replace(assignment, value=value)) for value in values]
+
+    # ── variables and redirections ───────────────────────────────────────────────────────────────────
+
+    def assign(self, assignment: Assignment) -> Word:
+        """Set the variable; the whole as one word, as ``export`` and the like see it."""
+        value = self._value(assignment)
+        name = assignment.name
+        if isinstance(assignment.value, list):
+            self.state.variables[name] = self._array(
+                assignment.value, lookup(self, name) if assignment.append else None
+            )
+        elif assignment.index is not None:
+            array = lookup(self, name)
+            array = dict(array) if isinstance(array, dict) else {}
+            key = array_key(self, array, assignment.index)
+            array[key] = concatenate([array.get(key, EMPTY), value]) if assignment.append else value
+            self.state.variables[name] = array
+        elif assignment.append:
+            before = lookup(self, name)
+            value = concatenate([before if isinstance(before, Word) else EMPTY if before is None else unknown(), value])
+            self.set(name, value)
+        else:
+            self.set(name, value)
+        return concatenate([word(f"{name}="), value], assignment.source)
+
+    def set(self, name: str, value: Word) -> None:
+        """A variable with attributes (integer, lower case, a reference) holds something else than was assigned."""
+        self.state.variables[name] = unknown(value.sources) if f"{name} " in self.state.exported else value
+
+    def _value(self, assignment: Assignment) -> Word:
+        if isinstance(assignment.value, list):
+            return unknown(source=assignment.source)
+        return scalar(self, assignment.value, assigned=True)
+
+    def _array(self, values: list[Raw | Assignment], before: Variable) -> Array:
+        array: Array = dict(before) if isinstance(before, dict) else {}
+        for each in values:
+            if isinstance(each, Assignment) and each.index is not None:
+                array[array_key(self, array, each.index)] = self._value(each)
+            elif isinstance(each, Raw):
+                for value in fields(self, each):
+                    array[str(len(array))] = value
+        return array
+
+    def _redirects(self, redirections: list[Redirection]) -> tuple[tuple[Redirect, ...], Stream | None, Word | None]:
+        """The redirects, standard input if it changes, and where standard output goes if not to where it went."""
+        found, stdin, output = list[Redirect](), None, None
+        copies = 0
+        for each in redirections:
+            if each.operator in {"<<", "<<-"}:
+                body = scalar(self, each.body, assigned=True) if each.body else unknown()
+                stdin = Stream(body) if each.descriptor in {"", "0"} else stdin
+                continue
+            target = scalar(self, each.target)
+            if each.operator == "<<<":
+                stdin = Stream(concatenate([target, word("\n")])) if each.descriptor in {"", "0"} else stdin
+                continue
+            copy = each.operator in {"<&", ">&"} and (
+                not target.known or target.text.rstrip("-").isdigit() or target.text == "-"
+            )
+            if copy:
+                copies += each.descriptor in {"", "1"} and each.operator == ">&"
+                opened = self.state.descriptors.get(target.text)
+                found += [opened] if opened else []
+                output = (
+                    word("&")
+                    if each.descriptor in {"", "1"} and each.operator == ">&" and target.text != "1"
+                    else output
+                )
+                continue
+            operator = "&>" if each.operator == ">&" else each.operator
+            number = int(each.descriptor) if each.descriptor.isdigit() else None
+            found.append(Redirect(operator=operator, target=target, descriptor=number))
+            if operator == "<" and each.descriptor in {"", "0"}:
+                stdin = Stream(self.file(target))
+            elif operator in {">", ">>", ">|", "&>", "&>>"} and each.descriptor in {"", "1"}:
+                output = replace(target, source=operator)
+        if copies > 1 or (copies and len(redirections) > 1):
+            output = None if output is None else replace(output, source="?")
+        return tuple(found), stdin, output
+
+    def _deliver(self, printed: Word, target: Word | None) -> None:
+        if target is None or target.text in _SAME_OUTPUT:
+            self.print(printed)
+        elif target.source == "?":
+            self.print(unknown(printed.sources) if printed.pieces else EMPTY)
+        elif target.text != "&" and target.text not in _NO_OUTPUT:
+            self.write(target, printed, append=">>" in target.source)
+
+
+def _word(raw: Raw | Assignment) -> str | None:
+    return raw.plain if isinstance(raw, Raw) else None
+
+
+def _echo(args: list[Word]) -> Word:
+    texts = [each.text if each.known and not each.globs else "" for each in args]
+    count, newline, escapes = echo_options(texts)
+    glued = concatenate(
+        [*[each for value in args[count:] for each in (word(" "), value)][1:], word("\n" if newline else "")]
+    )
+    if not escapes:
+        return glued
+    text = literal(glued)
+    return unknown(glued.sources) if text is None else word(unescape(text))

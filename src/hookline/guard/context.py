@@ -1,0 +1,223 @@
+"""Where a command is followed: what the shell remembers, what was found so far, and texts that become commands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+
+from hookline.core._dataclass import dataclass
+from hookline.guard.budget import Budget, LimitReached
+from hookline.guard.parse import Parser
+from hookline.guard.reading import UNKNOWN, Doubt, Invocation, Redirect, Word, word
+from hookline.guard.syntax import (
+    Command,
+    Script,
+    Substitution,
+)
+from hookline.guard.values import EMPTY, State, Stream, Variable, concatenate, merge, unknown
+
+_MOST_INVOCATIONS = 800
+_FIRST_HOLE = 0x10FE00
+
+
+@dataclass(slots=True)
+class Call:
+    """One program about to be started, with everything around its words."""
+
+    source: str = ""
+    redirects: tuple[Redirect, ...] = ()
+    environment: tuple[tuple[str, Word], ...] = ()
+    wrappers: tuple[str, ...] = ()
+    more: bool = False
+    #: Functions and aliases are not looked at behind ``command`` or a wrapper.
+    direct: bool = False
+    #: Another program starts it, for whom the shell's own commands do not exist.
+    external: bool = False
+
+
+class Context:
+    """What everybody who follows a command shares: the state, what was found, and what is printed."""
+
+    def __init__(self, budget: Budget, home: str, environment: Mapping[str, str] | None) -> None:
+        self.budget, self.environment = budget, environment
+        #: A variable that the environment lacks is empty; otherwise it is unknown.
+        self.complete = True
+        self._home = home
+        self.state = State()
+        self.invocations = list[Invocation]()
+        self.doubts = list[Doubt]()
+        self.bombs = list[str]()
+        self.stdin = Stream(None)
+        self.upstream = tuple[Invocation, ...]()
+        self.remote = False
+        #: The programs that started this shell.
+        self.wrappers = tuple[str, ...]()
+        #: Whether the last command succeeds; None where only running it would tell.
+        self.status: bool | None = None
+        self._output = list[Word]()
+        self._holes = dict[str, Word]()
+        self._calls = list[str]()
+        self._locals = list[dict[str, Variable]]()
+        self._forked = 0
+        self._files = 63
+
+    # ── what words need ──────────────────────────────────────────────────────────────────────────────
+
+    def home_directory(self) -> str:
+        home = self.state.variables.get("HOME")
+        return self._home if home is None or isinstance(home, dict) else home.text
+
+    def hole(self, value: Word) -> str:
+        """A letter that stands for an unknown value in a text that is read as code."""
+        letter = chr(_FIRST_HOLE + min(len(self._holes), 255))
+        kept = self._holes.get(letter)
+        self._holes[letter] = value if kept is None else unknown(merge(kept.sources, value.sources))
+        return letter
+
+    def fill(self, text: str) -> Word:
+        if not self._holes or not any(letter in self._holes for letter in text):
+            return Word((text,) if text else ())
+        return concatenate([self._holes.get(letter) or word(letter) for letter in text])
+
+    def doubt(self, reason: str, source: str, *, part: bool = False, piped: bool = False, limit: bool = False) -> None:
+        found = Doubt(reason=reason, source=source[:200], part=part, piped=piped, limit=limit)
+        if found not in self.doubts:
+            self.doubts.append(found)
+
+    def captured(self, run: Callable[[], None]) -> Word:
+        """What is printed while ``run`` runs."""
+        outer, self._output = self._output, []
+        try:
+            run()
+            return concatenate(self._output)
+        finally:
+            self._output = outer
+
+    def print(self, value: Word) -> None:
+        if value.pieces:
+            self._output.append(value)
+
+    def apart(self, run: Callable[[], None]) -> None:
+        """As in a subshell: what ``run`` changes is forgotten behind it."""
+        self.budget.spend(3 + len(self.state.variables) // 20)
+        outer, self.state = self.state, self.state.copy()
+        try:
+            run()
+            outer.files = self.state.files
+        finally:
+            self.state = outer
+
+    def substitute(self, script: Script) -> Word:
+        return self.captured(lambda: self.apart(lambda: self.script(script)))
+
+    def process_file(self, part: Substitution) -> Word:
+        """``<(…)`` is the name of a file with the output of the commands in it."""
+        path = f"/dev/fd/{self._files}"
+        self._files -= 1
+        if part.direction == "<":
+            self.state.files[path] = value = self.substitute(part.script)
+            return Word((path,), part.source, value.sources)
+        outer, self.stdin = self.stdin, Stream(None)
+        self.substitute(part.script)
+        self.stdin = outer
+        return Word((path,), part.source)
+
+    # ── texts and scripts ────────────────────────────────────────────────────────────────────────────
+
+    def code(self, value: Word, runner: str) -> None:
+        """A text that ``runner`` reads as commands."""
+        self.budget.enter()
+        text = "".join(piece if isinstance(piece, str) else self._as_text(piece) for piece in value.pieces)
+        if UNKNOWN in value.pieces:
+            known = any(isinstance(piece, str) and piece.strip() for piece in value.pieces)
+            reason = "a text with a part" if known else "a text"
+            self.doubt(
+                f"{runner} runs {reason} that is only known when it runs", value.source or value.text, part=known
+            )
+            if not known:
+                self.print(unknown(value.sources))
+                self.budget.leave()
+                return
+        self.statements(Parser(text.replace("\0", ""), self.budget, self.doubts).statements())
+        self.budget.leave()
+
+    def _as_text(self, piece: object) -> str:
+        return self.hole(unknown()) if piece is UNKNOWN else getattr(piece, "text", "")
+
+    def child_code(self, value: Word, runner: str, call: Call, *, arguments: Sequence[Word] | None = ()) -> None:
+        """A text for a shell of its own: it knows what is exported, and nothing it does comes back."""
+        outer, wrappers = self.state, self.wrappers
+        self.wrappers = (*call.wrappers, runner)
+        self.state = State() if self.remote else outer.child()
+        self.state.positional = None if arguments is None else list(arguments)
+        environment = self.environment
+        self.environment = None if self.remote else environment
+        try:
+            self.code(value, runner)
+        finally:
+            self.state, self.environment, self.wrappers = outer, environment, wrappers
+
+    def statements(self, items: Iterator[tuple[Command, bool]]) -> None:
+        for command, background in items:
+            if background:
+                self._forked += 1
+                self.apart(partial(self.run, command))
+                self._forked -= 1
+                self.status = True
+            else:
+                self.run(command)
+
+    def script(self, script: Script) -> None:
+        self.statements(iter(script.items))
+
+    def run(self, command: Command) -> None:
+        raise NotImplementedError
+
+    def emit(self, argv: list[Word], call: Call) -> Invocation:
+        if len(self.invocations) >= _MOST_INVOCATIONS:
+            raise LimitReached("the command starts too many programs to be read")
+        given = self.stdin.word
+        invocation = Invocation(
+            argv=tuple(argv),
+            redirects=call.redirects,
+            environment=call.environment,
+            stdin=given if given is not None and given.pieces and given.pieces != (UNKNOWN,) else None,
+            upstream=self.upstream,
+            wrappers=call.wrappers,
+            directory=None if self.remote else self.state.directory,
+            more_arguments=call.more,
+            remote=self.remote,
+            source=call.source,
+        )
+        self.invocations.append(invocation)
+        return invocation
+
+    # ── what may happen or not ───────────────────────────────────────────────────────────────────────
+
+    def _maybe(self, goes_on: bool | None, run: Callable[[], None], before: State) -> None:
+        """What may be run or not: it is followed either way, and what it may have changed is unknown behind it."""
+        if goes_on:
+            run()
+            return
+        self.state = before.copy()
+        printed = self.captured(run)
+        after, self.state = self.state, before
+        if goes_on is None:
+            self.state.become(before.copy(), after)
+            self.print(unknown(printed.sources) if printed.pieces else EMPTY)
+
+    def _branches(self, runs: Sequence[Callable[[], None]], *, complete: bool) -> None:
+        before, ends = self.state, list[State]()
+        printed = list[Word]()
+        for run in runs:
+            self.budget.spend(3 + len(before.variables) // 20)
+            self.state = before.copy()
+            printed.append(self.captured(run))
+            ends.append(self.state)
+        self.state = before
+        self.state.become(*ends, *(() if complete and ends else (before.copy(),)))
+        if len(printed) == 1 and complete:
+            self.print(printed[0])
+        elif any(each.pieces for each in printed):
+            self.print(unknown(concatenate(printed).sources))
+        self.status = None
