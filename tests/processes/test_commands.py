@@ -32,8 +32,10 @@ def test_a_program_that_cannot_be_started_is_a_failure_that_says_what_to_do(runn
     assert raw.exit_code is None
 
 
-def test_a_missing_directory_is_named(runner, job):
-    assert "'/no/such/place' does not exist" in runner.run(job("true", cwd="/no/such/place")).error
+def test_a_missing_directory_is_named_and_does_not_stop_a_hook(runner, job):
+    raw = runner.run(job("true", cwd="/no/such/place"))
+    assert (raw.exit_code, raw.error) == (0, "")
+    assert "the working directory /no/such/place does not exist" in " ".join(raw.notes)
 
 
 def test_nothing_to_run_is_a_failure(runner, job):

@@ -168,8 +168,8 @@ def _first_found(
 
 
 def _limited(launch: Launch, job: Job) -> Launch:
-    """Nobody of us is there when its time is up, so the system's ``timeout`` ends it, where there is one."""
-    program = find_program("timeout", os.defpath, ()) if job.spec.timeout is not None else ""
+    """An ``async`` hook has a deadline, and nobody of us is there when its time is up: ``timeout`` ends it."""
+    program = find_program("timeout", os.defpath, ()) if job.spec.mode == "async" else ""
     if not program or not os.access(launch.program, os.X_OK):  # starting it as it is tells what is wrong
         return launch
     argv = ("timeout", "-k", "5", f"{job.spec.timeout:f}", launch.program, *launch.argv[1:])

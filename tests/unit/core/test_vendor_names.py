@@ -23,6 +23,7 @@ EXCEPTIONS = {
         ("memory/layout.py", "memory/project.py", "memory/queue/launch.py", "memory/settings.py", "memory/transcript.py"),
         "lazy-harness's settings: its variable, its default model, and the directory that it names",
     ),
+    **dict.fromkeys(("guard/programs/system.py", "guard/sensitive.py"), "programs and settings that the guard protects"),
     "memory/notes/session_export.py": "fields of lazy-harness's document",
 }  # fmt: skip
 
