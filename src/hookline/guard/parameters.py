@@ -53,6 +53,8 @@ def lookup(shell: Context, name: str) -> Variable:
             return word(shell.home_directory())
         case _ if name in _UNKNOWN_SIGNS:
             return unknown()
+        case _:
+            pass
     if shell.environment is not None and name in shell.environment:
         return word(shell.environment[name])
     if name in _ALWAYS_SET:
@@ -249,6 +251,8 @@ def _transform(shell: Context, part: Parameter, value: Word) -> Word:
                 if found is None
                 else Word((found,) if found else (), "", value.sources + second.sources)
             )
+        case _:
+            pass
     return unknown(value.sources)
 
 
