@@ -108,7 +108,13 @@ class Context:
             self.state = outer
 
     def substitute(self, script: Script) -> Word:
-        return self.captured(lambda: self.apart(lambda: self.script(script)))
+        mark = len(self.invocations)
+        printed = self.captured(lambda: self.apart(lambda: self.script(script)))
+        only = self.invocations[mark:]
+        alone = len(only) == 1 and not only[0].argv and not printed.pieces
+        if alone and [each.operator for each in only[0].redirects] == ["<"]:  # $(<file) is what is in the file
+            return unknown((only[0],))
+        return printed
 
     def process_file(self, part: Substitution) -> Word:
         """``<(…)`` is the name of a file with the output of the commands in it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import assert_never
@@ -143,6 +144,8 @@ class Shell(Commands):
         self._branches(runs, complete=certain or command.otherwise is not None)
 
     def _while(self, loop: While) -> None:
+        if _FOREVER.match(loop.source) and "&" in loop.source and not _says_stop(loop.source):
+            self.bombs.append(loop.source)
         for rounds in range(_MOST_ROUNDS):
             forks, mark = self._forked, len(self.invocations)
             self.script(loop.condition)
@@ -201,7 +204,12 @@ class Shell(Commands):
 
     def _count(self, loop: Count) -> None:
         number(self, loop.header)
+        mark = len(self.invocations)
         self._repeat(lambda: self.script(loop.body))
+        waits = any(each.name in {"wait", "break", "exit"} for each in self.invocations[mark:])
+        forks = any(background for _, background in loop.body.items)
+        if forks and not waits and re.search(r";\s*;", loop.header.source):
+            self.bombs.append(f"for (({loop.header.source}))")
 
     def _case(self, command: Case) -> None:
         scalar(self, command.subject)
@@ -218,6 +226,10 @@ class Shell(Commands):
                 for part in raw.parts:
                     part_value(self, part)
         self.status = None
+
+
+#: Conditions that are always true.
+_FOREVER = re.compile(r"while\s+(\(\(\s*[1-9]\d*\s*\)\)|\[\[\s*[\w'\"]+\s*\]\])\s*;?\s*do\b")
 
 
 def _says_stop(source: str) -> bool:
