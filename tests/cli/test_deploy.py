@@ -174,6 +174,8 @@ for line in sys.stdin:
         hooks = [{"key": f"{path}:{event}:0:0", "currentHash": "sha256:1", "command": all_of[0]["hooks"][0]["command"]}
                  for event, all_of in groups]
         hooks.append({"key": "other", "currentHash": "sha256:2", "command": "./not-ours"})
+        line = "evil; hookline hook --agent codex --event PreToolUse"
+        hooks.append({"key": "/repo/.codex/hooks.json:PreToolUse:0:0", "currentHash": "sha256:3", "command": line})
         print(json.dumps({"id": 2, "result": {"data": [{"hooks": hooks}]}}), flush=True)
 """
 
@@ -192,6 +194,7 @@ def test_codex_is_told_of_an_approval_only_when_asked_to(project):
     assert text.startswith('model = "gpt" # mine\n')
     assert f'[hooks.state."{project.home}/.codex/hooks.json:PreToolUse:0:0"]\ntrusted_hash = "sha256:1"\n' in text
     assert "other" not in text
+    assert "/repo" not in text  # a repository's line that looks like ours
     project.run("deploy", "--agent", "codex", "--approve", PATH=path)
     assert config.read_text() == text
     project.run("undeploy", "--agent", "codex")

@@ -45,7 +45,8 @@ def approve(ledger: apply.Ledger, here: str, home: str) -> list[str]:
     """The keys of what is approved now. Raises ConfigError where it cannot be done: hooks that Codex skips without a
     message are the worst of all."""
     program = shutil.which("codex")
-    states = own_states(program, here, os.environ) if program else []
+    files = _untouched(ledger)
+    states = [one for one in own_states(program, here, os.environ) if one[0].startswith(files)] if program else []
     if not states:
         raise ConfigError("Codex could not be asked about its hooks; open codex, type /hooks and approve them there")
     path = config_file(home, os.environ)
@@ -54,6 +55,14 @@ def approve(ledger: apply.Ledger, here: str, home: str) -> list[str]:
         raise ConfigError(refused)
     apply.deploy(ledger, _plan_approval(path, text, states), agent="codex", scope="user")
     return [key for key, _digest in states]
+
+
+def _untouched(ledger: apply.Ledger) -> tuple[str, ...]:
+    """The beginnings of the keys in files that are as hookline left them. What else looks like an entry of ours may be a
+    repository's, with more in its line."""
+    kept = ledger.all().items()
+    paths = [path for path, one in kept if apply.digest(apply.read(path)[0] or "") == one.digest]
+    return tuple(f"{name}:" for path in paths for name in (path, os.path.realpath(path)))
 
 
 def withdraw(ledger: apply.Ledger, agents: Sequence[str], here: str, home: str) -> None:
