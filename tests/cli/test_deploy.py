@@ -240,8 +240,8 @@ def test_inside_an_agent_nothing_is_approved_again(project):
     hooks = project.home / ".codex/hooks.json"
     hooks.write_text(hooks.read_text().replace('"timeout": 6', '"timeout": 5'))
     again = project.run("deploy", "--agent", "codex", PATH=path, CLAUDECODE="1")
-    assert "approved: " not in again.out
-    assert "It is not approved again" in again.out
+    assert (again.code, again.out) == (1, "")
+    assert codex_states(project, PATH=path) == [("drift", 2)]
 
 
 def test_an_approval_that_cannot_be_written_is_said(project):
