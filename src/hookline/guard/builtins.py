@@ -250,6 +250,8 @@ def _exec(shell: Commands, argv: list[Word], call: Call) -> None:
         shell.invoke(found.rest, _inner(call))
         shell.state.dead = True
         return
+    for closed in shell.closed:
+        shell.state.descriptors.pop(closed or "1", None)
     for each in call.redirects:
         shell.state.descriptors[
             str(each.descriptor if each.descriptor is not None else 0 if each.operator == "<" else 1)

@@ -257,6 +257,7 @@ class Commands(Context):
         """The redirects, standard input if it changes, and where standard output goes if not to where it went."""
         found, stdin, output = list[Redirect](), None, None
         copies = 0
+        self.closed = [each.descriptor for each in redirections if each.target.source == "-"]
         for each in redirections:
             if each.operator in {"<<", "<<-"}:
                 body = scalar(self, each.body, assigned=True) if each.body else unknown()
@@ -272,7 +273,7 @@ class Commands(Context):
             if copy:
                 copies += each.descriptor in {"", "1"} and each.operator == ">&"
                 opened = self.state.descriptors.get(target.text)
-                found += [opened] if opened else []
+                found += [replace(opened, descriptor=self._descriptor(each.descriptor))] if opened else []
                 output = (
                     word("&")
                     if each.descriptor in {"", "1"} and each.operator == ">&" and target.text != "1"
@@ -280,8 +281,7 @@ class Commands(Context):
                 )
                 continue
             operator = "&>" if each.operator == ">&" else each.operator
-            number = int(each.descriptor) if each.descriptor.isdigit() else None
-            found.append(Redirect(operator=operator, target=target, descriptor=number))
+            found.append(Redirect(operator=operator, target=target, descriptor=self._descriptor(each.descriptor)))
             if operator == "<" and each.descriptor in {"", "0"}:
                 stdin = Stream(self.file(target))
             elif operator in {">", ">>", ">|", "&>", "&>>"} and each.descriptor in {"", "1"}:
@@ -289,6 +289,14 @@ class Commands(Context):
         if copies > 1 or (copies and len(redirections) > 1):
             output = None if output is None else replace(output, source="?")
         return tuple(found), stdin, output
+
+    def _descriptor(self, name: str) -> int | None:
+        """``3`` as it is; for ``{name}`` bash takes a free one and sets the variable."""
+        if not name.startswith("{"):
+            return int(name) if name.isdigit() else None
+        number = next(free for free in range(10, 99) if str(free) not in self.state.descriptors)
+        self.state.variables[name.strip("{}")] = word(str(number))
+        return number
 
     def _deliver(self, printed: Word, target: Word | None) -> None:
         if target is None or target.text in _SAME_OUTPUT:

@@ -59,6 +59,8 @@ class Context:
         self._calls = list[str]()
         self._locals = list[dict[str, Variable]]()
         self._forked = 0
+        #: Descriptors that the last redirections closed (``3>&-``).
+        self.closed = list[str]()
         self._files = 63
 
     # ── what words need ──────────────────────────────────────────────────────────────────────────────

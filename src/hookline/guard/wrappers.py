@@ -57,7 +57,7 @@ WRAPPERS: dict[str, Options] = {
         directory="D chdir",
     ),
     "doas": Options(letters="aCu"),
-    "env": Options(letters="uCS", names=_words("unset chdir split-string"), assignments=True, directory="C chdir"),
+    "env": Options(letters="uCSP", names=_words("unset chdir split-string"), assignments=True, directory="C chdir"),
     "timeout": Options(letters="ks", names=_words("kill-after signal"), operands=1),
     "gtimeout": Options(letters="ks", names=_words("kill-after signal"), operands=1),
     "time": Options(letters="fo", names=_words("format output")),
