@@ -6,6 +6,7 @@ differs between dialects is data here and is judged only by ``fold``.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
@@ -290,6 +291,20 @@ DEFAULTED = "default"
 
 #: The event of what a project's file holds besides its hooks: it is approved in the form of a hook that never runs.
 FILE_EVENT = "file"
+
+
+def file_folder(file: str) -> str:
+    """What relative paths in a file start from: its folder, or the one around a folder like ``.claude``."""
+    folder = os.path.dirname(file)
+    return os.path.dirname(folder) if os.path.basename(folder).startswith(".") else folder
+
+
+def anchored_model(name: str, file: str) -> str:
+    """A model's name; the file of a scripted one is looked for from the file that names it, wherever a hook runs."""
+    script = name.removeprefix("script:")
+    if script == name or os.path.isabs(script) or not os.path.isabs(file):
+        return name
+    return f"script:{os.path.join(file_folder(file), script)}"
 
 
 def hook_id(file: str, pointer: str, event: str, ordinal: int = 0) -> str:

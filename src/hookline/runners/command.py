@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from hookline.core._dataclass import replace
 from hookline.core.errors import StateError
-from hookline.core.hook import Command, HookSpec
+from hookline.core.hook import Command, HookSpec, file_folder
 from hookline.core.result import RunResult
 from hookline.runners.base import Job
 from hookline.runners.environ import (
@@ -122,9 +122,7 @@ def _existing(cwd: str, spec: HookSpec) -> tuple[str, tuple[str, ...]]:
     project, or the folder of its file."""
     if not cwd or os.path.isdir(cwd):
         return cwd, ()
-    folder = spec.extra.get("project") or os.path.dirname(spec.origin.file)
-    if os.path.basename(folder).startswith("."):  # .claude/settings.json belongs to the folder around it
-        folder = os.path.dirname(folder)
+    folder = spec.extra.get("project") or file_folder(spec.origin.file)
     folder = folder if os.path.isabs(folder) and os.path.isdir(folder) else "/"
     return folder, (f"the working directory {cwd} does not exist, so it ran in {folder}",)
 
@@ -148,7 +146,7 @@ def _with_standins(path: str, job: Job) -> str:
 def program_places(spec: HookSpec, program: str, cwd: str) -> tuple[str, ...]:
     """Where a relative program is looked for. Never in a subdirectory that the agent happens to work in, where
     anybody could put a file of that name in front of the approved one; nor, for a person's own hook, in a project."""
-    base = spec.action.base if isinstance(spec.action, Command) else ""
+    base = spec.action.base if isinstance(spec.action, Command) else os.path.dirname(spec.origin.file)
     project = spec.extra.get("project", "")
     if not project or not base or "/" not in program:
         return (cwd, base)  # without a slash the place only says what a relative entry of PATH means
