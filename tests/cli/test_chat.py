@@ -85,6 +85,18 @@ def _texts(request: Any) -> list[tuple[str, str]]:
     return found
 
 
+def test_the_guard_refuses_a_call_and_the_model_learns_why(project: Any) -> None:
+    file = project.home / ".config" / "hookline" / "hookline.toml"
+    file.parent.mkdir(parents=True)
+    file.write_text('[guard]\npolicy = "standard"\n')
+    call = {"name": "Bash", "arguments": {"command": "x=rm; $x -rf ~"}}
+    with ModelServer([{"tool": call}, {"text": "I may not."}]) as server:
+        _chat(project, server, "-p", "tidy up", "--permission-mode", "all")
+        told = _texts(server.requests[-1])
+    assert file.exists()
+    assert any("files are deleted" in text for _role, text in told)
+
+
 def test_a_turn_with_a_tool_fires_every_event_in_order_and_reports_them(project: Any) -> None:
     with ModelServer([{"text": "Looking.", "tool": BASH}, {"text": "It says made."}]) as server:
         result = _chat(project, server, "-p", "make it", "--permission-mode", "all")

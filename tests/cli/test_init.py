@@ -92,8 +92,9 @@ def test_watching_refuses_nothing_and_reports(found: Project) -> None:
     assert told["policy"] == "watch"
     assert [row["probe"]["refused"] for row in told["agents"]] == [False] * 3
     assert refusal(found) == ""
+    ask(found, hook_event_name="PermissionRequest")
     report = found.run("guard", "report", "--json").json
-    assert [one["would"] for one in report["commands"]] == ["deny"]
+    assert [(one["would"], one["count"]) for one in report["commands"]] == [("deny", 1)]
     assert "would have refused" in found.run("guard", "report").out
 
 

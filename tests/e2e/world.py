@@ -172,9 +172,9 @@ class World:
         asked = [json.dumps(body, ensure_ascii=False) for body in bodies]
         return Session(last["code"], last["out"], last["err"], asked)
 
-    def log(self) -> list[dict[str, Any]]:
+    def log(self, *words: str) -> list[dict[str, Any]]:
         """What hookline has recorded."""
-        return [json.loads(line) for line in self.hookline("log", "--json").splitlines()]
+        return [json.loads(line) for line in self.hookline("log", "--json", *words).splitlines()]
 
     def outcomes(self) -> dict[str, set[str]]:
         """Hook -> how it ended."""

@@ -75,6 +75,19 @@ def test_a_refused_line_is_not_run_and_the_reason_is_shown(house: House, guest: 
     assert len(refused) == 1
 
 
+def test_the_guard_of_hookline_toml_refuses_a_line(house: House, guest: Open) -> None:
+    file = house.home / ".config" / "hookline" / "hookline.toml"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text('[guard]\npolicy = "standard"\n')
+    kept = house.home / "kept"
+    kept.write_text("x")
+    terminal = guest().ready()
+    terminal.line("r''m -rf $HOME")
+    terminal.shows("files are deleted")
+    terminal.line("touch other").ready()
+    assert (kept.exists(), (house.work / "other").exists()) == (True, True)
+
+
 @pytest.mark.parametrize("surroundings", ["TERM=dumb", "--ignore-signal=PIPE"])
 def test_bash_shows_nothing_of_ours_on_a_poor_terminal_and_under_a_strange_parent(
     house: House, surroundings: str

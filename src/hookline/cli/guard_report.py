@@ -51,15 +51,21 @@ def _read(since: float) -> list[dict[str, Any]]:
         store.close()
     require_readable(store)
     found: dict[tuple[str, str, bool], dict[str, Any]] = {}
-    for row in rows:
-        _count(found, row)
+    judged = [(row, verdict) for row in rows if (verdict := _verdict(row))]
+    calls = {(row.session, verdict.get("reason")) for row, verdict in judged if row.event == "PreToolUse"}
+    for row, verdict in judged:  # an agent that asks for permission asks about the same call again
+        if row.event != "PermissionRequest" or (row.session, verdict.get("reason")) not in calls:
+            _count(found, row, verdict)
     return sorted(found.values(), key=lambda one: -int(one["count"]))
 
 
-def _count(found: dict[tuple[str, str, bool], dict[str, Any]], row: Row) -> None:
-    verdict = row.attributes.get("guard") if isinstance(row.attributes, dict) else None
-    if not isinstance(verdict, dict):
-        return
+def _verdict(row: Row) -> dict[str, Any]:
+    """What the guard found; empty where it had no opinion."""
+    found = row.attributes.get("guard") if isinstance(row.attributes, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def _count(found: dict[tuple[str, str, bool], dict[str, Any]], row: Row, verdict: dict[str, Any]) -> None:
     would, reason = str(verdict.get("would", "")), str(verdict.get("reason", ""))
     enforced = verdict.get("policy") != "watch"
     one = found.setdefault(

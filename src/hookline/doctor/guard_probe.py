@@ -26,7 +26,8 @@ def probe_guard(row: Mapping[str, Any], policy: str, paths: Paths) -> dict[str, 
     entry = next((one for one in find_registrations(row["path"]) if one.event == native), None)
     if row["findings"] or entry is None:
         return _probe(None, next(iter(row["findings"]), f"{_EVENT} is not registered in {row['path']}"))
-    world = World(cwd=os.getcwd(), environ=dict(os.environ), state=paths.state)
+    # As a probe of the doctor, it leaves no daemon running.
+    world = World(cwd=os.getcwd(), environ={"HOOKLINE_DAEMON": "if running", **os.environ}, state=paths.state)
     return _watched(agent, entry, world) if policy == "watch" else _refused(agent, entry, world)
 
 
