@@ -17,8 +17,10 @@ from hookline.guard.syntax import (
     Raw,
     Redirection,
     Simple,
+    Text,
 )
 from hookline.guard.values import EMPTY, Array, Stream, Variable, concatenate, literal, merge, unknown
+from hookline.guard.wrappers import without
 
 _NO_OUTPUT = frozenset({"/dev/null"})
 _SAME_OUTPUT = frozenset({"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"})
@@ -199,16 +201,17 @@ class Commands(Context):
             self._locals[-1][name] = self.state.variables.get(name, _ABSENT)
 
     def _declared(self, assignment: Assignment, *, local: bool) -> list[Word]:
-        """``export x={a,b}`` is two assignments, unlike ``x={a,b}``."""
+        """Braces make ``export x={a,b}`` ordinary words, which are divided."""
+        name, value = assignment.name, assignment.value
         if local:
-            self.make_local(assignment.name)
-        if not isinstance(assignment.value, Raw):
+            self.make_local(name)
+        if not isinstance(value, Raw) or braces(self, value.parts) == [value.parts]:
             return [self.assign(assignment)]
-        values = [
-            Raw([], "") if parts is None else Raw(parts, assignment.value.source)
-            for parts in braces(self, assignment.value.parts)
-        ]
-        return [self.assign(replace(assignment, value=value)) for value in values]
+        words = fields(self, Raw([Text(f"{name}=", quoted=False), *value.parts], assignment.source))
+        for each in words:
+            if each.prefix.startswith(f"{name}="):
+                self.set(name, without(each, len(name) + 1))
+        return words
 
     # ── variables and redirections ───────────────────────────────────────────────────────────────────
 
@@ -249,7 +252,7 @@ class Commands(Context):
             if isinstance(each, Assignment) and each.index is not None:
                 array[array_key(self, array, each.index)] = self._value(each)
             elif isinstance(each, Raw):
-                for value in fields(self, each):
+                for value in fields(self, each, like=False):
                     array[str(len(array))] = value
         return array
 
@@ -263,10 +266,11 @@ class Commands(Context):
                 body = scalar(self, each.body, assigned=True) if each.body else unknown()
                 stdin = Stream(body) if each.descriptor in {"", "0"} else stdin
                 continue
-            target = scalar(self, each.target)
             if each.operator == "<<<":
-                stdin = Stream(concatenate([target, word("\n")])) if each.descriptor in {"", "0"} else stdin
+                text = scalar(self, each.target, assigned=True)
+                stdin = Stream(concatenate([text, word("\n")])) if each.descriptor in {"", "0"} else stdin
                 continue
+            target = scalar(self, each.target)
             copy = each.operator in {"<&", ">&"} and (
                 not target.known or target.text.rstrip("-").isdigit() or target.text == "-"
             )

@@ -21,11 +21,10 @@ _HOLE = re.compile(r"[\U0010fe00-\U0010feff]")
 _SEQUENCE = re.compile(r"(-?\d+|[A-Za-z])\.\.(-?\d+|[A-Za-z])(?:\.\.(-?\d+))?", re.ASCII)
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _ASSIGNED = re.compile(r"[A-Za-z_]\w*=", re.ASCII)
-_TILDE = re.compile(r"~[^/:]*")
 _MOST_WORDS = 300
 
 
-def fields(shell: Context, raw: Raw) -> list[Word]:
+def fields(shell: Context, raw: Raw, *, like: bool = True) -> list[Word]:
     """The arguments that a word becomes: none, one or many."""
     plain = raw.plain
     if plain is not None and not _SPECIAL.search(plain):
@@ -35,7 +34,7 @@ def fields(shell: Context, raw: Raw) -> list[Word]:
         if parts is None:
             found.append(unknown(source=raw.source))
         else:
-            found += _Fields(shell, raw.source).expand(parts)
+            found += _Fields(shell, raw.source).expand(parts, like=like and parts is raw.parts)
     return found
 
 
@@ -111,8 +110,8 @@ class _Fields:
         self._sources = tuple["Invocation", ...]()
         self._begun = False
 
-    def expand(self, parts: list[Part]) -> list[Word]:
-        for part in _tilde(self._shell, parts):
+    def expand(self, parts: list[Part], *, like: bool = False) -> list[Word]:
+        for part in _tilde(self._shell, parts, like=like):
             value = part_value(self._shell, part)
             quoted = part.quoted
             if isinstance(value, list):
@@ -173,23 +172,38 @@ class _Fields:
                     self._begun = True
 
 
-def _tilde(shell: Context, parts: list[Part], *, assigned: bool = False) -> list[Part]:
-    """``~`` at the start; behind ``=`` and ``:`` as well in what is, or looks like, an assignment."""
-    first = parts[0] if parts else None
-    if not isinstance(first, Text) or first.quoted or "~" not in first.text:
+def _tilde(shell: Context, parts: list[Part], *, assigned: bool = False, like: bool = True) -> list[Part]:
+    """``~`` at the start; behind ``=`` and ``:`` as well in what is, or looks ``like``, an assignment."""
+    if not any(isinstance(part, Text) and not part.quoted and "~" in part.text for part in parts):
         return parts
-    like = _ASSIGNED.match(first.text)
-    head = like[0] if like and not assigned else ""
-    texts = re.split("(?<=:)", first.text[len(head) :]) if head or assigned else [first.text]
-    found: list[Part] = [Text(head, quoted=False)] if head else []
-    for place, text in enumerate(texts):
-        name, sign = (_TILDE.match(text) or ("", ""))[0], text.startswith("~")
-        if not sign or (name == text and place == len(texts) - 1 and len(parts) > 1):
-            found.append(Text(text, quoted=False))
-        else:
-            home = {"~": shell.home_directory(), "~root": "/root"}.get(name) or shell.hole(unknown())
-            found += [Text(home, quoted=True), Text(text[len(name) :], quoted=False)]
-    return found + parts[1:]
+    first = parts[0]
+    posix = bool(shell.wrappers) and shell.wrappers[-1] in {"sh", "dash", "ash"}
+    looks = _ASSIGNED.match(first.text) if like and not posix and isinstance(first, Text) and not first.quoted else None
+    found = list[Part]()
+    for place, part in enumerate(parts):
+        if not isinstance(part, Text) or part.quoted or not (place == 0 or assigned or looks):
+            found.append(part)
+            continue
+        head = looks.end() if looks and place == 0 and not assigned else 0
+        texts = re.split("(?<=:)", part.text[head:]) if assigned or looks else [part.text]
+        found += [Text(part.text[:head], quoted=False)] if head else []
+        for number_, text in enumerate(texts):
+            starts = number_ > 0 or place == 0
+            ends = number_ == len(texts) - 1 and place < len(parts) - 1
+            found += _home(shell, text, ends=ends) if starts and text.startswith("~") else [Text(text, quoted=False)]
+    return found
+
+
+def _home(shell: Context, text: str, *, ends: bool) -> list[Part]:
+    name = text.removesuffix(":").partition("/")[0]
+    rest = text[len(name) :]
+    if name.startswith("~:"):
+        # Outside of assignments bash expands this as well, and what follows it sometimes not at all.
+        return [Text(shell.hole(unknown()), quoted=False)]
+    if ends and not rest:
+        return [Text(text, quoted=False)]
+    home = {"~": shell.home_directory(), "~root": "/root"}.get(name) or shell.hole(unknown())
+    return [Text(home, quoted=True), Text(rest, quoted=False)]
 
 
 # ── braces ───────────────────────────────────────────────────────────────────────────────────────────
@@ -218,7 +232,7 @@ def _parts(atoms: list[str | Part]) -> list[Part]:
         last = found[-1] if found else None
         if not isinstance(atom, str):
             found.append(atom)
-        elif isinstance(last, Parameter) and last.bare and _NAME.fullmatch(last.name + atom):
+        elif isinstance(last, Parameter) and last.bare and not last.quoted and _NAME.fullmatch(last.name + atom):
             found[-1] = Parameter(last.name + atom, last.quoted, bare=True)
         elif isinstance(last, Text) and not last.quoted:
             found[-1] = Text(last.text + atom, quoted=False)

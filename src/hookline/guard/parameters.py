@@ -92,6 +92,7 @@ def expand_parameter(shell: Context, part: Parameter) -> Word | list[Word]:
         target = _single(shell, name, index)
         text = None if target is None else literal(target)
         if part.operator in {"*", "@"} or text is None or not (found := re.fullmatch(r"(\w+)(?:\[(.*)\])?", text)):
+            shell.doubt("an indirect expansion cannot be followed", f"${{!{name}}}", part=True)
             return unknown()
         name, index = found[1], found[2]
     value = _single(shell, name, index)
@@ -199,7 +200,10 @@ def _default(
     missing = value is None or (empty_counts and not value.pieces) or (elsewhere and name not in _ALWAYS_SET)
     given = whole if whole is not None else value if value is not None else EMPTY
     if kind == "+":
-        return EMPTY if missing and not elsewhere else _argument(shell, part)
+        if value is not None and not value.known and not value.prefix:
+            _argument(shell, part)
+            return unknown(value.sources)
+        return EMPTY if missing else _argument(shell, part)
     if not missing:
         return given
     if kind == "?":

@@ -67,6 +67,8 @@ class Parser(Scanner):
             background = self._at("&") and not self._at("&&")
             if background or (self._at(";") and not _PUNCTUATION.match(self.text, self.pos)):
                 self.pos += 1
+            elif self.pos < self.end and not self._at("\n") and self._peek() not in stops:
+                self.fail("bash cannot read this")
             held.append((chain, background))
             self._blanks()
             # The text of a heredoc stands behind the line: what is on the line waits for it.
@@ -387,7 +389,9 @@ class Parser(Scanner):
 
     def _coprocess(self) -> Command:
         self._blanks()
-        name = re.compile(r"[A-Za-z_]\w*[ \t]+(?=[{(]|(?:if|while|until|for|case|select)\b)").match(self.text, self.pos)
+        name = re.compile(r"[A-Za-z_]\w*[ \t]+(?=\{[ \t\n]|\(|(?:if|while|until|for|case|select)\b)").match(
+            self.text, self.pos
+        )
         if name and _KEYWORD.match(self.text, self.pos) is None:
             self.pos = name.end()
         return Coprocess(self._command() or Simple([], [], [], ""))

@@ -54,6 +54,7 @@ class Scanner:
     def __init__(self, text: str, budget: Budget, doubts: list[Doubt]) -> None:
         self.text, self.end, self.pos = text, len(text), 0
         self.budget, self.doubts = budget, doubts
+        self._in_braces = 0
 
     def script_until(self, stop: str) -> Script:
         """The commands up to ``stop``, which is consumed."""
@@ -143,7 +144,7 @@ class Scanner:
 
     def until(self, stops: str, *, quoted: bool, single: bool = False) -> Raw:
         """Parts up to an unquoted character of ``stops``, which is left there. ``single``: ``'`` quotes here."""
-        plain = _plain_until(stops, single or not quoted)
+        plain = _plain_until(stops, single or not quoted or "}" in stops)
         start, parts = self.pos, list[Part]()
         while self.pos < self.end:
             self.budget.spend()
@@ -160,6 +161,11 @@ class Scanner:
                     self.pos += 1
             elif letter == '"':
                 self._inner_double(parts, stops)
+            elif letter == "'":
+                self._inner_single(parts)
+            elif letter in "<>":
+                parts.append(Text(letter, quoted=True))
+                self.pos += 1
             elif letter == "\\":
                 self._quoted_escape(parts, stops)
             elif letter == "$":
@@ -174,6 +180,14 @@ class Scanner:
             self._double(parts)
         else:
             parts.append(Text('"', quoted=True))
+            self.pos += 1
+
+    def _inner_single(self, parts: list[Part]) -> None:
+        """``'`` inside ``"${x:-…}"`` is a letter, but a brace between two of them does not end the expansion."""
+        parts.append(Text("'", quoted=True))
+        self.pos += 1
+        if self.text.find("'", self.pos) >= 0:
+            parts += [*self.until("'", quoted=True).parts, Text("'", quoted=True)]
             self.pos += 1
 
     def _quoted_escape(self, parts: list[Part], stops: str) -> None:
@@ -223,7 +237,10 @@ class Scanner:
         elif following == "'" and not quoted:
             found = _ANSI_END.match(self.text, start + 2)
             close = found.end() if found else self.end
-            parts.append(Text(ansi(self.text[start + 2 : close]), quoted=True))
+            text = ansi(self.text[start + 2 : close])
+            # Inside ``"$(… ${x:-$'a b'})"`` bash forgets these quotes, elsewhere it does not.
+            odd = self._in_braces and any(letter in text for letter in " \t\n")
+            parts.append(Parameter("", quoted, operator="bad") if odd else Text(text, quoted=True))
             if close >= self.end:
                 self.fail("a quote is not closed", start)
             self.pos = min(close + 1, self.end)
@@ -337,6 +354,7 @@ class Scanner:
     def _arguments(self, part: Parameter, *, quoted: bool) -> None:
         single = part.operator[0] in "#%/^,"
         self.budget.enter()
+        self._in_braces += 1
         stops = {"/": "/}", ":": ":}"}.get(
             part.operator[0] if len(part.operator) == 1 or part.operator[0] == "/" else "", "}"
         )
@@ -345,6 +363,7 @@ class Scanner:
         if stops != "}" and self.text.startswith(stops[0], self.pos):
             self.pos += 1
             part.second = self.until("}", quoted=quoted, single=single)
+        self._in_braces -= 1
         self.budget.leave()
 
 

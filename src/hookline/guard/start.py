@@ -34,6 +34,7 @@ _SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "ksh93", "mksh", "ash",
 _SHELL_OPTIONS = Options(letters="OoC", names=("rcfile", "init-file", "init-command", "command"))
 _SHELL_FLAGS = re.compile(r"[-+][A-Za-z]+")
 _XARGS_WORDS = re.compile(r"\"([^\"\n]*)\"|'([^'\n]*)'|\\(.)|([^\s\"'\\]+)", re.DOTALL)
+_LINES = re.compile(r"(?:[^\n\\'\"]|\\.|'[^'\n]*'|\"[^\"\n]*\"|['\"\\])+", re.DOTALL)
 _ESCAPES = re.compile(r"\"([^\"]*)\"|'([^']*)'|\\(.?)", re.DOTALL)
 _FIND_RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 
@@ -225,13 +226,8 @@ def _xargs(shell: Commands, name: str, argv: list[Word], call: Call) -> bool:
     sources = shell.stdin.word.sources if shell.stdin.word else ()
     shell.stdin = Stream(EMPTY)
     if mark:
-        values = (
-            [_ESCAPES.sub(r"\1\2\3", line.lstrip(" \t")) for line in given.splitlines() if line.strip(" \t")][:20]
-            if given is not None
-            else [None]
-        )
-        for each in values:
-            filled = unknown(sources) if each is None else Word((each,) if each else (), each, sources)
+        lines = None if given is None else [each for each in map(_unquoted, _LINES.findall(given)) if each]
+        for filled in [unknown(sources)] if lines is None else _few([Word((each,), each, sources) for each in lines]):
             _hand_on(shell, name, [_filled(one, mark, filled) for one in rest], call)
         return True
     if given is None:
@@ -243,6 +239,15 @@ def _xargs(shell: Commands, name: str, argv: list[Word], call: Call) -> bool:
         more = [Word((each,) if each else (), each, sources) for each in arguments[at : at + step]]
         _hand_on(shell, name, rest + more, call)
     return True
+
+
+def _unquoted(line: str) -> str:
+    return _ESCAPES.sub(r"\1\2\3", line.lstrip(" \t"))
+
+
+def _few(values: list[Word]) -> list[Word]:
+    """Enough to follow one by one; of the others, that they are unknown."""
+    return values if len(values) <= 20 else [*values[:20], unknown(values[20].sources)]
 
 
 def _divided(given: str, found: Parsed) -> list[str]:
@@ -282,13 +287,13 @@ def _parallel(shell: Commands, name: str, argv: list[Word], call: Call) -> bool:
     given = rest[marks[0] + 1 :] if marks and rest[marks[0]].text == ":::" and len(marks) == 1 else [unknown()]
     if not command:
         texts = given if marks else [shell.stdin.word or unknown()]
-        for each in texts[:20]:
+        for each in _few(texts):
             shell.child_code(each, name, call)
         return True
     if not marks and shell.stdin.word and (lines := literal(shell.stdin.word)) is not None:
         given = [Word((line,), line, shell.stdin.word.sources) for line in lines.splitlines()]
     template = _joined(command)
-    for each in given[:20]:
+    for each in _few(given):
         filled = _filled(template, "{}", each)
         filled = (
             filled if filled.pieces != template.pieces else concatenate([template, word(" "), each], template.source)
