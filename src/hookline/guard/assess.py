@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Iterator
 
 from hookline.core._dataclass import replace
-from hookline.guard.call import Call, Scene
+from hookline.guard.call import ProgramCall, Scene
 from hookline.guard.effects import Effect, Harm
 from hookline.guard.flows import flow_effects
-from hookline.guard.pattern import Pattern
+from hookline.guard.pattern import LazyPattern
 from hookline.guard.programs import HANDLERS
 from hookline.guard.read_only import programs_read
 from hookline.guard.reading import Invocation, Reading
@@ -18,7 +18,7 @@ from hookline.guard.reading import Invocation, Reading
 _MOST = 400
 _MOST_WORDS = 2_000
 #: A loop that waits for what it started is no bomb.
-_WAITS = Pattern(r"(?<!\()\bwait\b")
+_WAITS = LazyPattern(r"(?<!\()\bwait\b")
 _GAINS = frozenset({"sudo", "doas", "run0"})
 
 
@@ -41,7 +41,7 @@ def _effects(reading: Reading, scene: Scene) -> Iterator[Effect]:
     if len(known) < len(reading.invocations):
         yield Effect(kind="unknown", harm="high", why="it has more programs or words than are judged")
     for one in known:
-        yield from _one(Call(invocation=one, scene=scene))
+        yield from _one(ProgramCall(invocation=one, scene=scene))
     yield from flow_effects(known, scene)
 
 
@@ -63,7 +63,7 @@ def _gentle(reading: Reading, scene: Scene, effects: Iterable[Effect]) -> Iterat
         yield replace(effect, harm="low") if reads and effect.kind == "privilege" else effect
 
 
-def _one(call: Call) -> Iterator[Effect]:
+def _one(call: ProgramCall) -> Iterator[Effect]:
     for redirect in call.invocation.redirects:
         if redirect.operator != "<":
             yield from call.write(redirect.target, append=redirect.operator.endswith(">>"))
@@ -84,7 +84,7 @@ def _family(name: str) -> str:
     return "mkfs" if name.startswith("mkfs.") else re.sub(r"[\d.]+$", "", name)
 
 
-def _nameless(call: Call) -> Iterator[Effect]:
+def _nameless(call: ProgramCall) -> Iterator[Effect]:
     """A program whose name is not known. What it would be as ``rm`` decides how much that matters."""
     places = [call.place(word) for word in call.words if word.known]
     grave = any(place.whole and place.name in {"root", "home", "system"} for place in places)

@@ -7,8 +7,8 @@ from typing import TypeAlias
 
 from hookline.core._dataclass import dataclass, replace
 from hookline.guard.effects import Effect, Harm
-from hookline.guard.options import Options, parse_options
-from hookline.guard.paths import UNKNOWN_PLACE, Place, Places, absolute, locate
+from hookline.guard.options import GivenOptions, parse_options
+from hookline.guard.paths import UNKNOWN_PLACE, KnownPlaces, Place, absolute, locate
 from hookline.guard.reading import Invocation, Reading, Word
 from hookline.guard.sensitive import secret_harm, write_kind
 
@@ -20,14 +20,14 @@ _DEEPEST = 6
 class Scene:
     """Where a command runs, and how a command inside it is read and judged."""
 
-    places: Places
+    places: KnownPlaces
     read: Callable[[str], Reading]
     assess: Callable[[Reading, Scene], Iterable[Effect]]
     depth: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class ProgramCall:
     """An invocation in its scene: what every table of programs works on."""
 
     invocation: Invocation
@@ -49,7 +49,7 @@ class Call:
     def texts(self) -> tuple[str, ...]:
         return tuple(word.text for word in self.words)
 
-    def options(self, specification: str = "", *, until_operand: bool = False, dashes: int = 2) -> Options:
+    def options(self, specification: str = "", *, until_operand: bool = False, dashes: int = 2) -> GivenOptions:
         return parse_options(self.words, specification, until_operand=until_operand, dashes=dashes)
 
     @property
@@ -120,4 +120,4 @@ class Call:
             yield self.effect("secret", harm, text, where=place.name if place else "", why="it holds credentials")
 
 
-Handler: TypeAlias = Callable[[Call], Iterable[Effect]]
+Handler: TypeAlias = Callable[[ProgramCall], Iterable[Effect]]

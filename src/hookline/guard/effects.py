@@ -56,7 +56,3 @@ class Effect:
     why: str = ""
     cause: str = ""
     safer: str = ""
-
-
-def at_least(effect: Effect, harm: Harm) -> bool:
-    return HARMS.index(effect.harm) >= HARMS.index(harm)

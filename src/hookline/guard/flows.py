@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from hookline.guard.call import Call, Scene
+from hookline.guard.call import ProgramCall, Scene
 from hookline.guard.effects import Effect
 from hookline.guard.paths import absolute
-from hookline.guard.pattern import Pattern, words
+from hookline.guard.pattern import LazyPattern, words
 from hookline.guard.programs.files import sources_and_target
 from hookline.guard.programs.interpreters import CodeSource, code_source
 from hookline.guard.programs.network import Traffic, is_network, traffic
@@ -34,12 +34,12 @@ _DIGEST: Final = words(
 _NO_READERS: Final = words(
     "ls stat rm rmdir unlink chmod chown chgrp touch echo printf mkdir test [ [[ cd pushd popd export unset set alias type which command hash basename dirname realpath readlink find fd mv ln git tee kill source_ : true false ssh ssh-add ssh-keygen ssh-copy-id docker podman docker-compose kubectl helm terraform du df file mkfifo mktemp install_ truncate shred local declare typeset readonly return exit shift trap umask ulimit wait xattr getfacl setfacl lsattr chattr rename for case if while until sftp age-keygen rsync_ scp_ npm yarn pnpm pip cargo make"
 )
-_READ_OPTIONS: Final = Pattern(
+_READ_OPTIONS: Final = LazyPattern(
     r"^(-i|--env-file|--identity|--key|--cert|--cacert|--netrc-file|--kubeconfig|-E|--private-key)(=|$)"
 )
 _DECODERS: Final = (
-    ("base64 gbase64 base32 basenc", Pattern(r"-\w*[dD]\w*$|--decode$|--d\w*$")), ("xxd", Pattern(r"-\w*r\w*$|-revert$")), ("openssl", Pattern(r"-d$|-A$")),
-    ("uudecode gunzip zcat bzcat xzcat unxz bunzip2 zstdcat gpg qprint", None), ("gzip xz bzip2 zstd", Pattern(r"-\w*d\w*$|--decompress$|--uncompress$")), ("rev tac", None),
+    ("base64 gbase64 base32 basenc", LazyPattern(r"-\w*[dD]\w*$|--decode$|--d\w*$")), ("xxd", LazyPattern(r"-\w*r\w*$|-revert$")), ("openssl", LazyPattern(r"-d$|-A$")),
+    ("uudecode gunzip zcat bzcat xzcat unxz bunzip2 zstdcat gpg qprint", None), ("gzip xz bzip2 zstd", LazyPattern(r"-\w*d\w*$|--decompress$|--uncompress$")), ("rev tac", None),
 )  # fmt: skip
 
 
@@ -57,7 +57,7 @@ class _Flow:
 
     def visit(self, invocations: Iterable[Invocation]) -> Iterator[Effect]:
         for one in invocations:
-            call = Call(invocation=one, scene=self._scene)
+            call = ProgramCall(invocation=one, scene=self._scene)
             incoming = self._input(call)
             sent = traffic(call)
             yield from self._run(call, incoming)
@@ -69,11 +69,11 @@ class _Flow:
 
     # ── labels ──
 
-    def _path(self, call: Call, word: Word) -> str:
+    def _path(self, call: ProgramCall, word: Word) -> str:
         path = absolute(word.text.removeprefix("file://"), self._scene.places, call.directory or "/")
         return self._scene.places.resolve(path)
 
-    def _file(self, call: Call, word: Word) -> _Labels:
+    def _file(self, call: ProgramCall, word: Word) -> _Labels:
         """What is in a file: what this command put there, or what its name tells."""
         if word.prefix.startswith(("/dev/tcp/", "/dev/udp/")):
             return _NETWORK
@@ -86,7 +86,7 @@ class _Flow:
                 labels |= known
         return labels | (_SECRET if secret_harm(path) or secret_harm(word.text) else _NOTHING)
 
-    def _sent_file(self, call: Call, word: Word) -> _Labels:
+    def _sent_file(self, call: ProgramCall, word: Word) -> _Labels:
         """As ``_file``; a directory that by its name holds keys counts, because all of it goes."""
         folder = holds_secrets(self._path(call, word)) or holds_secrets(word.text)
         return self._file(call, word) | (_SECRET if folder else _NOTHING)
@@ -97,17 +97,17 @@ class _Flow:
     def _of(self, one: Invocation) -> _Labels:
         known = self._outputs.get(id(one))
         if known is None:
-            call = Call(invocation=one, scene=self._scene)
+            call = ProgramCall(invocation=one, scene=self._scene)
             self._outputs[id(one)] = _NOTHING  # a loop of sources ends here
             incoming = self._input(call)
             known = self._outputs[id(one)] = self._output(call, traffic(call), incoming)
         return known
 
-    def _input(self, call: Call) -> _Labels:
+    def _input(self, call: ProgramCall) -> _Labels:
         one = call.invocation
         labels = _NOTHING
         for before in one.upstream:
-            inner = Call(invocation=before, scene=self._scene)
+            inner = ProgramCall(invocation=before, scene=self._scene)
             labels = self._output(
                 inner,
                 traffic(inner),
@@ -117,14 +117,14 @@ class _Flow:
             labels |= self._word(one.stdin)
         return labels | self._redirects(call)
 
-    def _redirects(self, call: Call) -> _Labels:
+    def _redirects(self, call: ProgramCall) -> _Labels:
         labels = _NOTHING
         for redirect in call.invocation.redirects:
             if redirect.operator in {"<", "<>"}:
                 labels |= self._file(call, redirect.target)
         return labels
 
-    def _output(self, call: Call, sent: Traffic, incoming: _Labels) -> _Labels:
+    def _output(self, call: ProgramCall, sent: Traffic, incoming: _Labels) -> _Labels:
         if sent.prints:
             return _NETWORK
         name, texts = call.name, call.texts
@@ -150,7 +150,7 @@ class _Flow:
 
     # ── effects ──
 
-    def _run(self, call: Call, incoming: _Labels) -> Iterator[Effect]:
+    def _run(self, call: ProgramCall, incoming: _Labels) -> Iterator[Effect]:
         source = code_source(call.invocation)
         labels = (
             self._files.get(self._path(call, call.invocation.argv[0]), _NOTHING)
@@ -180,7 +180,7 @@ class _Flow:
                 safer="save it to a file, read it, then run it",
             )
 
-    def _reverse(self, call: Call) -> Iterator[Effect]:
+    def _reverse(self, call: ProgramCall) -> Iterator[Effect]:
         """A shell that listens to, or speaks to, another machine."""
         for redirect in call.invocation.redirects:
             if redirect.operator != "<" and redirect.target.prefix.startswith(("/dev/tcp/", "/dev/udp/")):
@@ -192,7 +192,7 @@ class _Flow:
                     why="another machine gets a shell here",
                 )
 
-    def _unreadable(self, call: Call) -> bool:
+    def _unreadable(self, call: ProgramCall) -> bool:
         """Another program prints the code, and it is none whose output is a local file, an encoding or its own version."""
         one = call.invocation
         return (
@@ -202,7 +202,7 @@ class _Flow:
             and not is_network(one.upstream[-1].name)
         )
 
-    def _code(self, call: Call, source: CodeSource, incoming: _Labels) -> _Labels:
+    def _code(self, call: ProgramCall, source: CodeSource, incoming: _Labels) -> _Labels:
         labels = incoming if source.stdin else _NOTHING
         for word in source.code:
             labels |= self._word(word)
@@ -212,7 +212,7 @@ class _Flow:
             labels |= self._file(call, source.script) - _SECRET
         return labels
 
-    def _send(self, call: Call, sent: Traffic, incoming: _Labels) -> Iterator[Effect]:
+    def _send(self, call: ProgramCall, sent: Traffic, incoming: _Labels) -> Iterator[Effect]:
         labels = incoming if sent.stdin else _NOTHING
         for word in sent.files:
             labels |= self._sent_file(call, word)
@@ -246,7 +246,7 @@ class _Flow:
         elif sent.files or (sent.stdin and call.invocation.upstream):
             yield call.effect("send", "low", address, where="network")
 
-    def _read(self, call: Call) -> Iterator[Effect]:
+    def _read(self, call: ProgramCall) -> Iterator[Effect]:
         """Secrets that a program reads; where a file only moved, by its new name."""
         if call.name in _NO_READERS or not call.name:
             yield from self._redirected(call)
@@ -261,12 +261,12 @@ class _Flow:
             before = word.text
         yield from self._redirected(call)
 
-    def _redirected(self, call: Call) -> Iterator[Effect]:
+    def _redirected(self, call: ProgramCall) -> Iterator[Effect]:
         for redirect in call.invocation.redirects:
             if redirect.operator in {"<", "<>"}:
                 yield from self._secret(call, redirect.target)
 
-    def _secret(self, call: Call, word: Word) -> Iterator[Effect]:
+    def _secret(self, call: ProgramCall, word: Word) -> Iterator[Effect]:
         found = list(call.read(word))
         yield from found
         if not found and word.known and self._files.get(self._path(call, word), _NOTHING) & _SECRET:
@@ -274,7 +274,7 @@ class _Flow:
 
     # ── what is kept for later programs ──
 
-    def _keep(self, call: Call, sent: Traffic, incoming: _Labels, outgoing: _Labels) -> None:
+    def _keep(self, call: ProgramCall, sent: Traffic, incoming: _Labels, outgoing: _Labels) -> None:
         for redirect in call.invocation.redirects:
             if redirect.operator.startswith((">", "&>")):
                 secret = secret_harm(self._path(call, redirect.target))
@@ -293,12 +293,12 @@ class _Flow:
         else:
             self._written(call, outgoing)
 
-    def _mark(self, call: Call, word: Word, labels: _Labels) -> None:
+    def _mark(self, call: ProgramCall, word: Word, labels: _Labels) -> None:
         if labels and word.known and not word.prefix.startswith("/dev/null"):
             path = self._path(call, word)
             self._files[path] = self._files.get(path, _NOTHING) | labels
 
-    def _copied(self, call: Call) -> None:
+    def _copied(self, call: ProgramCall) -> None:
         options = call.options("t:,target-directory: S: m: o: g: e: i: P:")
         sources, target = sources_and_target(options)
         if target is None:
@@ -312,7 +312,7 @@ class _Flow:
             if call.name == "mv":
                 self._files.pop(self._path(call, word), None)
 
-    def _written(self, call: Call, outgoing: _Labels) -> None:
+    def _written(self, call: ProgramCall, outgoing: _Labels) -> None:
         """Files that a program writes beside its standard output: archives, ``-o``, ``of=``, packed copies."""
         texts = call.texts
         for index, word in enumerate(call.words):
@@ -355,7 +355,7 @@ class _Flow:
                     self._file(call, word) if not word.prefix.startswith("-") else _NOTHING,
                 )
 
-    def _input_file(self, call: Call) -> _Labels:
+    def _input_file(self, call: ProgramCall) -> _Labels:
         return _NOTHING.union(
             *(self._file(call, Word((text[3:],), text)) for text in call.texts if text.startswith("if=")), _NOTHING
         )

@@ -1,4 +1,4 @@
-"""Code in other languages, as far as its calls show what it does: Python by its syntax tree, others by a scan."""
+"""Code in other languages, as far as its calls show what it does: Python by its syntax tree, others by a _scan."""
 
 from __future__ import annotations
 
@@ -6,30 +6,30 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from hookline.guard.call import Call
+from hookline.guard.call import ProgramCall
 from hookline.guard.effects import Effect
-from hookline.guard.pattern import Pattern
+from hookline.guard.pattern import LazyPattern
 from hookline.guard.programs.files import deletion, moving, permission_change
 from hookline.guard.reading import Word
 
 _LONGEST = 20_000
 
 
-def language_effects(call: Call, language: str, code: str) -> Iterator[Effect]:
+def language_effects(call: ProgramCall, language: str, code: str) -> Iterator[Effect]:
     if len(code) > _LONGEST:
         yield call.effect("unknown", "medium", why="the code is too long to be read")
     elif language == "python":
         from hookline.guard.python_code import python_effects
 
         found = python_effects(call, code)
-        yield from scan(call, code) if found is None else found
+        yield from _scan(call, code) if found is None else found
     else:
-        yield from scan(call, code)
+        yield from _scan(call, code)
 
 
 _QUOTED = r"""\(?\s*(["'`])((?:\\.|(?!\1).)*)\1"""
 _SCANS: Final = tuple(
-    (Pattern(pattern, re.DOTALL), action)
+    (LazyPattern(pattern, re.DOTALL), action)
     for pattern, action in (
         (
             r"\b(?:rmSync|rmdirSync|rm|rmdir|rimraf|rm_rf|rm_r|remove_tree|rmtree|remove_dir_all|removeSync|remove_entry|FileUtils\.rm\w*|deltree)"
@@ -60,18 +60,18 @@ _SCANS: Final = tuple(
         ),
     )
 )
-_BACKTICKS = Pattern(r"`([^`]+)`")
-_FETCHES = Pattern(
+_BACKTICKS = LazyPattern(r"`([^`]+)`")
+_FETCHES = LazyPattern(
     r"(?i)\b(eval|exec|iex|invoke-expression|new Function|loadstring|load)\b.*(fetch|https?://|atob|base64|downloadstring|invoke-webrequest|iwr|curl|unpack)|(downloadstring|iwr|irm|invoke-webrequest).*\|\s*(iex|invoke-expression)",
     re.DOTALL,
 )
-_POWERSHELL = Pattern(
+_POWERSHELL = LazyPattern(
     r"(?i)\b(remove-item|ri|del|rd|rmdir|erase)\b(?=.*-(r|recurse)\b|.*-fo)|\b(format-volume|clear-disk|clear-recyclebin|stop-computer|restart-computer|initialize-disk)\b|\bset-executionpolicy\b"
 )
-_SHELLISH = Pattern(r"\s*(sudo\s+)?(rm|git|dd|mkfs\S*|shred|chmod|chown|find|mv|curl|wget)\s+\S")
+_SHELLISH = LazyPattern(r"\s*(sudo\s+)?(rm|git|dd|mkfs\S*|shred|chmod|chown|find|mv|curl|wget)\s+\S")
 
 
-def scan(call: Call, code: str) -> Iterator[Effect]:
+def _scan(call: ProgramCall, code: str) -> Iterator[Effect]:
     """Calls by their names, with the string that follows; enough for one-liners, and no more is promised."""
     for pattern, action in _SCANS:
         for found in pattern.finditer(code):
@@ -91,7 +91,7 @@ def scan(call: Call, code: str) -> Iterator[Effect]:
         yield from call.shell(Word((code,), code))
 
 
-def _scanned(call: Call, action: str, text: str, source: str) -> Iterator[Effect]:
+def _scanned(call: ProgramCall, action: str, text: str, source: str) -> Iterator[Effect]:
     word = Word((text,), source)
     match action:
         case "tree" | "delete":

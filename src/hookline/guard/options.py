@@ -28,7 +28,7 @@ class _Specification(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class GivenOptions:
     """What was given: key to values (None for a flag), operands, and options that the specification does not know."""
 
     given: Mapping[str, tuple[Word | None, ...]]
@@ -58,12 +58,12 @@ class Options:
 
 def parse_options(
     words: Iterable[Word], specification: str = "", *, until_operand: bool = False, dashes: int = 2
-) -> Options:
+) -> GivenOptions:
     """Read ``words`` (without the program's name). ``dashes=1``: long options begin with one dash, as in terraform."""
     parser = _Parser(words, _specification(specification))
     after = parser.run(until_operand=until_operand, dashes=dashes)
     given = {key: tuple(values) for key, values in parser.given.items()}
-    return Options(given=given, operands=(*parser.operands, *after), unknown=tuple(parser.unknown), after=after)
+    return GivenOptions(given=given, operands=(*parser.operands, *after), unknown=tuple(parser.unknown), after=after)
 
 
 class _Parser:

@@ -1,6 +1,6 @@
 """Where a path lies: in the project, at home, in a temporary directory, in the system, on a device or elsewhere.
 
-The file system is asked only through ``Places.resolve``, which follows links; without it, paths are judged by their
+The file system is asked only through ``KnownPlaces.resolve``, which follows links; without it, paths are judged by their
 names alone.
 """
 
@@ -14,27 +14,27 @@ from functools import lru_cache
 from typing import Final, Literal
 
 from hookline.core._dataclass import dataclass
-from hookline.guard.pattern import Pattern, words
+from hookline.guard.pattern import LazyPattern, words
 from hookline.guard.reading import Glob, Word
 
-PlaceName = Literal[
+_PlaceName = Literal[
     "root", "system", "home", "project", "temp", "device", "mount", "outside", "remote", "network", "unknown"
 ]
 #: What a rule may name as ``where``, beside "outside project" and a path.
-PLACES: Final[tuple[PlaceName, ...]] = (
+PLACES: Final[tuple[_PlaceName, ...]] = (
     "root", "system", "home", "project", "temp", "device", "mount", "outside", "remote", "network", "unknown",
 )  # fmt: skip
 
 _TEMP = ("/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/dev/shm", "/var/folders")  # noqa: S108 (names only)
-_HARMLESS = Pattern(
+_HARMLESS = LazyPattern(
     r"/dev/(null|zero|full|u?random|tty\d*|stdin|stdout|stderr|ptmx|fd(/.*)?|pts(/.*)?)$|/proc/self/fd/"
 )
 _SYSTEM = words(
     "bin boot dev etc lib lib32 lib64 libx32 proc root run sbin sys usr var opt System Library Applications private cores"
 )
 _MOUNTS = frozenset(["mnt", "media", "Volumes", "srv", "net"])
-_HOMES = Pattern(r"/(home|Users|export/home)(/[^/]+)?$|/(root|var/root)$")
-_BELOW_HOMES = Pattern(r"/(home|Users|export/home)/[^/]+/|/(root|var/root)/")
+_HOMES = LazyPattern(r"/(home|Users|export/home)(/[^/]+)?$|/(root|var/root)$")
+_BELOW_HOMES = LazyPattern(r"/(home|Users|export/home)/[^/]+/|/(root|var/root)/")
 #: What a pattern such as ``/et?`` may mean.
 _LANDMARKS = (
     "/etc",
@@ -53,7 +53,7 @@ _LANDMARKS = (
     "/Users",
     "/System",
 )
-_SOMEBODY = Pattern(r"~[A-Za-z_][\w-]*(/|$)")
+_SOMEBODY = LazyPattern(r"~[A-Za-z_][\w-]*(/|$)")
 #: How deep below the root a directory still counts as a whole part of the system.
 _WHOLE_DEPTH = 2
 
@@ -62,7 +62,7 @@ _WHOLE_DEPTH = 2
 class Place:
     """One judged path. ``whole``: all of the place, or a directory that much else depends on."""
 
-    name: PlaceName
+    name: _PlaceName
     path: str
     whole: bool = False
 
@@ -77,7 +77,7 @@ def _same(path: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Places:
+class KnownPlaces:
     """What paths are judged against. All paths are absolute."""
 
     cwd: str
@@ -91,7 +91,7 @@ class Places:
 UNKNOWN_PLACE: Final = Place(name="unknown", path="")
 
 
-def locate(word: Word, places: Places, directory: str, *, remote: bool = False, follow: bool = False) -> Place:
+def locate(word: Word, places: KnownPlaces, directory: str, *, remote: bool = False, follow: bool = False) -> Place:
     """The place of one argument of a program that runs in ``directory``. ``follow``: the last name may be a link."""
     if not word.known and not word.prefix:
         return _of_unknown(word)
@@ -112,7 +112,7 @@ def _of_unknown(word: Word) -> Place:
     return UNKNOWN_PLACE
 
 
-def _of_pattern(word: Word, places: Places, directory: str, *, remote: bool) -> Place:
+def _of_pattern(word: Word, places: KnownPlaces, directory: str, *, remote: bool) -> Place:
     text = word.text
     folder, _, last = text.rpartition("/")
     if last.strip("*?.[]!") == "" or (last == "" and folder.endswith("*")):  # all of a directory
@@ -140,7 +140,7 @@ def _pattern(text: str) -> re.Pattern[str]:
         return re.compile(r"(?!)")
 
 
-def absolute(path: str, places: Places, directory: str) -> str:
+def absolute(path: str, places: KnownPlaces, directory: str) -> str:
     """The path from the root, without ``.`` and ``..``."""
     return posixpath.normpath("/" + posixpath.join(directory, path).lstrip("/"))
 
@@ -152,7 +152,7 @@ def expand_home(path: str, home: str) -> str:
     return "/home/" + path[1:] if path.startswith("~") else path
 
 
-def locate_path(path: str, places: Places, directory: str, *, remote: bool = False, follow: bool = False) -> Place:
+def locate_path(path: str, places: KnownPlaces, directory: str, *, remote: bool = False, follow: bool = False) -> Place:
     """The place of a path that is known to the letter."""
     full = absolute(path, places, directory)
     if remote:
@@ -169,12 +169,12 @@ def locate_path(path: str, places: Places, directory: str, *, remote: bool = Fal
     return linked if (linked.outside and not named.outside) or linked.whole else named
 
 
-def _remote(path: str, full: str, places: Places) -> Place:
+def _remote(path: str, full: str, places: KnownPlaces) -> Place:
     found = _name(full, places) if path.startswith(("/", "~")) else UNKNOWN_PLACE
     return Place(name="remote", path=full, whole=found.whole or found.name == "root")
 
 
-def _name(path: str, places: Places) -> Place:
+def _name(path: str, places: KnownPlaces) -> Place:
     if path == "/":
         return Place(name="root", path=path, whole=True)
     if path == places.home or places.home.startswith(path + "/"):
@@ -189,7 +189,7 @@ def _name(path: str, places: Places) -> Place:
     return _elsewhere(path, places)
 
 
-def _elsewhere(path: str, places: Places) -> Place:
+def _elsewhere(path: str, places: KnownPlaces) -> Place:
     if _HOMES.match(path):
         return Place(name="home", path=path, whole=True)
     if path.startswith(places.home + "/") or _BELOW_HOMES.match(path):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 
-class Pattern:
+class LazyPattern:
     """As ``re.compile(text)``, later."""
 
     def __init__(self, text: str, flags: int = 0) -> None:

@@ -7,17 +7,17 @@ import warnings
 from collections.abc import Iterator
 from typing import Final
 
-from hookline.guard.call import Call
+from hookline.guard.call import ProgramCall
 from hookline.guard.effects import Effect
 from hookline.guard.paths import expand_home
-from hookline.guard.pattern import Pattern, words
+from hookline.guard.pattern import LazyPattern, words
 from hookline.guard.programs.files import deletion, moving, permission_change
 from hookline.guard.reading import UNKNOWN, Word
 
 _UNKNOWN: Final = Word((UNKNOWN,), "…")
 
 
-def python_effects(call: Call, code: str) -> Iterator[Effect] | None:
+def python_effects(call: ProgramCall, code: str) -> Iterator[Effect] | None:
     """None if it is no Python of this version."""
     try:
         with warnings.catch_warnings():
@@ -51,7 +51,7 @@ _CALLS: Final = {
 class _Python:
     """One walk over a program: names of modules, values of variables that are plainly set, and calls."""
 
-    def __init__(self, call: Call) -> None:
+    def __init__(self, call: ProgramCall) -> None:
         self._call = call
         self._names: dict[str, str] = {name: name for name in ("os", "shutil", "subprocess", "pathlib")}
         self._values: dict[str, ast.expr] = {}
@@ -246,7 +246,7 @@ class _Python:
             yield self._call.effect("unknown", "medium", why="the code that it runs is not known")
 
 
-_DECODERS = Pattern(
+_DECODERS = LazyPattern(
     r"b(64|32|16|85)decode|a85decode|fromhex|unhexlify|decompress|urlopen|requests|urlretrieve|httpx|marshal|codecs|rot_?13|\.recv\("
 )
 

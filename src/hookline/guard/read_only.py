@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from hookline.guard.call import Call, Scene
+from hookline.guard.call import ProgramCall, Scene
 from hookline.guard.effects import Effect
 from hookline.guard.pattern import words
 from hookline.guard.read_only_lists import RISKY_VARIABLES, leaf_reads, tree_reads
@@ -40,10 +40,10 @@ def programs_read(programs: Iterable[Invocation], scene: Scene) -> bool:
     """These programs only read, whatever started them."""
     known = tuple(programs)
     inner = {name for one in known for name in one.wrappers}
-    return bool(known) and all(_reads(Call(invocation=one, scene=scene), inner) for one in known)
+    return bool(known) and all(_reads(ProgramCall(invocation=one, scene=scene), inner) for one in known)
 
 
-def _reads(call: Call, inner: set[str]) -> bool:
+def _reads(call: ProgramCall, inner: set[str]) -> bool:
     one = call.invocation
     if not all(_harmless_redirect(redirect.operator, redirect.target) for redirect in one.redirects):
         return False
@@ -62,7 +62,7 @@ def _harmless_redirect(operator: str, target: Word) -> bool:
     return target.text in {"/dev/null", "/dev/stdout", "/dev/stderr"}
 
 
-def _program_reads(call: Call, inner: set[str]) -> bool:
+def _program_reads(call: ProgramCall, inner: set[str]) -> bool:
     name = SAME.get(call.name, call.name)
     texts = call.texts
     if call.name in VERSIONED and _only_shows(name, texts):
@@ -98,7 +98,7 @@ _OPEN: Final = words(
 )
 
 
-def _builtin(name: str, call: Call) -> bool:
+def _builtin(name: str, call: ProgramCall) -> bool:
     if name in {"export", "declare", "typeset", "local", "unset", "read"}:
         return not any(RISKY_VARIABLES.fullmatch(text.partition("=")[0]) for text in call.texts)
     return name != "hash" or "-p" not in call.texts

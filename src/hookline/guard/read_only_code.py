@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from hookline.guard.call import Call
-from hookline.guard.pattern import Pattern
+from hookline.guard.call import ProgramCall
+from hookline.guard.pattern import LazyPattern
 
-_READ_SQL: Final = Pattern(r"(?is)\s*(select|show|describe|desc|explain|with|values|table)\b")
-_WRITE_SQL: Final = Pattern(
+_READ_SQL: Final = LazyPattern(r"(?is)\s*(select|show|describe|desc|explain|with|values|table)\b")
+_WRITE_SQL: Final = LazyPattern(
     r"(?i)\b(insert|update|delete|drop|alter|create|truncate|grant|revoke|merge|call|exec|execute|copy|load|attach|detach|vacuum|into|unload|msck|refresh|reindex|lock|replace|handler|set|begin|commit|do|import|export|install|pragma|pg_\w*(file|terminate|cancel|sleep|reload)\w*|lo_\w+|dblink\w*|nextval|setval|sys_exec|xp_\w+|sp_\w+|readfile|writefile|load_extension|edit)\b|\\"
 )
 
@@ -25,7 +25,7 @@ def sql_reads(text: str) -> bool:
     )
 
 
-def sql_program_reads(call: Call, _inner: bool) -> bool:
+def reads_sql(call: ProgramCall, _inner: bool) -> bool:
     if call.invocation.redirects or call.invocation.stdin is not None or call.invocation.upstream:
         return False
     options = call.options(_SQL_OPTIONS[call.name])
@@ -49,7 +49,7 @@ _SQL_OPTIONS: Final[Mapping[str, str]] = MappingProxyType({
 })  # fmt: skip
 
 
-def lite_program_reads(call: Call, inner: bool) -> bool:
+def reads_lite(call: ProgramCall, inner: bool) -> bool:
     """sqlite3 and duckdb: options with one dash, then the file, then statements."""
     texts = list(call.texts)
     if (
@@ -90,10 +90,10 @@ def lite_program_reads(call: Call, inner: bool) -> bool:
     return bool(code) and all(sql_reads(text) for text in code)
 
 
-_AWK_STRINGS = Pattern(r'"(?:\\.|[^"\\])*"')
+_AWK_STRINGS = LazyPattern(r'"(?:\\.|[^"\\])*"')
 
 
-def awk_program_reads(call: Call, _inner: bool) -> bool:
+def reads_awk(call: ProgramCall, _inner: bool) -> bool:
     options = call.options(
         "F:,field-separator: v:,assign: f:,file: i:,include: l: E:,exec: e:,source: W: o? p? d? D? L? n N r s S t V M b c C g O P",
         until_operand=True,
@@ -104,7 +104,7 @@ def awk_program_reads(call: Call, _inner: bool) -> bool:
     return bool(programs) and all(word.known and _awk_reads(word.text) for word in programs)
 
 
-_INNERMOST = Pattern(r"\([^()]*\)")
+_INNERMOST = LazyPattern(r"\([^()]*\)")
 
 
 def _awk_reads(program: str) -> bool:
@@ -119,10 +119,10 @@ def _awk_reads(program: str) -> bool:
     return ">>" not in plain
 
 
-_SED_SUBSTITUTE = Pattern(r"s([^\w\s\\])(?:\\.|(?!\1)[^\\])*\1(?:\\.|(?!\1)[^\\])*\1([gpiIm\d]*)(?![ew])")
+_SED_SUBSTITUTE = LazyPattern(r"s([^\w\s\\])(?:\\.|(?!\1)[^\\])*\1(?:\\.|(?!\1)[^\\])*\1([gpiIm\d]*)(?![ew])")
 
 
-def sed_program_reads(call: Call, _inner: bool) -> bool:
+def reads_sed(call: ProgramCall, _inner: bool) -> bool:
     options = call.options(
         "n,quiet,silent e:,expression: f:,file: i?,in-place? I? E,regexp-extended r l:,line-length: s,separate u z,null-data ,posix ,debug ,sandbox"
     )

@@ -6,18 +6,18 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from hookline.guard.call import Call
-from hookline.guard.pattern import Pattern, words
+from hookline.guard.call import ProgramCall
+from hookline.guard.pattern import LazyPattern, words
 from hookline.guard.read_only_table import TREES
 from hookline.guard.reading import Word
 
 #: Variables that make a harmless program run something else.
-RISKY_VARIABLES: Final = Pattern(
+RISKY_VARIABLES: Final = LazyPattern(
     r"(PATH|LD_\w+|DYLD_\w+|\w*PAGER|\w*EDITOR|VISUAL|GIT_\w+|BASH_ENV|ENV|IFS|PROMPT_COMMAND|PYTHON\w+|NODE_OPTIONS|PERL5?\w+|RUBY\w+|LESS\w*|BROWSER|SHELLOPTS|PS4|\w+_COMMAND|TAR_OPTIONS|RIPGREP_CONFIG_PATH|KUBECTL_EXTERNAL_DIFF|CURL_HOME|GREP_OPTIONS|SHELL|HOME|FZF_\w+|MANOPT|DOCKER_\w+)$"
 )
 
 
-def leaf_reads(call: Call, row: str) -> bool:
+def leaf_reads(call: ProgramCall, row: str) -> bool:
     letters, _, names = row.partition("|")
     if not row:
         return True
@@ -49,7 +49,7 @@ def _paths(name: str) -> frozenset[tuple[str, ...]]:
     return frozenset(found)
 
 
-def tree_reads(call: Call, name: str) -> bool:
+def tree_reads(call: ProgramCall, name: str) -> bool:
     takes, _, never = TREES[name]
     if any(not word.known and not word.prefix for word in call.words) or call.invocation.more_arguments:
         return False

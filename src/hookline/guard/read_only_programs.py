@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from hookline.guard.call import Call
-from hookline.guard.pattern import Pattern, words
+from hookline.guard.call import ProgramCall
+from hookline.guard.pattern import LazyPattern, words
 from hookline.guard.programs.network import curl_options, wget_options
 from hookline.guard.read_only_code import (
-    awk_program_reads,
-    lite_program_reads,
-    sed_program_reads,
-    sql_program_reads,
+    reads_awk,
+    reads_lite,
+    reads_sed,
+    reads_sql,
     sql_reads,
 )
 from hookline.guard.read_only_lists import RISKY_VARIABLES, command_path, tree_reads
@@ -25,7 +25,7 @@ _CURL_NEVER: Final = words(
 )
 
 
-def _curl(call: Call, _inner: bool) -> bool:
+def _curl(call: ProgramCall, _inner: bool) -> bool:
     options = curl_options(call)
     if options.any(*_CURL_NEVER) or not all(word.known for word in call.words) or call.invocation.more_arguments:
         return False
@@ -55,7 +55,7 @@ def _curl(call: Call, _inner: bool) -> bool:
     )
 
 
-def _wget(call: Call, _inner: bool) -> bool:
+def _wget(call: ProgramCall, _inner: bool) -> bool:
     options = wget_options(call)
     return (
         "spider" in options
@@ -78,7 +78,7 @@ def _wget(call: Call, _inner: bool) -> bool:
     )
 
 
-def _find(call: Call, inner: bool) -> bool:
+def _find(call: ProgramCall, inner: bool) -> bool:
     texts = call.texts
     if set(texts) & {"-delete", "-ok", "-okdir", "-fprint", "-fprint0", "-fprintf", "-fls"} or not all(
         word.known or word.prefix for word in call.words
@@ -87,12 +87,12 @@ def _find(call: Call, inner: bool) -> bool:
     return not call.invocation.more_arguments and (inner or not set(texts) & {"-exec", "-execdir"})
 
 
-def _fd(call: Call, inner: bool) -> bool:
+def _fd(call: ProgramCall, inner: bool) -> bool:
     runs = any(re.match(r"-\w*[xX]|--exec", text) for text in call.texts)
     return not runs or (inner and not any(re.match(r"-\w*X|--exec-batch", text) for text in call.texts))
 
 
-def _xargs(call: Call, inner: bool) -> bool:
+def _xargs(call: ProgramCall, inner: bool) -> bool:
     options = call.options(
         "0,null a:,arg-file: d:,delimiter: E: e? I: i?,replace? L:,max-lines? l? n:,max-args: P:,max-procs: p,interactive o,open-tty r,no-run-if-empty R: J: S: s:,max-chars: t,verbose x,exit ,process-slot-var: ,show-limits",
         until_operand=True,
@@ -100,7 +100,7 @@ def _xargs(call: Call, inner: bool) -> bool:
     return inner and not options.any("interactive", "open-tty") and bool(options.operands)
 
 
-def _tar(call: Call, _inner: bool) -> bool:
+def _tar(call: ProgramCall, _inner: bool) -> bool:
     first = call.texts[0] if call.texts else ""
     letters = first.lstrip("-") if not first.startswith("--") else ""
     rest = " ".join(call.texts[1:])
@@ -116,7 +116,7 @@ def _tar(call: Call, _inner: bool) -> bool:
     )
 
 
-def _packed(call: Call, _inner: bool) -> bool:
+def _packed(call: ProgramCall, _inner: bool) -> bool:
     """gzip and its like: to standard output, listing or testing."""
     texts = call.texts
     return any(re.fullmatch(r"-\w*[clt]\w*|--(stdout|to-stdout|list|test)", text) for text in texts) and not any(
@@ -124,7 +124,7 @@ def _packed(call: Call, _inner: bool) -> bool:
     )
 
 
-def _unzip(call: Call, _inner: bool) -> bool:
+def _unzip(call: ProgramCall, _inner: bool) -> bool:
     return (
         bool(call.texts)
         and re.fullmatch(r"-[qlvtZz1]*[lvtZz][qlvtZz1]*|-h+", call.texts[0]) is not None
@@ -132,11 +132,11 @@ def _unzip(call: Call, _inner: bool) -> bool:
     )
 
 
-def _verbs(pattern: str, changes: str, takes: str) -> Callable[[Call, bool], bool]:
+def _verbs(pattern: str, changes: str, takes: str) -> Callable[[ProgramCall, bool], bool]:
     """Clouds: groups of words, then a verb, then names. The first verb decides."""
-    reads, writes, options = Pattern(pattern), Pattern(changes), frozenset(takes.split())
+    reads, writes, options = LazyPattern(pattern), LazyPattern(changes), frozenset(takes.split())
 
-    def judge(call: Call, _inner: bool) -> bool:
+    def judge(call: ProgramCall, _inner: bool) -> bool:
         if any(not word.known and not word.prefix for word in call.words) or call.invocation.more_arguments:
             return False
         texts = list(call.texts)
@@ -169,10 +169,10 @@ _gcloud = _verbs(
     _CHANGES,
     "--project --format --account --configuration --verbosity --region --zone",
 )
-_AWS_READS: Final = Pattern(
+_AWS_READS: Final = LazyPattern(
     r"(describe|list|get|head|lookup|filter|batch-get|admin-list|admin-get|test|search|estimate|validate|simulate|preview|detect)-\S+|scan|query|ls|tail|help|download-db-log-file-portion"
 )
-_AWS_NOT: Final = Pattern(
+_AWS_NOT: Final = LazyPattern(
     r"get-(token|object|object-torrent|package-version-asset|temporary-\S+|configuration|latest-configuration|thing-shadow|secret-value|random-password|session-token|federation-token|login-password|authorization-token|export|sdk|job-output|password-data|credentials\S*|id|open-id\S*|role-credentials|cluster-credentials\S*|media\S*|snapshot-block|download-url\S*|tape\S*)|get-\S*-(token|password|credentials)|test-(invoke\S*|role)|validate-and-\S+"
 )
 _AWS_TAKES: Final = words(
@@ -181,7 +181,7 @@ _AWS_TAKES: Final = words(
 _AWS_FLAGS: Final = words("--no-cli-pager --no-paginate --debug --no-verify-ssl --no-sign-request --cli-auto-prompt_")
 
 
-def _aws(call: Call, _inner: bool) -> bool:
+def _aws(call: ProgramCall, _inner: bool) -> bool:
     if any(not word.known and not word.prefix for word in call.words) or call.invocation.more_arguments:
         return False
     texts = list(call.texts)
@@ -208,7 +208,7 @@ def _aws(call: Call, _inner: bool) -> bool:
     ) or texts[:2] == ["s3", "ls"]
 
 
-def _gh_api(call: Call, _inner: bool) -> bool:
+def _gh_api(call: ProgramCall, _inner: bool) -> bool:
     if not call.texts or call.texts[0] != "api" or not all(word.known for word in call.words):
         return tree_reads(call, "gh")
     options = call.options(
@@ -234,7 +234,7 @@ def _gh_api(call: Call, _inner: bool) -> bool:
     )
 
 
-def _exec(call: Call, inner: bool) -> bool:
+def _exec(call: ProgramCall, inner: bool) -> bool:
     """docker and kubectl: ``exec`` is as good as what it runs."""
     name = SAME.get(call.name, call.name)
     words = [text for text in call.texts if not text.startswith("-")]
@@ -243,7 +243,7 @@ def _exec(call: Call, inner: bool) -> bool:
     return tree_reads(call, name)
 
 
-def _docker_compose(call: Call, _inner: bool) -> bool:
+def _docker_compose(call: ProgramCall, _inner: bool) -> bool:
     return command_path(
         list(call.texts),
         words("-f --file -p --project-name --profile --env-file --project-directory"),
@@ -254,7 +254,7 @@ def _docker_compose(call: Call, _inner: bool) -> bool:
     }
 
 
-def _helm(call: Call, _inner: bool) -> bool:
+def _helm(call: ProgramCall, _inner: bool) -> bool:
     if any(re.fullmatch(r"--dry-run(=client|=server)?", text) for text in call.texts):
         return (
             all(word.known for word in call.words)
@@ -264,7 +264,7 @@ def _helm(call: Call, _inner: bool) -> bool:
     return tree_reads(call, "helm")
 
 
-def _git(call: Call, _inner: bool) -> bool:
+def _git(call: ProgramCall, _inner: bool) -> bool:
     """Branches, tags and settings are listed or changed by the same sub-commands."""
     options = call.options(
         "C: c: ,git-dir: ,work-tree: ,namespace: ,no-pager ,bare p P ,no-optional-locks ,literal-pathspecs",
@@ -366,18 +366,18 @@ def _git(call: Call, _inner: bool) -> bool:
             return tree_reads(call, "git")
 
 
-def _fzf(call: Call, _inner: bool) -> bool:
+def _fzf(call: ProgramCall, _inner: bool) -> bool:
     text = " ".join(call.texts)
     return not re.search(
         r"--listen|execute|become|reload|transform|--history|--preview|--bind|preview\(", text
     ) or bool(re.search(r"--query=\w+$", text))
 
 
-def _pairs(allowed: str) -> Callable[[Call, bool], bool]:
+def _pairs(allowed: str) -> Callable[[ProgramCall, bool], bool]:
     """Programs that read only with certain first options."""
-    pattern = Pattern(allowed)
+    pattern = LazyPattern(allowed)
 
-    def judge(call: Call, _inner: bool) -> bool:
+    def judge(call: ProgramCall, _inner: bool) -> bool:
         return (
             bool(call.texts)
             and all(word.known for word in call.words)
@@ -387,26 +387,26 @@ def _pairs(allowed: str) -> Callable[[Call, bool], bool]:
     return judge
 
 
-def _interpreter(call: Call, inner: bool) -> bool:
+def _interpreter(call: ProgramCall, inner: bool) -> bool:
     """A shell that runs a known line; other interpreters run what is not proved."""
     risky = any(text.startswith(("--rcfile", "--init", "-C")) for text in call.texts)
     return inner and not risky and any(re.fullmatch(r"-\w*c\w*", text) for text in call.texts)
 
 
-def _env(call: Call, inner: bool) -> bool:
+def _env(call: ProgramCall, inner: bool) -> bool:
     names = [text.partition("=")[0] for text in call.texts if "=" in text and not text.startswith("-")]
     if any(RISKY_VARIABLES.fullmatch(name) for name in names):
         return False
     return inner or not [text for text in call.texts if not text.startswith("-") and "=" not in text]
 
 
-def _operands(call: Call, specification: str) -> list[str]:
+def _operands(call: ProgramCall, specification: str) -> list[str]:
     options = call.options(specification)
     return [*(word.text for word in options.operands), *options.unknown]
 
 
-def _checks(flag: str) -> Callable[[Call, bool], bool]:
-    def judge(call: Call, _inner: bool) -> bool:
+def _checks(flag: str) -> Callable[[ProgramCall, bool], bool]:
+    def judge(call: ProgramCall, _inner: bool) -> bool:
         return bool(set(flag.split()) & set(call.texts)) and not set(call.texts) & {
             "--fix",
             "--in-place",
@@ -419,8 +419,8 @@ def _checks(flag: str) -> Callable[[Call, bool], bool]:
     return judge
 
 
-SPECIAL: Final[Mapping[str, Callable[[Call, bool], bool]]] = MappingProxyType({
-    **dict.fromkeys(("psql", "mysql", "mariadb"), sql_program_reads), "sqlite3": lite_program_reads, "duckdb": lite_program_reads, **dict.fromkeys(words("awk gawk mawk nawk"), awk_program_reads), "sed": sed_program_reads, "gsed": sed_program_reads,
+SPECIAL: Final[Mapping[str, Callable[[ProgramCall, bool], bool]]] = MappingProxyType({
+    **dict.fromkeys(("psql", "mysql", "mariadb"), reads_sql), "sqlite3": reads_lite, "duckdb": reads_lite, **dict.fromkeys(words("awk gawk mawk nawk"), reads_awk), "sed": reads_sed, "gsed": reads_sed,
     "curl": _curl, "wget": _wget, "find": _find, "gfind": _find, "fd": _fd, "xargs": _xargs, "tar": _tar, **dict.fromkeys(words("gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd"), _packed), "unzip": _unzip,
     "az": _az, "gcloud": _gcloud, "aws": _aws, "gh": _gh_api, "docker": _exec, "kubectl": _exec, **dict.fromkeys(("docker-compose", "podman-compose"), _docker_compose), "helm": _helm, "git": _git, "fzf": _fzf, "env": _env,
     **dict.fromkeys(words("bash sh zsh dash ksh fish"), _interpreter),
@@ -439,7 +439,7 @@ SPECIAL: Final[Mapping[str, Callable[[Call, bool], bool]]] = MappingProxyType({
 })  # fmt: skip
 
 
-def _auth0(call: Call) -> bool:
+def _auth0(call: ProgramCall) -> bool:
     words = [text for text in call.texts if not text.startswith("-")]
     if words[:1] == ["api"]:
         return words[1:2] == ["get"] and not set(call.texts) & {"-d", "--data"}

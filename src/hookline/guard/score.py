@@ -9,7 +9,7 @@ from hookline.core._dataclass import dataclass, field
 from hookline.guard.policy import Policy
 from hookline.guard.verdict import Surroundings, judge
 
-EXPECTATIONS = ("deny", "pass", "allow", "ask")
+_EXPECTATIONS = ("deny", "pass", "allow", "ask")
 #: The machine that a corpus speaks of: its authors had their own, and this one is nobody's.
 IMAGINED = Surroundings(
     cwd="/workspace/project",
@@ -82,7 +82,7 @@ def _case(line: str) -> tuple[str, str] | None:
         row = json.loads(line)
     except ValueError:
         return None
-    if not isinstance(row, dict) or not isinstance(row.get("command"), str) or row.get("expect") not in EXPECTATIONS:
+    if not isinstance(row, dict) or not isinstance(row.get("command"), str) or row.get("expect") not in _EXPECTATIONS:
         return None
     return row["command"], row["expect"]
 

@@ -13,7 +13,7 @@ from hookline.core.errors import StateError
 from hookline.core.files import open_without_waiting, prune
 from hookline.core.hook import hook_id
 from hookline.core.paths import private_dir
-from hookline.guard.call import Call, Scene
+from hookline.guard.call import ProgramCall, Scene
 from hookline.guard.effects import Effect
 from hookline.guard.programs.interpreters import code_source
 from hookline.guard.reading import Invocation, Reading, Word, word
@@ -31,7 +31,7 @@ ReadScript = Callable[[str], str]
 def script_effects(reading: Reading, scene: Scene, read: ReadScript, depth: int = 0) -> Iterator[Effect]:
     """The effects of every script that a command runs and ``read`` knows."""
     for invocation in reading.invocations:
-        call = Call(invocation=invocation, scene=scene)
+        call = ProgramCall(invocation=invocation, scene=scene)
         named = None if invocation.remote else _script(invocation)
         path = call.place(named, follow=True).path if named is not None and named.known and not named.globs else ""
         text = read(path) if path else ""
@@ -44,7 +44,7 @@ def script_effects(reading: Reading, scene: Scene, read: ReadScript, depth: int 
             yield replace(effect, why=f"{effect.why + '; ' if effect.why else ''}in {path}, written in this session")
 
 
-def _inside(call: Call, path: str, text: str, read: ReadScript, depth: int) -> Iterator[Effect]:
+def _inside(call: ProgramCall, path: str, text: str, read: ReadScript, depth: int) -> Iterator[Effect]:
     from hookline.guard.languages import language_effects  # it needs the programs, and they need it
 
     source = code_source(call.invocation) or code_source(_by_shebang(path, text))

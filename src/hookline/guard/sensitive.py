@@ -8,10 +8,10 @@ from typing import Final
 
 from hookline.core.agents import AGENTS
 from hookline.guard.effects import Harm
-from hookline.guard.pattern import Pattern
+from hookline.guard.pattern import LazyPattern
 
 # Each pattern is searched in a normalised path; a slash is put in front, so that "/\.env" matches ".env" too.
-_KEYS: Final = Pattern(
+_KEYS: Final = LazyPattern(
     r"/\.ssh(/(id_[\w-]+|identity|[\w.-]+\.pem|[\w.-]*_?key))?$|/id_(rsa|dsa|ecdsa|ed25519)(_sk)?$|/\.gnupg(/.*)?$"
     r"|/\.(aws|oci)/(credentials|[\w.-]*credential[\w.-]*|.*\.pem)$|/\.aws/(sso|cli)/cache|/etc/(g?shadow-?|sudoers|security/opasswd|ssl/private.*|ssh/ssh_host_\w+_key|kubernetes/.*\.conf)$"
     r"|/\.kube/config$|/\.docker/config\.json$|/\.(netrc|pgpass|my\.cnf|pypirc|npmrc|yarnrc\.yml|git-credentials|boto|s3cfg|dockercfg|htpasswd|vault-token|terraformrc|databrickscfg|envrc)$"
@@ -21,32 +21,32 @@ _KEYS: Final = Pattern(
     r"|/Library/(Keychains|Cookies|Application Support/(Google/Chrome|Firefox|com\.apple\.TCC)).*|/\.local/share/keyrings|/\.password-store|/\.mozilla/firefox|/\.config/(google-chrome|chromium)/.*(Login Data|Cookies)"
     r"|/proc/(self|\d+|\*)/environ$|/\.(bitcoin|ethereum|solana)/|/wallet\.dat$|/\.claude/\.credentials\.json$|/\.codex/auth\.json$|/\.gemini/oauth_creds\.json$|/\.(bash|zsh|psql|mysql|python)_history$"
 )
-_PROJECT: Final = Pattern(
+_PROJECT: Final = LazyPattern(
     r"/\.env(\.(?!example|sample|template|dist|test|schema|defaults|local$)[\w.-]+)?$|/\.env\.local$|/(secrets?|credentials?)(\.(json|ya?ml|toml|ini|env|enc|txt|xml|properties|gpg))?$"
     r"|/[\w.-]*(service[-_]?account|client[-_]secret)[\w.-]*\.json$|[\w-]\.(key|p12|pfx|jks|keystore|kdbx|ppk|asc)$|/[\w.-]*(private|priv|secret|server|tls|ssl|client|root)[\w.-]*\.pem$|/key\.pem$|/master\.key$|/[\w-]*-key$"
     r"|/\.(secrets?|vault_pass(word)?)(/.*|\.txt)?$|/vault[-_]pass(word)?(\.txt)?$|/wp-config\.php$|\.tfstate(\.backup)?$|\.auto\.tfvars$|/database\.yml$|/\.htpasswd$"
 )
-_FOLDERS: Final = Pattern(
+_FOLDERS: Final = LazyPattern(
     r"/(certs?|certificates|keys|secrets?|credentials?|private|\.ssh|\.aws|\.gnupg|\.kube|\.azure|\.docker)(/\*?)?$"
 )
-_SAMPLES: Final = Pattern(r"/(tests?|fixtures?|testdata|examples?|__tests__|spec|mocks?)/")
-_SHELLS: Final = Pattern(
+_SAMPLES: Final = LazyPattern(r"/(tests?|fixtures?|testdata|examples?|__tests__|spec|mocks?)/")
+_SHELLS: Final = LazyPattern(
     r"/\.(bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|zlogout|kshrc|cshrc|tcshrc|inputrc|xprofile|xinitrc|xsession)$"
     r"|/\.config/(fish/(config\.fish|conf\.d/.*)|autostart/.*|systemd/.*|environment\.d/.*)$|/etc/(profile(\.d/.*)?|bash\.bashrc|bashrc|zsh/?.*|zshrc|environment|rc\.local|ld\.so\.(preload|conf.*)|init\.d/.*|systemd/.*|cron.*|anacrontab|pam\.d/.*|ssh/sshd?_config.*|update-motd\.d/.*|xdg/autostart/.*)$"
     r"|/var/spool/(cron|at)(/.*)?$|/(usr/)?lib/systemd/.*|/\.ssh/(authorized_keys2?|config|rc|environment)$|/Library/(LaunchAgents|LaunchDaemons|StartupItems)(/.*)?$|/\.git/hooks/(?!.*\.sample$).+|/\.gitconfig$|/\.config/git/config$"
     r"|/(usercustomize|sitecustomize)\.py$|\.pth$|/\.pythonrc(\.py)?$|/\.vimrc$|/\.tmux\.conf$|/\.pam_environment$|/\.local/bin$"
 )
-_ACCOUNTS: Final = Pattern(
+_ACCOUNTS: Final = LazyPattern(
     r"/etc/(passwd-?|shadow-?|gshadow-?|group-?|sudoers(\.d(/.*)?)?|hosts|fstab|crypttab|resolv\.conf|nsswitch\.conf|doas\.conf|login\.defs)$|/proc/(sysrq-trigger|sys/.*)$|/boot(/.*)?$"
 )
-_OWN: Final = Pattern(
+_OWN: Final = LazyPattern(
     r"/\.hookline(/.*)?$|/(\.config|\.local/(state|share)|\.cache)/hookline(/.*)?$|/etc/hookline(/.*)?$|/hookline\.(toml|sock)$|/(s?bin|Scripts)/hookline[\w-]*$|/site-packages/hookline(/.*)?$"
 )
-_GUARDS: Final = Pattern(
+_GUARDS: Final = LazyPattern(
     r"/(\.config|\.local/share|etc)/(nah|dcg|shguard|safety-net|cc-safety-net|dippy|tirith|destructive_command_guard)(/.*)?$|/\.(nah|dcg|dippy|shguard)(/.*|\.(ya?ml|toml|json))?$|/\.?(safety-net|shguard|dcg|dippy)\.(json|toml|ya?ml)$"
     r"|/etc/(claude-code|codex|gemini-cli|apparmor(\.d)?|selinux)(/.*)?$|/managed-settings\.json$"
 )
-_AGENTS: Final = Pattern(
+_AGENTS: Final = LazyPattern(
     "|".join(
         rf"(^|/){re.escape(file)}$"
         for agent in AGENTS.values()
@@ -54,11 +54,11 @@ _AGENTS: Final = Pattern(
         for file in (name, *((name.rpartition("/")[0] + "/" + agent.inline,) if agent.inline else ()))
     )
 )
-_REPOSITORY: Final = Pattern(r"(/\.git|\.git)(/(objects|refs|logs|HEAD|packed-refs|modules|worktrees|\*)(/.*)?)?$")
-_LOCKS: Final = Pattern(
+_REPOSITORY: Final = LazyPattern(r"(/\.git|\.git)(/(objects|refs|logs|HEAD|packed-refs|modules|worktrees|\*)(/.*)?)?$")
+_LOCKS: Final = LazyPattern(
     r"/(package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lockb?|poetry\.lock|uv\.lock|Pipfile\.lock|pdm\.lock|Cargo\.lock|Gemfile\.lock|composer\.lock|go\.sum|flake\.lock|mix\.lock|packages\.lock\.json)$"
 )
-_PIPELINES: Final = Pattern(
+_PIPELINES: Final = LazyPattern(
     r"/(\.github/(workflows|actions)/.*|\.gitlab-ci\.ya?ml|\.circleci/.*|Jenkinsfile|azure-pipelines\.ya?ml|\.travis\.yml|bitbucket-pipelines\.yml|\.buildkite/.*|\.drone\.yml|CODEOWNERS|\.pre-commit-config\.yaml)$"
 )
 
@@ -90,7 +90,7 @@ def write_kind(path: str) -> tuple[str, Harm, str] | None:
     return ("secret", "high", "it holds credentials") if secret_harm(path) == "high" else None
 
 
-_WRITES: Final[tuple[tuple[Pattern, str, Harm, str], ...]] = (
+_WRITES: Final[tuple[tuple[LazyPattern, str, Harm, str], ...]] = (
     (_OWN, "guard", "critical", "it belongs to hookline, which guards this agent"),
     (_GUARDS, "guard", "critical", "it belongs to a guard of this machine"),
     (_ACCOUNTS, "overwrite", "critical", "the system depends on it"),

@@ -8,8 +8,8 @@ from datetime import date
 from typing import Any, Final
 
 from hookline.guard.effects import Effect
-from hookline.guard.paths import Places, expand_home, locate_path
-from hookline.guard.pattern import Pattern, words
+from hookline.guard.paths import KnownPlaces, expand_home, locate_path
+from hookline.guard.pattern import LazyPattern, words
 from hookline.guard.policy import READY, Policy
 from hookline.guard.sensitive import edit_kind, secret_harm
 from hookline.guard.verdict import Surroundings, Verdict, decide, here, judge
@@ -29,15 +29,15 @@ _PATH_FIELDS: Final = (
     "paths",
     "file_paths",
 )
-_PATCHED: Final = Pattern(
+_PATCHED: Final = LazyPattern(
     r"(?m)^\*\*\* (?:Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$|^(?:---|\+\+\+) [ab]/(.+)$"
 )
-_PRIVATE: Final = Pattern(
+_PRIVATE: Final = LazyPattern(
     r"(?i)^(file:|ftp:)|//(localhost|127\.|0\.0\.0\.0|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|169\.254\.|\[::1\]|metadata\.google)"
 )
-_MCP_WRITES: Final = Pattern(r"(?i)(^|_)(write|edit|create|update|move|append|patch|save|put)(_|$|[A-Z])")
-_MCP_DELETES: Final = Pattern(r"(?i)(^|_)(delete|remove|drop|destroy|purge|truncate|wipe|kill|terminate)")
-_MCP_SENDS: Final = Pattern(r"(?i)(^|_)(send|post|upload|publish|share|email|comment|submit)")
+_MCP_WRITES: Final = LazyPattern(r"(?i)(^|_)(write|edit|create|update|move|append|patch|save|put)(_|$|[A-Z])")
+_MCP_DELETES: Final = LazyPattern(r"(?i)(^|_)(delete|remove|drop|destroy|purge|truncate|wipe|kill|terminate)")
+_MCP_SENDS: Final = LazyPattern(r"(?i)(^|_)(send|post|upload|publish|share|email|comment|submit)")
 _LONG_QUERY = 400
 
 
@@ -68,7 +68,7 @@ def _joined(command: Any) -> str:
     return " ".join(quote(str(word)) for word in command) if isinstance(command, (list, tuple)) else str(command)
 
 
-def _effects(tool: str, values: Mapping[str, Any], places: Places) -> Iterator[Effect]:
+def _effects(tool: str, values: Mapping[str, Any], places: KnownPlaces) -> Iterator[Effect]:
     if tool in _WRITES:
         for path in (*_paths(values), *_patched(values)):
             yield from _edit(path, places, tool)
@@ -99,7 +99,7 @@ def _patched(values: Mapping[str, Any]) -> Iterator[str]:
                 yield next(group for group in found.groups() if group).strip()
 
 
-def _edit(path: str, places: Places, tool: str) -> Iterator[Effect]:
+def _edit(path: str, places: KnownPlaces, tool: str) -> Iterator[Effect]:
     place = locate_path(expand_home(path, places.home), places, places.cwd, follow=True)
     special = edit_kind(place.path)
     if special is not None:
@@ -119,7 +119,7 @@ def _edit(path: str, places: Places, tool: str) -> Iterator[Effect]:
         yield Effect(kind="overwrite", harm="low", what=path, where=place.name, cause=tool)
 
 
-def _look(path: str, places: Places, tool: str) -> Iterator[Effect]:
+def _look(path: str, places: KnownPlaces, tool: str) -> Iterator[Effect]:
     place = locate_path(expand_home(path, places.home), places, places.cwd, follow=True)
     harm = secret_harm(place.path)
     if harm:
@@ -154,7 +154,7 @@ def _address(url: str, tool: str) -> Iterator[Effect]:
         )
 
 
-def _served(tool: str, values: Mapping[str, Any], places: Places) -> Iterator[Effect]:
+def _served(tool: str, values: Mapping[str, Any], places: KnownPlaces) -> Iterator[Effect]:
     """A tool of an MCP server, by the verb in its name and the paths and addresses in its input."""
     verb = tool.rpartition("__")[2]
     changes = _MCP_WRITES.search(verb) or _MCP_DELETES.search(verb)

@@ -11,7 +11,7 @@ from hookline.core._dataclass import dataclass
 from hookline.guard.assess import assess
 from hookline.guard.call import Scene
 from hookline.guard.effects import HARMS, KINDS, Effect
-from hookline.guard.paths import Places
+from hookline.guard.paths import KnownPlaces
 from hookline.guard.policy import ANSWERS, READY, Answer, Policy
 from hookline.guard.read import read
 from hookline.guard.read_only import only_reads
@@ -19,7 +19,7 @@ from hookline.guard.reading import Reading
 from hookline.guard.scripts import ReadScript, script_effects
 
 #: Longer commands are unknown: reading them would take longer than a person wants to wait.
-LONGEST = 100_000
+_LONGEST = 100_000
 #: Longer ones are not proved to be harmless.
 _LONGEST_PROOF = 20_000
 
@@ -48,9 +48,9 @@ class Surroundings:
     environment: Mapping[str, str] | None = None
     resolve: Callable[[str], str] | None = None
 
-    def places(self) -> Places:
+    def places(self) -> KnownPlaces:
         temp = (self.environment or {}).get("TMPDIR", "")
-        known = Places(
+        known = KnownPlaces(
             cwd=self.cwd,
             project=self.project or self.cwd,
             home=self.home,
@@ -59,7 +59,9 @@ class Surroundings:
         return (
             known
             if self.resolve is None
-            else Places(cwd=known.cwd, project=known.project, home=known.home, temp=known.temp, resolve=self.resolve)
+            else KnownPlaces(
+                cwd=known.cwd, project=known.project, home=known.home, temp=known.temp, resolve=self.resolve
+            )
         )
 
 
@@ -111,7 +113,7 @@ def make_scene(around: Surroundings) -> Scene:
 
 
 def _read(command: str, scene: Scene) -> Reading:
-    if len(command) > LONGEST:
+    if len(command) > _LONGEST:
         from hookline.guard.reading import Doubt
 
         return Reading(doubts=(Doubt(reason="it is too long to be read", source=command[:80], limit=True),))
@@ -145,14 +147,14 @@ def decide(
         verdict=verdict,
         effects=effects,
         cause=cause,
-        reason=explain(cause) if cause else "",
+        reason=_explain(cause) if cause else "",
         safer=cause.safer if cause else "",
         would=would,
         reads_only=grant,
     )
 
 
-def explain(effect: Effect) -> str:
+def _explain(effect: Effect) -> str:
     """One sentence: what happens, to what, why it matters, and a safer way."""
     what = f": {effect.what}" if effect.what else ""
     why = f" ({effect.why})" if effect.why else ""

@@ -1,4 +1,4 @@
-"""Options as a program's own parser takes them."""
+"""GivenOptions as a program's own parser takes them."""
 
 from __future__ import annotations
 

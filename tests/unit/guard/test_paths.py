@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from hookline.guard.paths import Place, Places, locate, locate_path
+from hookline.guard.paths import KnownPlaces, Place, locate, locate_path
 from hookline.guard.reading import UNKNOWN, Glob, Word
 
-PLACES = Places(cwd="/work/app/src", project="/work/app", home="/home/me")
+PLACES = KnownPlaces(cwd="/work/app/src", project="/work/app", home="/home/me")
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_a_path_has_a_place(path: str, name: str, whole: bool) -> None:
 
 
 def test_a_link_is_judged_by_where_it_leads() -> None:
-    linked = Places(
+    linked = KnownPlaces(
         cwd="/work/app",
         project="/work/app",
         home="/home/me",

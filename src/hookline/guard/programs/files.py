@@ -7,17 +7,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from hookline.guard.call import Call, Handler
+from hookline.guard.call import Handler, ProgramCall
 from hookline.guard.effects import Effect, Harm
-from hookline.guard.options import Options, cut
+from hookline.guard.options import GivenOptions, cut
 from hookline.guard.paths import Place
-from hookline.guard.pattern import Pattern, words
+from hookline.guard.pattern import LazyPattern, words
 from hookline.guard.reading import Word
 from hookline.guard.sensitive import own_path, repository_part, write_kind
 
 _RM = "rR,recursive f,force i I ,interactive? v,verbose d,dir ,one-file-system ,no-preserve-root ,preserve-root? P W x"
 _FINDERS = words("find gfind fd fdfind locate mlocate")
-_CACHES: Final = Pattern(
+_CACHES: Final = LazyPattern(
     r"/(\.cache|node_modules|__pycache__|\.pytest_cache|\.mypy_cache|\.ruff_cache|\.tox|\.gradle|\.npm|\.nuget|target|dist|build|\.next|\.nuxt|\.venv|venv|DerivedData|Caches|\.Trash|coverage|\.turbo|\.parcel-cache)(/|$)"
 )
 #: Slashes in a path that lies directly in a home directory.
@@ -25,7 +25,7 @@ _TOP_OF_HOME = 3
 _TRASH = "move it away first, or use a trash program such as gio trash"
 
 
-def _rm(call: Call) -> Iterator[Effect]:
+def _rm(call: ProgramCall) -> Iterator[Effect]:
     options = call.options(_RM)
     if options.informs:
         return
@@ -50,7 +50,7 @@ def _rm(call: Call) -> Iterator[Effect]:
         )
 
 
-def _finds(call: Call, operands: tuple[Word, ...]) -> str:
+def _finds(call: ProgramCall, operands: tuple[Word, ...]) -> str:
     """Who names the files: "searched" by find and its like, "listed" by another program, "" if they stand here."""
     listed = call.invocation.more_arguments or any(not word.known and word.sources for word in operands)
     if not listed or not {"xargs", "parallel", "find", "gfind", "fd", "fdfind"} & set(call.invocation.wrappers):
@@ -58,11 +58,11 @@ def _finds(call: Call, operands: tuple[Word, ...]) -> str:
     return "searched" if _upstream(call) & _FINDERS else "listed"
 
 
-def _upstream(call: Call) -> frozenset[str]:
+def _upstream(call: ProgramCall) -> frozenset[str]:
     return frozenset(one.name for one in call.invocation.upstream) | frozenset(call.invocation.wrappers)
 
 
-def deletion(call: Call, word: Word, *, tree: bool, force: bool = True) -> Iterator[Effect]:
+def deletion(call: ProgramCall, word: Word, *, tree: bool, force: bool = True) -> Iterator[Effect]:
     """Deleting one file, or all below one directory."""
     if word.text == "{}":
         return
@@ -111,12 +111,12 @@ def _whole(place: Place) -> tuple[Harm, str]:
     )
 
 
-def _unlink(call: Call) -> Iterator[Effect]:
+def _unlink(call: ProgramCall) -> Iterator[Effect]:
     for word in call.options().operands:
         yield from deletion(call, word, tree=False)
 
 
-def _shred(call: Call) -> Iterator[Effect]:
+def _shred(call: ProgramCall) -> Iterator[Effect]:
     options = call.options(
         "f,force n:,iterations: s:,size: u,remove? v,verbose x,exact z,zero ,random-source: r R d l m"
     )
@@ -129,7 +129,7 @@ def _shred(call: Call) -> Iterator[Effect]:
             yield call.effect("delete", harm, word.text, where=place.name, why="shredded data cannot be restored")
 
 
-def _truncate(call: Call) -> Iterator[Effect]:
+def _truncate(call: ProgramCall) -> Iterator[Effect]:
     options = call.options("c,no-create o,io-blocks r:,reference: s:,size:")
     for word in options.operands if not options.informs else ():
         yield from call.write(word)
@@ -141,7 +141,7 @@ def _truncate(call: Call) -> Iterator[Effect]:
 _COPY = "a,archive b,backup? d f,force i,interactive l,link L n,no-clobber P p,preserve? R,recursive r s,symbolic-link S:,suffix: t:,target-directory: T,no-target-directory u,update? v,verbose x Z ,context? ,parents ,reflink? ,sparse? ,strip-trailing-slashes ,remove-destination g:,group: m:,mode: o:,owner: D c C"
 
 
-def sources_and_target(options: Options) -> tuple[tuple[Word, ...], Word | None]:
+def sources_and_target(options: GivenOptions) -> tuple[tuple[Word, ...], Word | None]:
     """What is copied or moved, and where to: the last operand or ``-t``."""
     target = options.last("target-directory")
     if target is not None:
@@ -149,7 +149,7 @@ def sources_and_target(options: Options) -> tuple[tuple[Word, ...], Word | None]
     return options.operands[:-1], options.operands[-1] if len(options.operands) > 1 else None
 
 
-def _cp(call: Call) -> Iterator[Effect]:
+def _cp(call: ProgramCall) -> Iterator[Effect]:
     options = call.options(_COPY)
     if options.informs:
         return
@@ -160,7 +160,7 @@ def _cp(call: Call) -> Iterator[Effect]:
         yield from _into(call, sources, target)
 
 
-def _into(call: Call, sources: Iterable[Word], target: Word) -> Iterator[Effect]:
+def _into(call: ProgramCall, sources: Iterable[Word], target: Word) -> Iterator[Effect]:
     """Writing to a file, or to the files of the same names in a directory."""
     folder = target.text.rstrip("/")
     names = [Word((f"{folder}/{word.text.rstrip('/').rpartition('/')[2]}",), word.source) for word in sources]
@@ -174,7 +174,7 @@ def _matters(effect: Effect) -> bool:
     return effect.kind != "overwrite" or effect.harm != "low"
 
 
-def _mv(call: Call) -> Iterator[Effect]:
+def _mv(call: ProgramCall) -> Iterator[Effect]:
     options = call.options(_COPY)
     if options.informs:
         return
@@ -191,7 +191,7 @@ def _mv(call: Call) -> Iterator[Effect]:
         yield from _into(call, sources, target)
 
 
-def moving(call: Call, word: Word, target: Place | None) -> Iterator[Effect]:
+def moving(call: ProgramCall, word: Word, target: Place | None) -> Iterator[Effect]:
     place = call.place(word)
     special = write_kind(place.path or word.text)
     if target is not None and target.path == place.path:
@@ -212,20 +212,20 @@ def moving(call: Call, word: Word, target: Place | None) -> Iterator[Effect]:
         yield call.effect("move", "low", word.text, where=place.name)
 
 
-def _ln(call: Call) -> Iterator[Effect]:
+def _ln(call: ProgramCall) -> Iterator[Effect]:
     options = call.options(_COPY)
     sources, target = sources_and_target(options)
     if target is not None and not options.informs:
         yield from _into(call, sources, target)
 
 
-def _tee(call: Call) -> Iterator[Effect]:
+def _tee(call: ProgramCall) -> Iterator[Effect]:
     options = call.options("a,append i,ignore-interrupts p ,output-error?")
     for word in options.operands if not options.informs else ():
         yield from call.write(word, append="append" in options)
 
 
-def _dd(call: Call) -> Iterator[Effect]:
+def _dd(call: ProgramCall) -> Iterator[Effect]:
     for word in call.words:
         if word.prefix.startswith("of="):
             yield from call.write(cut(word, 3))
@@ -236,7 +236,7 @@ def _dd(call: Call) -> Iterator[Effect]:
 _MODE = "R,recursive f,silent,quiet v,verbose c,changes h,no-dereference H L P ,reference: ,from: ,preserve-root ,no-preserve-root ,dereference"
 
 
-def _permissions(call: Call) -> Iterator[Effect]:
+def _permissions(call: ProgramCall) -> Iterator[Effect]:
     """chmod, chown, chgrp, chattr, setfacl: wide changes of what is not the project's."""
     options = call.options(
         _MODE if call.name not in {"setfacl", "chattr", "icacls"} else "R,recursive m:,modify: x:,remove: b k V f v:"
@@ -254,13 +254,13 @@ def _permissions(call: Call) -> Iterator[Effect]:
         yield from _under_find(call, mode)
 
 
-def _under_find(call: Call, mode: str) -> Iterator[Effect]:
+def _under_find(call: ProgramCall, mode: str) -> Iterator[Effect]:
     for one in call.invocation.upstream or ():
         for word in one.argv[1:2]:
             yield from permission_change(call, word, mode, tree=True)
 
 
-def permission_change(call: Call, word: Word, mode: str, *, tree: bool) -> Iterator[Effect]:
+def permission_change(call: ProgramCall, word: Word, mode: str, *, tree: bool) -> Iterator[Effect]:
     place = call.place(word)
     special = write_kind(place.path or word.text)
     open_to_all = bool(re.fullmatch(r"0?[0-7]?777|a\+\S*w\S*|\S*o\+\S*w\S*|ugo\+\S*w\S*|\+w|a=\S*w\S*", mode))
@@ -295,13 +295,13 @@ def permission_change(call: Call, word: Word, mode: str, *, tree: bool) -> Itera
 
 
 _FIND_ONE = words("-H -L -P -O0 -O1 -O2 -O3 -D -E -X -d -s -x")
-_FILTERS = Pattern(
+_FILTERS = LazyPattern(
     r"-(i?name|i?path|i?wholename|i?regex|[ciam]?l?name|[acm](min|time)|newer\w*|[ac]newer|size|empty|user|group|uid|gid|perm|inum|links|nouser|nogroup)$"
 )
 _FIND_WRITES = frozenset({"-fprint", "-fprint0", "-fls", "-fprintf"})
 
 
-def _find(call: Call) -> Iterator[Effect]:
+def _find(call: ProgramCall) -> Iterator[Effect]:
     """``-delete`` and the files it writes; what ``-exec`` runs is an invocation of its own."""
     words = list(call.words)
     roots: list[Word] = []
@@ -322,7 +322,7 @@ def _find(call: Call) -> Iterator[Effect]:
             yield from call.write(word)
 
 
-_FIND_TAKES = Pattern(
+_FIND_TAKES = LazyPattern(
     r"-(i?name|i?path|i?wholename|i?regex|i?lname|[acm](min|time)|newer\w*|[ac]newer|size|user|group|uid|gid|perm|inum|links|type|xtype|fstype|samefile|maxdepth|mindepth|printf|regextype|context|used|files0-from|fprint0?|fls|fprintf)$"
 )
 
@@ -344,7 +344,7 @@ def _without_commands(words: Iterable[Word]) -> Iterator[Word]:
             yield word
 
 
-def _find_deletes(call: Call, root: Word, *, filtered: bool) -> Iterator[Effect]:
+def _find_deletes(call: ProgramCall, root: Word, *, filtered: bool) -> Iterator[Effect]:
     place = call.place(root)
     if filtered and place.name in {"project", "temp"}:
         yield call.effect(
@@ -372,7 +372,7 @@ def _find_deletes(call: Call, root: Word, *, filtered: bool) -> Iterator[Effect]
 _SED = "n,quiet,silent e:,expression: f:,file: i?,in-place? I? E,regexp-extended r l:,line-length: s,separate u z,null-data ,posix ,debug ,sandbox b a"
 
 
-def _sed(call: Call) -> Iterator[Effect]:
+def _sed(call: ProgramCall) -> Iterator[Effect]:
     options = call.options(_SED)
     script = options.values("expression")
     files = options.operands if script or "file" in options else options.operands[1:]
@@ -383,7 +383,7 @@ def _sed(call: Call) -> Iterator[Effect]:
         yield from _sed_script(call, word)
 
 
-def _sed_script(call: Call, word: Word) -> Iterator[Effect]:
+def _sed_script(call: ProgramCall, word: Word) -> Iterator[Effect]:
     """The commands ``e`` (run) and ``w`` (write), which hide in an innocent program."""
     text = word.text
     for found in re.finditer(r"(?:^|[;{}\n]|[\d$/]\s*)\s*e\s+([^\n;}]+)", text):
@@ -397,7 +397,7 @@ def _sed_script(call: Call, word: Word) -> Iterator[Effect]:
         yield from call.write(Word((found[1],), found[0]))
 
 
-def _awk(call: Call) -> Iterator[Effect]:
+def _awk(call: ProgramCall) -> Iterator[Effect]:
     options = call.options(
         "F:,field-separator: v:,assign: f:,file: i:,include: l: W: e:,source: b c C d? D? E:,exec: g h L? n N M o? O p? P r s S t V",
         until_operand=True,
@@ -416,11 +416,11 @@ def _awk(call: Call) -> Iterator[Effect]:
 _RSYNC = "v,verbose q,quiet c,checksum a,archive r,recursive R,relative b,backup u,update d,dirs l,links L,copy-links k K H,hard-links p,perms E X A o,owner g,group D t,times O J S,sparse n,dry-run W x B: e:,rsh: I m C F z,compress h P y f:,filter: T: M: ,exclude: ,include: ,exclude-from: ,include-from: ,files-from: ,delete ,del ,delete-before ,delete-during ,delete-delay ,delete-after ,delete-excluded ,remove-source-files ,rsync-path: ,partial ,progress ,stats ,inplace ,no-recursive ,suffix: ,backup-dir: ,log-file: ,password-file: ,port: ,bwlimit: ,chmod: ,chown: 0 ,from0"
 
 
-def rsync_options(call: Call) -> Options:
+def rsync_options(call: ProgramCall) -> GivenOptions:
     return call.options(_RSYNC)
 
 
-def _rsync(call: Call) -> Iterator[Effect]:
+def _rsync(call: ProgramCall) -> Iterator[Effect]:
     options = rsync_options(call)
     if options.informs or "dry-run" in options:
         return
@@ -452,7 +452,7 @@ def _rsync(call: Call) -> Iterator[Effect]:
 _TAR = "A c,create d t,list r,append u,update x,extract,get ,delete C:,directory: f:,file: F:,info-script:,new-volume-script: I:,use-compress-program: T:,files-from: X:,exclude-from: v,verbose z,gzip j,bzip2 J,xz Z ,zstd ,lzma a,auto-compress k,keep-old-files O,to-stdout p h,dereference P,absolute-names w W m o S n G g: b: H: K: L: M N: V: ,strip-components: ,exclude: ,transform: ,to-command: ,checkpoint-action: ,rsh-command: ,rmt-command: ,remove-files ,overwrite ,unlink-first ,recursive-unlink ,one-top-level? ,no-recursion ,owner: ,group: ,mode:"
 
 
-def tar_options(call: Call) -> Options:
+def tar_options(call: ProgramCall) -> GivenOptions:
     """Old-style letters without a dash, and TAR_OPTIONS, count too."""
     words = list(call.words)
     if words and words[0].prefix and not words[0].prefix.startswith("-"):
@@ -466,7 +466,7 @@ def tar_options(call: Call) -> Options:
     return parse_options((*more, *words), _TAR)
 
 
-def _tar(call: Call) -> Iterator[Effect]:
+def _tar(call: ProgramCall) -> Iterator[Effect]:
     options = tar_options(call)
     if options.informs:
         return
@@ -477,7 +477,7 @@ def _tar(call: Call) -> Iterator[Effect]:
             yield from call.shell(cut(word, 5))
     if "extract" in options and "to-stdout" not in options:
         for word in options.values("directory") or ((Word(("/",), "/"),) if "absolute-names" in options else ()):
-            yield from unpacking(call, word)
+            yield from _unpack(call, word)
     if options.any("create", "append", "update"):
         for word in options.values("file"):
             yield from call.write(word)
@@ -488,7 +488,7 @@ def _tar(call: Call) -> Iterator[Effect]:
                 yield from deletion(call, word, tree=True)
 
 
-def unpacking(call: Call, word: Word) -> Iterator[Effect]:
+def _unpack(call: ProgramCall, word: Word) -> Iterator[Effect]:
     place = call.place(word)
     if (place.whole and place.outside) or place.name in {"root", "system"}:
         yield call.effect(
@@ -501,13 +501,13 @@ def unpacking(call: Call, word: Word) -> Iterator[Effect]:
         )
 
 
-def _unzip(call: Call) -> Iterator[Effect]:
+def _unzip(call: ProgramCall) -> Iterator[Effect]:
     options = call.options("d: l t v p c f u o n j q x: a b C K L M U V W X Z z h D P:")
     for word in options.values("d"):
-        yield from unpacking(call, word)
+        yield from _unpack(call, word)
 
 
-def _touch(call: Call) -> Iterator[Effect]:
+def _touch(call: ProgramCall) -> Iterator[Effect]:
     for word in call.options("a c d: m r: t: ,date: ,reference: f h").operands:
         place = call.place(word)
         if write_kind(place.path or word.text) and place.name != "project":

@@ -6,24 +6,24 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from hookline.guard.call import Call, Handler
+from hookline.guard.call import Handler, ProgramCall
 from hookline.guard.effects import Effect, Harm
 from hookline.guard.git_commands import GIT_COMMANDS
-from hookline.guard.options import Options, cut, parse_options
-from hookline.guard.pattern import Pattern, words
+from hookline.guard.options import GivenOptions, cut, parse_options
+from hookline.guard.pattern import LazyPattern, words
 from hookline.guard.programs.files import deletion
 from hookline.guard.reading import Word
 from hookline.guard.sensitive import secret_harm
 
 _GLOBAL = "C: c: ,git-dir: ,work-tree: ,namespace: ,super-prefix: ,config-env: ,exec-path? p,paginate P,no-pager ,bare ,no-replace-objects ,literal-pathspecs ,no-optional-locks ,attr-source: v,version h,help ,html-path ,man-path ,info-path ,list-cmds:"
 #: Settings whose value git runs.
-_RUNS = Pattern(
+_RUNS = LazyPattern(
     r"(?i)(core\.(sshcommand|pager|editor|fsmonitor|askpass|gitproxy)|pager\.\w+|sequence\.editor|diff\.(.*\.)?(external|command|textconv)|credential\.(.*\.)?helper|(merge|diff)tool\..*\.cmd|filter\..*\.(clean|smudge|process)|gpg\.(.*\.)?program|uploadpack\..*hook|browser\..*\.cmd|interactive\.difffilter)="
 )
 _STASH = "git stash, then do it"
 
 
-def _git(call: Call) -> Iterator[Effect]:
+def _git(call: ProgramCall) -> Iterator[Effect]:
     options = call.options(_GLOBAL, until_operand=True)
     settings = _settings(call, options)
     for setting in options.values("c"):
@@ -35,7 +35,7 @@ def _git(call: Call) -> Iterator[Effect]:
     yield from _sub(call, name, options.operands[1:], settings)
 
 
-def _settings(call: Call, options: Options) -> dict[str, Word]:
+def _settings(call: ProgramCall, options: GivenOptions) -> dict[str, Word]:
     found: dict[str, Word] = {}
     for word in options.values("c"):
         key, equals, _ = word.prefix.partition("=")
@@ -43,12 +43,12 @@ def _settings(call: Call, options: Options) -> dict[str, Word]:
     return found
 
 
-def _ran(call: Call, value: Word) -> Iterator[Effect]:
+def _ran(call: ProgramCall, value: Word) -> Iterator[Effect]:
     if value.text not in {"", "cat", "less", "more", "vim", "vi", "nano", "true", ":", "delta", "emacs", "false"}:
         yield from call.shell(cut(value, 1) if value.prefix.startswith("!") else value)
 
 
-def _sub(call: Call, name: str, words: tuple[Word, ...], settings: Mapping[str, Word]) -> Iterator[Effect]:
+def _sub(call: ProgramCall, name: str, words: tuple[Word, ...], settings: Mapping[str, Word]) -> Iterator[Effect]:
     handler = _SUB.get(name)
     alias = settings.get(f"alias.{name}")
     if handler is not None:
@@ -66,7 +66,7 @@ def _sub(call: Call, name: str, words: tuple[Word, ...], settings: Mapping[str, 
         yield call.effect("git-work", "high", why="more options may come from standard input")
 
 
-def _alias(call: Call, alias: Word, words: tuple[Word, ...]) -> Iterator[Effect]:
+def _alias(call: ProgramCall, alias: Word, words: tuple[Word, ...]) -> Iterator[Effect]:
     if not alias.known:
         yield call.effect("unknown", "medium", alias.text, why="the alias is not known")
     elif alias.prefix.startswith("!"):
@@ -76,7 +76,7 @@ def _alias(call: Call, alias: Word, words: tuple[Word, ...]) -> Iterator[Effect]
         yield from call.argv((call.invocation.argv[0], *parts, *words))
 
 
-def _shown(call: Call, words: tuple[Word, ...]) -> Iterator[Effect]:
+def _shown(call: ProgramCall, words: tuple[Word, ...]) -> Iterator[Effect]:
     for word in words:
         revision, colon, path = word.text.partition(":")
         harm = secret_harm(path) if colon and revision else None
@@ -88,14 +88,14 @@ def _shown(call: Call, words: tuple[Word, ...]) -> Iterator[Effect]:
             yield call.effect("unknown", "medium", word.text, why="git runs another program on the files")
 
 
-def _reset(call: Call, options: Options, _settings: Mapping[str, Word]) -> Iterator[Effect]:
+def _reset(call: ProgramCall, options: GivenOptions, _settings: Mapping[str, Word]) -> Iterator[Effect]:
     if options.any("hard", "merge"):
         yield call.effect(
             "git-work", "high", why="changes that are not committed are lost", safer=f"{_STASH}; or git reset --keep"
         )
 
 
-def _clean(call: Call, options: Options, settings: Mapping[str, Word]) -> Iterator[Effect]:
+def _clean(call: ProgramCall, options: GivenOptions, settings: Mapping[str, Word]) -> Iterator[Effect]:
     free = settings.get("clean.requireforce")
     forced = ("force" in options and "no-force" not in options) or (
         free is not None and free.text.lower() in {"false", "no", "off", "0"}
@@ -112,12 +112,12 @@ def _clean(call: Call, options: Options, settings: Mapping[str, Word]) -> Iterat
     )
 
 
-_PATHLIKE = Pattern(
+_PATHLIKE = LazyPattern(
     r"^\.{1,2}(/|$)|^:[/!^(]|[*?]|/$|^[\w./-]+\.(py|js|ts|tsx|jsx|rs|go|c|h|cpp|java|rb|php|md|txt|json|ya?ml|toml|sh|css|html|lock|cfg|ini|xml|sql|swift|kt|cs)$"
 )
 
 
-def _checkout(call: Call, options: Options, _settings: Mapping[str, Word]) -> Iterator[Effect]:
+def _checkout(call: ProgramCall, options: GivenOptions, _settings: Mapping[str, Word]) -> Iterator[Effect]:
     creates = options.any("b", "B", "orphan", "t", "track")
     if "force" in options:
         yield call.effect("git-work", "high", why="changes that are not committed are lost", safer=_STASH)
@@ -136,12 +136,12 @@ def _checkout(call: Call, options: Options, _settings: Mapping[str, Word]) -> It
         )
 
 
-def _switch(call: Call, options: Options, _settings: Mapping[str, Word]) -> Iterator[Effect]:
+def _switch(call: ProgramCall, options: GivenOptions, _settings: Mapping[str, Word]) -> Iterator[Effect]:
     if options.any("force", "discard-changes") and (len(options.operands) < 2 or "force-create" in options):
         yield call.effect("git-work", "high", why="changes that are not committed are lost", safer=_STASH)
 
 
-def _restore(call: Call, options: Options, _settings: Mapping[str, Word]) -> Iterator[Effect]:
+def _restore(call: ProgramCall, options: GivenOptions, _settings: Mapping[str, Word]) -> Iterator[Effect]:
     if ("staged" in options and "worktree" not in options) or "patch" in options:
         return
     if options.operands or "pathspec-from-file" in options:
@@ -154,7 +154,7 @@ def _restore(call: Call, options: Options, _settings: Mapping[str, Word]) -> Ite
         )
 
 
-def _stash(call: Call, options: Options, _settings: Mapping[str, Word]) -> Iterator[Effect]:
+def _stash(call: ProgramCall, options: GivenOptions, _settings: Mapping[str, Word]) -> Iterator[Effect]:
     action = options.operands[0].text if options.operands else "push"
     if action in {"drop", "clear"}:
         yield call.effect(
@@ -162,7 +162,7 @@ def _stash(call: Call, options: Options, _settings: Mapping[str, Word]) -> Itera
         )
 
 
-def _branch(call: Call, options: Options, _settings: Mapping[str, Word]) -> Iterator[Effect]:
+def _branch(call: ProgramCall, options: GivenOptions, _settings: Mapping[str, Word]) -> Iterator[Effect]:
     names = " ".join(word.text for word in options.operands)
     if "D" in options or ("delete" in options and "force" in options):
         yield call.effect(
@@ -176,14 +176,14 @@ def _branch(call: Call, options: Options, _settings: Mapping[str, Word]) -> Iter
         yield call.effect("git-history", "medium", names, why="the branch no longer points to its commits")
 
 
-def _tag(call: Call, options: Options, _settings: Mapping[str, Word]) -> Iterator[Effect]:
+def _tag(call: ProgramCall, options: GivenOptions, _settings: Mapping[str, Word]) -> Iterator[Effect]:
     if options.any("delete", "force"):
         yield call.effect(
             "git-history", "medium", " ".join(word.text for word in options.operands), why="the tag is lost"
         )
 
 
-def _push(call: Call, options: Options, _settings: Mapping[str, Word]) -> Iterator[Effect]:
+def _push(call: ProgramCall, options: GivenOptions, _settings: Mapping[str, Word]) -> Iterator[Effect]:
     if "dry-run" in options:
         return
     if "no-verify" in options:
@@ -209,19 +209,19 @@ def _push(call: Call, options: Options, _settings: Mapping[str, Word]) -> Iterat
     yield from _address(call, options.operands[:1])
 
 
-def _leased(ref: str, options: Options) -> bool:
+def _leased(ref: str, options: GivenOptions) -> bool:
     """A lease that covers this reference."""
     names = {word.text.partition(":")[0] for word in options.values("force-with-lease")}
     return "force-with-lease" in options and (not names or ref.lstrip("+").rpartition(":")[2] in names)
 
 
-def _address(call: Call, words: tuple[Word, ...]) -> Iterator[Effect]:
+def _address(call: ProgramCall, words: tuple[Word, ...]) -> Iterator[Effect]:
     for word in words:
         if word.prefix.startswith("ext::"):
             yield from call.shell(cut(word, 5))
 
 
-def _fetching(call: Call, options: Options, _settings: Mapping[str, Word]) -> Iterator[Effect]:
+def _fetching(call: ProgramCall, options: GivenOptions, _settings: Mapping[str, Word]) -> Iterator[Effect]:
     for word in options.values("upload-pack"):
         yield from call.shell(word)
     for word in options.values("config"):
@@ -232,7 +232,7 @@ def _fetching(call: Call, options: Options, _settings: Mapping[str, Word]) -> It
         yield call.effect("git-history", "medium", why="local branches may be overwritten")
 
 
-def _commit(call: Call, options: Options, settings: Mapping[str, Word]) -> Iterator[Effect]:
+def _commit(call: ProgramCall, options: GivenOptions, settings: Mapping[str, Word]) -> Iterator[Effect]:
     hooks = settings.get("core.hookspath")
     if "no-verify" in options or hooks is not None:
         yield call.effect(
@@ -243,7 +243,7 @@ def _commit(call: Call, options: Options, settings: Mapping[str, Word]) -> Itera
         )
 
 
-def _gc(call: Call, options: Options, settings: Mapping[str, Word]) -> Iterator[Effect]:
+def _gc(call: ProgramCall, options: GivenOptions, settings: Mapping[str, Word]) -> Iterator[Effect]:
     when = options.last("prune") or settings.get("gc.pruneexpire")
     if when is not None and "no-prune" not in options and when.text in {"now", "all"}:
         yield call.effect(
@@ -251,14 +251,14 @@ def _gc(call: Call, options: Options, settings: Mapping[str, Word]) -> Iterator[
         )
 
 
-def _prune(call: Call, options: Options, _settings: Mapping[str, Word]) -> Iterator[Effect]:
+def _prune(call: ProgramCall, options: GivenOptions, _settings: Mapping[str, Word]) -> Iterator[Effect]:
     if not options.any("dry-run"):
         yield call.effect(
             "git-history", "high", why="unreachable commits are deleted", safer="git gc keeps them for two weeks"
         )
 
 
-def _reflog(call: Call, options: Options, settings: Mapping[str, Word]) -> Iterator[Effect]:
+def _reflog(call: ProgramCall, options: GivenOptions, settings: Mapping[str, Word]) -> Iterator[Effect]:
     action = options.operands[0].text if options.operands else ""
     if action not in {"expire", "delete"} or "dry-run" in options:
         return
@@ -270,7 +270,7 @@ def _reflog(call: Call, options: Options, settings: Mapping[str, Word]) -> Itera
     yield call.effect("git-history", harm, action, why="the way back to lost commits is deleted")
 
 
-def _filter(call: Call, options: Options, _settings: Mapping[str, Word]) -> Iterator[Effect]:
+def _filter(call: ProgramCall, options: GivenOptions, _settings: Mapping[str, Word]) -> Iterator[Effect]:
     for word in options.values(
         "tree-filter", "index-filter", "msg-filter", "env-filter", "commit-filter", "parent-filter"
     ):
@@ -280,7 +280,7 @@ def _filter(call: Call, options: Options, _settings: Mapping[str, Word]) -> Iter
         yield call.effect("git-history", harm, why="the whole history is rewritten", safer="work on a fresh clone")
 
 
-def _worktree(call: Call, options: Options, _settings: Mapping[str, Word]) -> Iterator[Effect]:
+def _worktree(call: ProgramCall, options: GivenOptions, _settings: Mapping[str, Word]) -> Iterator[Effect]:
     if options.operands[:1] and options.operands[0].text == "remove" and "force" in options:
         yield call.effect(
             "git-work",
@@ -290,14 +290,14 @@ def _worktree(call: Call, options: Options, _settings: Mapping[str, Word]) -> It
         )
 
 
-def _update_ref(call: Call, options: Options, _settings: Mapping[str, Word]) -> Iterator[Effect]:
+def _update_ref(call: ProgramCall, options: GivenOptions, _settings: Mapping[str, Word]) -> Iterator[Effect]:
     if options.any("d", "delete", "stdin"):
         yield call.effect(
             "git-history", "high", " ".join(word.text for word in options.operands), why="a reference is deleted"
         )
 
 
-def _rm(call: Call, options: Options, _settings: Mapping[str, Word]) -> Iterator[Effect]:
+def _rm(call: ProgramCall, options: GivenOptions, _settings: Mapping[str, Word]) -> Iterator[Effect]:
     if options.any("cached", "dry-run"):
         return
     tree, force = "r" in options, "force" in options
@@ -312,7 +312,7 @@ def _rm(call: Call, options: Options, _settings: Mapping[str, Word]) -> Iterator
         yield from deletion(call, word, tree=True, force=force)
 
 
-def _foreach(call: Call, options: Options, _settings: Mapping[str, Word]) -> Iterator[Effect]:
+def _foreach(call: ProgramCall, options: GivenOptions, _settings: Mapping[str, Word]) -> Iterator[Effect]:
     action = options.operands[0].text if options.operands else ""
     if action == "foreach":
         yield from call.shell(Word((" ".join(word.text for word in options.operands[1:]),), "foreach"))
@@ -320,19 +320,19 @@ def _foreach(call: Call, options: Options, _settings: Mapping[str, Word]) -> Ite
         yield call.effect("git-work", "medium", why="changes in the submodule are lost")
 
 
-def _bisect(call: Call, options: Options, _settings: Mapping[str, Word]) -> Iterator[Effect]:
+def _bisect(call: ProgramCall, options: GivenOptions, _settings: Mapping[str, Word]) -> Iterator[Effect]:
     if options.operands[:1] and options.operands[0].text == "run":
         yield from call.argv(call.words[call.texts.index("run") + 1 :])
 
 
-def _rebase(call: Call, options: Options, _settings: Mapping[str, Word]) -> Iterator[Effect]:
+def _rebase(call: ProgramCall, options: GivenOptions, _settings: Mapping[str, Word]) -> Iterator[Effect]:
     for word in options.values("exec"):
         yield from call.shell(word)
     if "no-verify" in options:
         yield call.effect("git-bypass", "medium", why="the pre-rebase hook is skipped")
 
 
-def _config(call: Call, options: Options, _settings: Mapping[str, Word]) -> Iterator[Effect]:
+def _config(call: ProgramCall, options: GivenOptions, _settings: Mapping[str, Word]) -> Iterator[Effect]:
     words = [word for word in options.operands if word.text not in {"set", "--"}]
     if (
         len(words) < 2
@@ -349,12 +349,12 @@ def _config(call: Call, options: Options, _settings: Mapping[str, Word]) -> Iter
             yield from call.shell(cut(value, 1))
 
 
-def _credential(call: Call, options: Options, _settings: Mapping[str, Word]) -> Iterator[Effect]:
+def _credential(call: ProgramCall, options: GivenOptions, _settings: Mapping[str, Word]) -> Iterator[Effect]:
     if options.operands[:1] and options.operands[0].text == "fill":
         yield call.effect("secret", "high", why="git prints a stored password")
 
 
-def _difftool(call: Call, options: Options, _settings: Mapping[str, Word]) -> Iterator[Effect]:
+def _difftool(call: ProgramCall, options: GivenOptions, _settings: Mapping[str, Word]) -> Iterator[Effect]:
     for word in options.values("extcmd"):
         yield from call.shell(word)
 

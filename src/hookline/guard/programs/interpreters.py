@@ -8,11 +8,11 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from hookline.core._dataclass import dataclass
-from hookline.guard.call import Call, Handler
+from hookline.guard.call import Handler, ProgramCall
 from hookline.guard.effects import Effect
 from hookline.guard.languages import language_effects
 from hookline.guard.options import cut, parse_options
-from hookline.guard.pattern import Pattern, words
+from hookline.guard.pattern import LazyPattern, words
 from hookline.guard.reading import Invocation, Word
 
 _SH = "c i l,login r s v x e u n f h p t a b k m B C D E H P T o: O: ,rcfile: ,init-file: ,norc ,noprofile ,posix ,restricted"
@@ -20,7 +20,7 @@ _SH = "c i l,login r s v x e u n f h p t a b k m B C D E H P T o: O: ,rcfile: ,i
 
 class _Interpreter(NamedTuple):
     options: str
-    #: Options whose value is code; the language of it.
+    #: GivenOptions whose value is code; the language of it.
     code: tuple[str, ...] = ("c",)
     language: str = "sh"
     dashes: int = 2
@@ -128,10 +128,10 @@ def _powershell(invocation: Invocation) -> CodeSource:
     return CodeSource(language="powershell", script=rest[0] if rest else None, stdin=not rest)
 
 
-_ENCODED = Pattern(r"(?i)-e(nc(odedcommand)?|c)?$")
+_ENCODED = LazyPattern(r"(?i)-e(nc(odedcommand)?|c)?$")
 
 
-def _interpret(call: Call) -> Iterator[Effect]:
+def _interpret(call: ProgramCall) -> Iterator[Effect]:
     source = code_source(call.invocation)
     if source is None:
         return
@@ -162,7 +162,7 @@ def _interpret(call: Call) -> Iterator[Effect]:
         yield from call.argv((_text_word(source.script.text.rpartition("/")[2]), *call.words[at + 1 :]))
 
 
-def _module(call: Call, name: str) -> Iterator[Effect]:
+def _module(call: ProgramCall, name: str) -> Iterator[Effect]:
     at = next((index for index, text in enumerate(call.texts) if text == name), 0)
     if name in {"pip", "twine", "poetry", "flit", "hatch", "build", "uv", "hookline"}:
         yield from call.argv((Word((name,), name), *call.words[at + 1 :]))
@@ -175,7 +175,7 @@ _RUNNERS: Final[Mapping[str, str]] = MappingProxyType({
 })  # fmt: skip
 
 
-def _runner(call: Call) -> Iterator[Effect]:
+def _runner(call: ProgramCall) -> Iterator[Effect]:
     """Programs that start a program of a project: ``npx prisma …``, ``bundle exec rails …``."""
     options = call.options(
         "p:,package: c:,call: n: ,with: ,from: ,python: ,project: ,directory: y,yes q,quiet", until_operand=True
@@ -192,17 +192,17 @@ def _runner(call: Call) -> Iterator[Effect]:
         yield from call.shell(word)
 
 
-#: Options whose value is run by a shell.
+#: GivenOptions whose value is run by a shell.
 _SHELL_OPTIONS: Final[Mapping[str, frozenset[str]]] = MappingProxyType({
     "man": words("-P --pager -H --html"), "rg": words("--pre"), "sort": words("--compress-program"), "split": words("--filter"), "zip": words("-TT --unzip-command"), "tcpdump": words("-z"),
     "fzf": words("--preview"), "entr": words("-s"), "nmap": words("--script"), "bat": words("--pager"), "batcat": words("--pager"), "delta": words("--pager"), "journalctl": words("--pager"), "ctags": words("--filter"), "socksify": words("-c"), "capsh": words("-c"),
 })  # fmt: skip
-_ESCAPES = Pattern(
+_ESCAPES = LazyPattern(
     r"(?:^|[+:\s'\"(])!\s*([^\n]+)|^\s*(?:shell|system|pipe)\s+([^\n]+)|\bspawn\s+([^\n;]+)|execute(?:-silent)?[(:]([^)]+)"
 )
 
 
-def _shell_options(call: Call) -> Iterator[Effect]:
+def _shell_options(call: ProgramCall) -> Iterator[Effect]:
     names = _SHELL_OPTIONS[call.name]
     for index, word in enumerate(call.words):
         name, equals, _ = word.prefix.partition("=")
@@ -212,7 +212,7 @@ def _shell_options(call: Call) -> Iterator[Effect]:
             yield from call.shell(call.words[index + 1])
 
 
-def _escape(call: Call) -> Iterator[Effect]:
+def _escape(call: ProgramCall) -> Iterator[Effect]:
     """Editors, pagers and debuggers: ``vim -c '!…'``, ``gdb -ex 'shell …'``, ``less +'!…'``, ``expect -c 'spawn …'``."""
     for word in call.words:
         for found in _ESCAPES.finditer(word.text) if word.known else ():
@@ -223,7 +223,7 @@ def _text_word(text: str) -> Word:
     return Word((text,) if text else (), text)
 
 
-def _from_list(call: Call) -> Iterator[Effect]:
+def _from_list(call: ProgramCall) -> Iterator[Effect]:
     """``xargs sh -c``: what it reads becomes code."""
     texts = call.texts
     holder = next((texts[index + 1] for index, text in enumerate(texts[:-1]) if text == "-I"), "{}")

@@ -8,10 +8,10 @@ from types import MappingProxyType
 from typing import Final
 
 from hookline.core._dataclass import dataclass
-from hookline.guard.call import Call, Handler
+from hookline.guard.call import Handler, ProgramCall
 from hookline.guard.effects import Effect
-from hookline.guard.options import Options, cut
-from hookline.guard.pattern import Pattern, words
+from hookline.guard.options import GivenOptions, cut
+from hookline.guard.pattern import LazyPattern, words
 from hookline.guard.programs.files import rsync_options, sources_and_target, tar_options
 from hookline.guard.reading import Word
 
@@ -35,11 +35,11 @@ _NONE: Final = Traffic()
 _CURL = "0 1 2 3 4 6 a,append A:,user-agent: b:,cookie: B,use-ascii c:,cookie-jar: C:,continue-at: d:,data:,data-ascii: ,data-binary: ,data-raw: ,data-urlencode: ,json: D:,dump-header: e:,referer: E:,cert: ,key: ,cacert: ,capath: f,fail ,fail-with-body F:,form: ,form-string: g,globoff G,get h?,help? H:,header: i,include,show-headers I,head j k,insecure K:,config: l L,location ,location-trusted m:,max-time: M n,netrc ,netrc-file: N,no-buffer o:,output: O,remote-name ,remote-name-all J,remote-header-name ,output-dir: p,proxytunnel P:,ftp-port: q Q:,quote: r:,range: R s,silent S,show-error t: T:,upload-file: u:,user: U:,proxy-user: v,verbose V,version w:,write-out: x:,proxy: X:,request: y: Y: z:,time-cond: Z,parallel #,progress-bar ,url: ,url-query: ,resolve: ,connect-to: ,retry: ,retry-delay: ,retry-max-time: ,connect-timeout: ,max-redirs: ,no-clobber ,stderr: ,trace: ,trace-ascii: ,libcurl: ,oauth2-bearer: ,noproxy: ,unix-socket: ,interface: ,dns-servers: ,limit-rate: ,proto: ,tlsv1.2 ,tlsv1.3 ,create-dirs ,compressed ,mail-from: ,mail-rcpt: ,ciphers: ,cert-type: ,key-type: ,pass: ,etag-save: ,etag-compare: ,alt-svc: ,hsts: ,engine: ,doh-url: ,aws-sigv4: ,max-filesize: ,parallel-max: ,keepalive-time: ,socks5: ,socks5-hostname: ,no-progress-meter ,http1.0 ,http1.1 ,http2 ,http3 ,ipv4 ,ipv6 ,basic ,digest ,negotiate ,ntlm ,ssl ,ssl-reqd ,silent"
 
 
-def curl_options(call: Call) -> Options:
+def curl_options(call: ProgramCall) -> GivenOptions:
     return call.options(_CURL)
 
 
-def _curl(call: Call) -> Traffic:
+def _curl(call: ProgramCall) -> Traffic:
     options = curl_options(call)
     urls = [*options.values("url"), *options.operands]
     if options.informs or not urls or all(word.prefix.startswith("file:") for word in urls):
@@ -80,11 +80,11 @@ def _last(address: str) -> str:
 _WGET = "O:,output-document: o:,output-file: a: i:,input-file: P:,directory-prefix: U:,user-agent: q,quiet v nv c,continue N,timestamping r,recursive l: k p,page-requisites m,mirror e:,execute: t:,tries: T:,timeout: w: Q: S b,background ,post-data: ,post-file: ,body-data: ,body-file: ,method: ,header: ,spider ,no-check-certificate ,user: ,password: ,load-cookies: ,save-cookies: ,referer: ,content-disposition n: x H D: A: R: I: X: E K B: 4 6 d h V ,ca-certificate: ,certificate: ,private-key: ,limit-rate: ,bind-address: ,use-askpass:"
 
 
-def wget_options(call: Call) -> Options:
+def wget_options(call: ProgramCall) -> GivenOptions:
     return call.options(_WGET)
 
 
-def _wget(call: Call) -> Traffic:
+def _wget(call: ProgramCall) -> Traffic:
     options = wget_options(call)
     if options.informs or (not options.operands and "input-file" not in options):
         return _NONE
@@ -104,7 +104,7 @@ def _wget(call: Call) -> Traffic:
     )
 
 
-def _http(call: Call) -> Traffic:
+def _http(call: ProgramCall) -> Traffic:
     """httpie and xh: ``http POST host name=value file@path``."""
     options = call.options(
         "o:,output: d,download a:,auth: j f h v b ,offline s:,style: p: ,session: ,timeout: ,verify: ,body ,headers ,raw:"
@@ -129,7 +129,7 @@ def _http(call: Call) -> Traffic:
 _NC = "l,listen k p:,source-port: e:,exec: c:,sh-exec: z u,udp v n w:,wait: i: q: s: x: X: N C d D U 4 6 r t b: I: O: T: P: V: g: G: m: o: ,ssl ,proxy: ,lua-exec: ,keep-open ,allow: ,send-only ,recv-only"
 
 
-def _nc(call: Call) -> Traffic:
+def _nc(call: ProgramCall) -> Traffic:
     options = call.options(_NC)
     if options.informs or not (options.operands or "listen" in options) or "z" in options:
         return _NONE
@@ -141,10 +141,10 @@ def _nc(call: Call) -> Traffic:
     )
 
 
-_SHELLS = Pattern(r"(^|[\s/,:])(ba|da|z|k|a|mk|fi|c|tc)?sh\b|powershell|cmd(\.exe)?\b|python|perl")
+_SHELLS = LazyPattern(r"(^|[\s/,:])(ba|da|z|k|a|mk|fi|c|tc)?sh\b|powershell|cmd(\.exe)?\b|python|perl")
 
 
-def _nc_effects(call: Call) -> Iterator[Effect]:
+def _nc_effects(call: ProgramCall) -> Iterator[Effect]:
     options = call.options(_NC)
     program = options.last("exec", "sh-exec", "lua-exec")
     if program is None or not (options.operands or "listen" in options):
@@ -155,12 +155,12 @@ def _nc_effects(call: Call) -> Iterator[Effect]:
         yield from call.shell(program)
 
 
-_SOCAT_REMOTE = Pattern(
+_SOCAT_REMOTE = LazyPattern(
     r"(?i)(tcp\w*|udp\w*|openssl\w*|ssl\w*|sctp\w*|socks\w*|proxy\w*|vsock\w*|unix-?connect|ip4?6?\w*)(-connect|-listen|-sendto|-recv\w*)?:"
 )
 
 
-def _socat(call: Call) -> Traffic:
+def _socat(call: ProgramCall) -> Traffic:
     ends = [word for word in call.words if not word.prefix.startswith("-") or word.text == "-"]
     if not any(_SOCAT_REMOTE.match(word.prefix) for word in ends):
         return _NONE
@@ -178,7 +178,7 @@ def _socat(call: Call) -> Traffic:
     )
 
 
-def _socat_effects(call: Call) -> Iterator[Effect]:
+def _socat_effects(call: ProgramCall) -> Iterator[Effect]:
     ends = [word for word in call.words if not word.prefix.startswith("-")]
     if not any(_SOCAT_REMOTE.match(word.prefix) for word in ends):
         return
@@ -195,12 +195,12 @@ def _socat_effects(call: Call) -> Iterator[Effect]:
 
 _SSH = "1 2 4 6 A a C f G g K k M N n q s T t V v X x Y y B: b: c: D: E: e: F: I: i: J: L: l: m: O: o: P: p: Q: R: S: W: w:"
 _SCP = "1 2 3 4 6 A B C O p q R r s T v c: D: F: i: J: l: o: P: S: X:"
-_RUNS = Pattern(
+_RUNS = LazyPattern(
     r"(?i)\s*(proxycommand|localcommand|knownhostscommand|match\s+exec|pkcs11provider|securitykeyprovider)\s*[= ]\s*"
 )
 
 
-def _ssh_effects(call: Call) -> Iterator[Effect]:
+def _ssh_effects(call: ProgramCall) -> Iterator[Effect]:
     options = call.options(_SSH if call.name == "ssh" else _SCP, until_operand=call.name == "ssh")
     for word in options.values("o"):
         found = _RUNS.match(word.prefix)
@@ -213,7 +213,7 @@ def _ssh_effects(call: Call) -> Iterator[Effect]:
         yield call.effect("persistence", "medium", why="another machine can reach this one through it")
 
 
-def _ssh(call: Call) -> Traffic:
+def _ssh(call: ProgramCall) -> Traffic:
     options = call.options(_SSH, until_operand=True)
     if options.informs or not options.operands:
         return _NONE
@@ -227,7 +227,7 @@ def _elsewhere(word: Word) -> bool:
     )
 
 
-def _copying(call: Call) -> Traffic:
+def _copying(call: ProgramCall) -> Traffic:
     options = rsync_options(call) if call.name == "rsync" else call.options(_SCP)
     if options.informs or len(options.operands) < 2 or options.any("dry-run"):
         return _NONE
@@ -248,7 +248,7 @@ def _under(folder: Word, source: Word) -> Word:
     return Word((f"{folder.text.rstrip('/')}/{name}",), source.source)
 
 
-def _tar(call: Call) -> Traffic:
+def _tar(call: ProgramCall) -> Traffic:
     options = tar_options(call)
     target = options.last("file") or next(
         (value for name, value in call.invocation.environment if name == "TAPE"), None
@@ -258,7 +258,7 @@ def _tar(call: Call) -> Traffic:
     return Traffic(files=options.operands, address=target.text)
 
 
-def _mail(call: Call) -> Traffic:
+def _mail(call: ProgramCall) -> Traffic:
     options = call.options("s:,subject: a:,attach: A: c: b: r: S: q: E n v i t f:")
     return Traffic(
         stdin=True,
@@ -268,22 +268,22 @@ def _mail(call: Call) -> Traffic:
     )
 
 
-def _ftp(call: Call) -> Traffic:
+def _ftp(call: ProgramCall) -> Traffic:
     return Traffic(prints=True, stdin=True, words=call.words, address=" ".join(call.texts[-1:]))
 
 
-def _lookup(call: Call) -> Traffic:
+def _lookup(call: ProgramCall) -> Traffic:
     """dig and nslookup carry data in names."""
     return Traffic(words=call.words, address=" ".join(call.texts[-1:]))
 
 
-def _openssl(call: Call) -> Traffic:
+def _openssl(call: ProgramCall) -> Traffic:
     return Traffic(prints=True, stdin=True, address=" ".join(call.texts)) if "s_client" in call.texts else _NONE
 
 
-def _cloud_copy(call: Call) -> Traffic:
+def _cloud_copy(call: ProgramCall) -> Traffic:
     texts = [word for word in call.words if not word.prefix.startswith("-")]
-    remote = Pattern(r"(s3|gs|https?|r2|b2)://|[\w-]+:")
+    remote = LazyPattern(r"(s3|gs|https?|r2|b2)://|[\w-]+:")
     if (
         not texts
         or not remote.match(texts[-1].prefix)
@@ -297,13 +297,13 @@ def _cloud_copy(call: Call) -> Traffic:
     )
 
 
-def _gist(call: Call) -> Traffic:
+def _gist(call: ProgramCall) -> Traffic:
     if call.texts[:2] == ("gist", "create") or call.texts[:2] == ("release", "upload"):
         return Traffic(files=call.words[2:], stdin=True, address="github.com")
     return _NONE
 
 
-_TRAFFIC: Final[Mapping[str, Callable[[Call], Traffic]]] = MappingProxyType({
+_TRAFFIC: Final[Mapping[str, Callable[[ProgramCall], Traffic]]] = MappingProxyType({
     "curl": _curl, "wget": _wget, **dict.fromkeys(words("http https xh httpie"), _http),
     **dict.fromkeys(words("nc ncat netcat nc.traditional nc.openbsd telnet"), _nc), "socat": _socat, "ssh": _ssh,
     **dict.fromkeys(words("scp rsync sftp pscp"), _copying), **dict.fromkeys(("tar", "gtar", "bsdtar"), _tar),
@@ -313,7 +313,7 @@ _TRAFFIC: Final[Mapping[str, Callable[[Call], Traffic]]] = MappingProxyType({
 })  # fmt: skip
 
 
-def traffic(call: Call) -> Traffic:
+def traffic(call: ProgramCall) -> Traffic:
     found = _TRAFFIC.get(call.name)
     return found(call) if found is not None else _NONE
 
@@ -322,7 +322,7 @@ def is_network(name: str) -> bool:
     return name in _TRAFFIC
 
 
-def _saving(call: Call) -> Iterator[Effect]:
+def _saving(call: ProgramCall) -> Iterator[Effect]:
     """Fetched files are written like others."""
     for word in traffic(call).saves:
         if word.text not in {"-", "/dev/stdout"}:

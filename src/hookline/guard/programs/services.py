@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from hookline.guard.call import Call, Handler
+from hookline.guard.call import Handler, ProgramCall
 from hookline.guard.effects import Effect, Harm
-from hookline.guard.pattern import Pattern, words
+from hookline.guard.pattern import LazyPattern, words
 from hookline.guard.reading import Word
 
 _Rule = tuple[str, str, Harm, str]
@@ -130,15 +130,15 @@ _SAME: Final[Mapping[str, str]] = MappingProxyType({
     "tofu": "terraform", "terragrunt": "terraform", "sls": "serverless", "ansible-playbook": "ansible", "pnpm": "npm", "yarn": "npm", "bun": "npm", "pip3": "pip", "pipx": "pip", "uv": "pip", "flit": "poetry", "hatch": "poetry", "pdm": "poetry", "maturin": "poetry",
     "apt-get": "apt", "aptitude": "apt", "dnf": "apt", "yum": "apt", "zypper": "apt", "apk": "apt", "dpkg": "apt", "mongo": "mongosh", "valkey-cli": "redis-cli", "fly": "flyctl", "rake": "rails", "nix-collect-garbage": "nix", "gradlew": "gradle", "flatpak": "snap", "keydb-cli": "redis-cli",
 })  # fmt: skip
-#: Options with a value that may stand before the action.
-_SKIP: Final = Pattern(
+#: GivenOptions with a value that may stand before the action.
+_SKIP: Final = LazyPattern(
     r"^(-n|--namespace|--context|--kubeconfig|--cluster|--user|-s|--server|--profile|--region|--output|--endpoint-url|--project|--subscription|--account|--format|--configuration|-H|--host|-c|--log-level|--config|-f|--file|-p|--project-name|--env-file|--chdir|-R|--repo|--prefix|-C|--cwd|--registry|-h|-a|-u|--tenant|-t|--kube-context|--query|-o|-g|--resource-group|-w|--workspace)$"
 )
 _DRY: Final = words("--help -help --dry-run --dryrun --dry-run=client --dry-run=server --what-if help")
 _VALUE_H = frozenset({"docker", "redis-cli"})
 
 
-def _service(call: Call) -> Iterator[Effect]:
+def _service(call: ProgramCall) -> Iterator[Effect]:
     name = _SAME.get(call.name, call.name)
     texts = list(call.texts)
     if set(texts) & _DRY or ("-h" in texts and name not in _VALUE_H):
@@ -160,13 +160,13 @@ def _action(texts: list[str], name: str) -> list[str]:
     return rest
 
 
-_DROPS: Final = Pattern(
+_DROPS: Final = LazyPattern(
     r"(?is)\b(drop\s+(database|schema|table|keyspace|index|view|user|role|owned|collection|tablespace)|truncate\s+(table\s+)?\w|delete\s+from\s+[\w.\"`\[\]]+\s*(;|$|'|\")|alter\s+table\s+.*\bdrop\b|update\s+[\w.\"`]+\s+set\s+(?!.*\bwhere\b))"
 )
 _SQL_OPTIONS = "c:,command: e:,execute: f:,file: q:,query: Q: s: ,cmd: ,eval: d:,dbname:,database: h:,host: U:,username: u:,user: p?,password? P:,port: t A B N i: S: o:,output: v: w W X"
 
 
-def _sql(call: Call) -> Iterator[Effect]:
+def _sql(call: ProgramCall) -> Iterator[Effect]:
     code = [*call.words]
     if call.invocation.stdin is not None:
         code.append(call.invocation.stdin)

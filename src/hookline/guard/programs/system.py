@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from hookline.guard.call import Call, Handler
+from hookline.guard.call import Handler, ProgramCall
 from hookline.guard.effects import Effect, Harm
 from hookline.guard.options import parse_options
-from hookline.guard.pattern import Pattern, words
+from hookline.guard.pattern import LazyPattern, words
 
 _HELP = words("-h --help -V --version --longhelp -?")
 _NO_VALUE = "n t,test d"
@@ -22,25 +22,25 @@ _ALWAYS: Final[Mapping[str, tuple[str, Harm, str]]] = MappingProxyType({
     **dict.fromkeys(words("insmod rmmod modprobe kmod swapoff sysctl setenforce ufw iptables ip6tables nft firewall-cmd pfctl setcap visudo update-rc.d chkconfig mount umount losetup grub-install grub-mkconfig efibootmgr bootctl bless nvram csrutil spctl systemsetup pwpolicy kextload update-grub"), ("privilege", "medium", "it changes the system itself")),
     **dict.fromkeys(words("useradd adduser userdel deluser usermod groupadd groupdel groupmod gpasswd passwd chpasswd chsh chfn vipw newusers sysadminctl dseditgroup"), ("privilege", "high", "it changes who may use the machine")),
 })  # fmt: skip
-_READS: Final = Pattern(
+_READS: Final = LazyPattern(
     r"^(list|show|status|info|get|print|check|-l|-L|--list|-a|--all|--query|--verbose|-v|-n|-S|--list-rules|-p|/proc.*|help|version|scan|--detail|--examine|--scan|smart-log|id-ctrl|iostat|history|subvolume|filesystem|device|-sr|-s)$"
 )
-_DESTROYS: Final[Mapping[str, Pattern]] = MappingProxyType({
-    "zfs": Pattern(r"destroy|rollback"), "zpool": Pattern(r"destroy|labelclear|create|remove"),
-    "btrfs": Pattern(r"delete|format|del"), "nvme": Pattern(r"format|sanitize|write.*|delete-ns|reset"),
-    "hdparm": Pattern(r"--(security|trim|yes|write|repair|make).*|--user-master"), "parted": Pattern(r"mklabel|mkpart|rm|resizepart|mktable"),
-    "mdadm": Pattern(r"--(zero-superblock|create|stop|fail|remove)|-C|-S|-f|-r"), "dmsetup": Pattern(r"remove(_all)?|wipe_table|clear"),
-    "badblocks": Pattern(r"-\w*w\w*"), "fdisk": Pattern(r"(?!-l|--list).*"), "wipefs": Pattern(r"-\w*[ao]\w*|--(all|offset).*"),
-    "tune2fs": Pattern(r"-[^l].*"), "e2fsck": Pattern(r"-\w*[yp]\w*"), "sysctl": Pattern(r"-w|--write|-p.*|--load.*|-f|\S+=\S*|--system"),
-    "iptables": Pattern(r"-[FXADIRPNZ]|--(flush|delete|append|insert|policy).*"), "ip6tables": Pattern(r"-[FXADIRPNZ]|--(flush|delete|append|insert|policy).*"),
-    "ufw": Pattern(r"disable|reset|allow|delete|default"), "nft": Pattern(r"flush|delete|add|-f|insert"), "mount": Pattern(r"/.*|-o.*|--bind"),
-    "pfctl": Pattern(r"-\w*[dFf]\w*"), "csrutil": Pattern(r"disable|clear"), "spctl": Pattern(r"--(master-|global-)?disable|--add|--remove"),
-    "passwd": Pattern(r".*"), "nvram": Pattern(r"-[cdf]|\S+=.*"), "umount": Pattern(r".*"), "sfdisk": Pattern(r"(?!-[ldsV]|--(list|dump|json)).*"),
-    "sgdisk": Pattern(r"-[ZzodnG].*|--(zap|delete|clear|new).*"), "gdisk": Pattern(r"(?!-l).*"), "smartctl": Pattern(r"-s.*"),
+_DESTROYS: Final[Mapping[str, LazyPattern]] = MappingProxyType({
+    "zfs": LazyPattern(r"destroy|rollback"), "zpool": LazyPattern(r"destroy|labelclear|create|remove"),
+    "btrfs": LazyPattern(r"delete|format|del"), "nvme": LazyPattern(r"format|sanitize|write.*|delete-ns|reset"),
+    "hdparm": LazyPattern(r"--(security|trim|yes|write|repair|make).*|--user-master"), "parted": LazyPattern(r"mklabel|mkpart|rm|resizepart|mktable"),
+    "mdadm": LazyPattern(r"--(zero-superblock|create|stop|fail|remove)|-C|-S|-f|-r"), "dmsetup": LazyPattern(r"remove(_all)?|wipe_table|clear"),
+    "badblocks": LazyPattern(r"-\w*w\w*"), "fdisk": LazyPattern(r"(?!-l|--list).*"), "wipefs": LazyPattern(r"-\w*[ao]\w*|--(all|offset).*"),
+    "tune2fs": LazyPattern(r"-[^l].*"), "e2fsck": LazyPattern(r"-\w*[yp]\w*"), "sysctl": LazyPattern(r"-w|--write|-p.*|--load.*|-f|\S+=\S*|--system"),
+    "iptables": LazyPattern(r"-[FXADIRPNZ]|--(flush|delete|append|insert|policy).*"), "ip6tables": LazyPattern(r"-[FXADIRPNZ]|--(flush|delete|append|insert|policy).*"),
+    "ufw": LazyPattern(r"disable|reset|allow|delete|default"), "nft": LazyPattern(r"flush|delete|add|-f|insert"), "mount": LazyPattern(r"/.*|-o.*|--bind"),
+    "pfctl": LazyPattern(r"-\w*[dFf]\w*"), "csrutil": LazyPattern(r"disable|clear"), "spctl": LazyPattern(r"--(master-|global-)?disable|--add|--remove"),
+    "passwd": LazyPattern(r".*"), "nvram": LazyPattern(r"-[cdf]|\S+=.*"), "umount": LazyPattern(r".*"), "sfdisk": LazyPattern(r"(?!-[ldsV]|--(list|dump|json)).*"),
+    "sgdisk": LazyPattern(r"-[ZzodnG].*|--(zap|delete|clear|new).*"), "gdisk": LazyPattern(r"(?!-l).*"), "smartctl": LazyPattern(r"-s.*"),
 })  # fmt: skip
 
 
-def _always(call: Call) -> Iterator[Effect]:
+def _always(call: ProgramCall) -> Iterator[Effect]:
     name = "mkfs" if call.name.startswith("mkfs.") else call.name
     words = call.words[1:] if name == "lvm" else call.words
     if name == "lvm":
@@ -71,7 +71,7 @@ def _dry(name: str, texts: tuple[str, ...]) -> bool:
     return name in {"mkfs", "mke2fs", "e2fsck", "wipefs", "sfdisk"} and bool({"-n", "--no-act"} & set(texts))
 
 
-def _diskutil(call: Call) -> Iterator[Effect]:
+def _diskutil(call: ProgramCall) -> Iterator[Effect]:
     verb = call.texts[0].lower() if call.texts else ""
     if re.match(
         r"erase|zero|random|secureerase|partitiondisk|reformat|splitpartition|mergepartitions|resizevolume", verb
@@ -81,7 +81,7 @@ def _diskutil(call: Call) -> Iterator[Effect]:
         )
 
 
-def _cryptsetup(call: Call) -> Iterator[Effect]:
+def _cryptsetup(call: ProgramCall) -> Iterator[Effect]:
     if set(call.texts) & {"luksFormat", "reencrypt", "luksRemoveKey", "luksKillSlot"}:
         yield call.effect(
             "device", "critical", " ".join(call.texts), where="device", why="data on a disk are destroyed"
@@ -92,10 +92,10 @@ def _cryptsetup(call: Call) -> Iterator[Effect]:
         )
 
 
-_GUARDIAN = Pattern(r"(?i)hookline|\bnah\b|\bdcg\b|shguard|safety-net")
+_GUARDIAN = LazyPattern(r"(?i)hookline|\bnah\b|\bdcg\b|shguard|safety-net")
 
 
-def _kill(call: Call) -> Iterator[Effect]:
+def _kill(call: ProgramCall) -> Iterator[Effect]:
     options = parse_options(
         [word for word in call.words if not re.fullmatch(r"-(\d+|(SIG)?[A-Z]{3,}\d*)", word.text)],
         "s:,signal: n: l,list? L q: p f,full x,exact u:,euid:,user: U: g: P: G: t: n,newest o,oldest i I e v w,wait r,regexp a k",
@@ -117,7 +117,7 @@ def _kill(call: Call) -> Iterator[Effect]:
         yield call.effect("process", "low", names)
 
 
-def _service(call: Call) -> Iterator[Effect]:
+def _service(call: ProgramCall) -> Iterator[Effect]:
     texts = [text for text in call.texts if not text.startswith("-")]
     verb = texts[0] if texts else ""
     names = " ".join(texts[1:])
@@ -143,7 +143,7 @@ def _service(call: Call) -> Iterator[Effect]:
         )
 
 
-def _crontab(call: Call) -> Iterator[Effect]:
+def _crontab(call: ProgramCall) -> Iterator[Effect]:
     options = call.options("u: l r e i s n T:")
     if "l" in options or options.informs:
         return
@@ -157,12 +157,12 @@ def _crontab(call: Call) -> Iterator[Effect]:
     )
 
 
-def _at(call: Call) -> Iterator[Effect]:
+def _at(call: ProgramCall) -> Iterator[Effect]:
     if not set(call.texts) & {"-l", "-V", "-c", "--help"}:
         yield call.effect("persistence", "high", " ".join(call.texts), why="it runs later by itself")
 
 
-def _gain(call: Call) -> Iterator[Effect]:
+def _gain(call: ProgramCall) -> Iterator[Effect]:
     """sudo and its like; what they start is an invocation of its own."""
     if call.name in {"sudo", "doas"} and set(call.texts) & {
         "-l",
@@ -187,7 +187,7 @@ def _gain(call: Call) -> Iterator[Effect]:
     yield call.effect("privilege", "medium", " ".join(call.texts[:3]), why="it runs with the rights of another user")
 
 
-def _hookline(call: Call) -> Iterator[Effect]:
+def _hookline(call: ProgramCall) -> Iterator[Effect]:
     """What an agent may not do to hookline itself; what only shows something is free."""
     texts = [text for text in call.texts if not text.startswith("-")]
     verb, action = (*texts, "", "")[:2]
@@ -211,7 +211,7 @@ def _hookline(call: Call) -> Iterator[Effect]:
         )
 
 
-def _agent(call: Call) -> Iterator[Effect]:
+def _agent(call: ProgramCall) -> Iterator[Effect]:
     """Agents started without their hooks or without asking."""
     loose = {
         "--safe-mode",
@@ -233,7 +233,7 @@ def _agent(call: Call) -> Iterator[Effect]:
         )
 
 
-def _guard_tool(call: Call) -> Iterator[Effect]:
+def _guard_tool(call: ProgramCall) -> Iterator[Effect]:
     if (
         set(call.texts) & {"uninstall", "disable", "off", "remove", "allow", "trust", "unprotect", "pause"}
         and not set(call.texts) & _HELP
@@ -241,7 +241,7 @@ def _guard_tool(call: Call) -> Iterator[Effect]:
         yield call.effect("guard", "critical", " ".join(call.texts), why="it changes or stops a guard of this machine")
 
 
-def _pull_out(call: Call) -> Iterator[Effect]:
+def _pull_out(call: ProgramCall) -> Iterator[Effect]:
     """Reading of keychains and password stores."""
     text = " ".join(call.texts)
     if call.name == "security" and re.search(
@@ -262,12 +262,12 @@ def _pull_out(call: Call) -> Iterator[Effect]:
         yield call.effect("secret", "high", text, why="it prints or deletes private keys")
 
 
-def _history(call: Call) -> Iterator[Effect]:
+def _history(call: ProgramCall) -> Iterator[Effect]:
     if set(call.texts) & {"-c", "-cw", "-d"}:
         yield call.effect("delete", "medium", "history", why="the record of what was done is deleted")
 
 
-def _set_hostname(call: Call) -> Iterator[Effect]:
+def _set_hostname(call: ProgramCall) -> Iterator[Effect]:
     if call.name in {"networksetup", "scutil"} and not re.match(
         r"-(set|remove|delete|create)|--set", " ".join(call.texts)
     ):
@@ -277,12 +277,12 @@ def _set_hostname(call: Call) -> Iterator[Effect]:
     yield call.effect("persistence", "medium", " ".join(call.texts), why="it changes settings of the machine")
 
 
-def _journal(call: Call) -> Iterator[Effect]:
+def _journal(call: ProgramCall) -> Iterator[Effect]:
     if any(text.startswith(("--vacuum", "--rotate", "--flush")) for text in call.texts):
         yield call.effect("delete", "medium", " ".join(call.texts), why="logs are deleted")
 
 
-def _tmutil(call: Call) -> Iterator[Effect]:
+def _tmutil(call: ProgramCall) -> Iterator[Effect]:
     if re.match(r"delete|disable|thinlocal|removedestination", " ".join(call.texts)):
         yield call.effect("delete", "high", " ".join(call.texts), why="backups are deleted or stopped")
 
