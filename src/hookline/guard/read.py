@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from hookline.guard.budget import Budget, LimitReached
 from hookline.guard.parse import Parser
-from hookline.guard.reading import Doubt, Invocation, Reading, Word
+from hookline.guard.reading import Doubt, Reading, Word
 from hookline.guard.shell import Shell
 
 _ODD = re.compile("[\0\ud800-\udfff]")
@@ -53,11 +53,3 @@ def read(
     return Reading(
         invocations=tuple(shell.invocations), doubts=tuple(shell.doubts), bombs=tuple(dict.fromkeys(shell.bombs))
     )
-
-
-def simple_commands(command: str) -> list[tuple[str, ...]]:
-    """The words of every program that the command starts, with unknown parts as ``…``."""
-    return [tuple(word.text for word in each.argv) for each in read(command).invocations if each.argv]
-
-
-__all__ = ["Invocation", "read", "simple_commands"]

@@ -6,15 +6,15 @@ they start, ``inside`` looks at the innermost ones only.
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from hookline.guard.read import read, simple_commands
+from hookline.guard.read import read
 
 
-def _programs(command: str, **given: object) -> list[str]:
-    return [" ".join(argv) for argv in simple_commands(command)] if not given else [
-        " ".join(word.text for word in each.argv) for each in read(command, **given).invocations if each.argv  # type: ignore[arg-type]
-    ]  # fmt: skip
+def _programs(command: str, **given: Any) -> list[str]:
+    return [" ".join(word.text for word in each.argv) for each in read(command, **given).invocations if each.argv]
 
 
 WORDS = [
