@@ -65,6 +65,8 @@ def _declare(shell: Commands, argv: list[Word], _call: Call) -> None:
     flags = "".join(each.text[1:] for each in argv[1:] if each.text.startswith(("-", "+")))
     exports = literal(argv[0]) == "export" or "x" in flags
     shell.status = None if literal(argv[0]) == "local" else True
+    if literal(argv[0]) == "local" and not shell.in_function:
+        return
     for each in argv[1:]:
         if each.text.startswith(("-", "+")):
             continue
@@ -129,7 +131,10 @@ def _source(shell: Commands, argv: list[Word], _call: Call) -> None:
     if content is None and argv[1].text in {"/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}:
         content = shell.stdin.word
     if content is not None:
+        outer, arguments = shell.state.positional, argv[2:]
+        shell.state.positional = arguments or outer
         shell.code(Word(content.pieces, argv[1].source, content.sources), "source")
+        shell.state.positional = outer if arguments else shell.state.positional
     shell.status = None
 
 

@@ -195,6 +195,10 @@ class Commands(Context):
         self.budget.leave()
         self._calls.pop()
 
+    @property
+    def in_function(self) -> bool:
+        return bool(self._locals)
+
     def make_local(self, name: str) -> None:
         """A variable of the function that runs: what it held before comes back when the function ends."""
         if self._locals and name not in self._locals[-1]:

@@ -7,10 +7,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from hookline.guard.arithmetic import changes, evaluate
-from hookline.guard.parameters import expand_parameter, separators, text_lookup
+from hookline.guard.parameters import expand_parameter, has_unknown, separators, text_lookup
 from hookline.guard.reading import UNKNOWN, Glob, Piece, Word, word
 from hookline.guard.syntax import Arithmetic, Parameter, Part, Raw, Substitution, Text
-from hookline.guard.values import Divided, add, concatenate, globs, lines, merge, split, unknown
+from hookline.guard.values import add, concatenate, globs, lines, merge, split, unknown
 
 if TYPE_CHECKING:
     from hookline.guard.context import Context
@@ -36,11 +36,6 @@ def fields(shell: Context, raw: Raw, *, like: bool = True) -> list[Word]:
         else:
             found += _Fields(shell, raw.source).expand(parts, like=like and parts is raw.parts)
     return found
-
-
-def loose_fields(shell: Context, raw: Raw) -> list[Word]:
-    """What stands in ``${x:-…}``: unquoted text in it is divided as a variable's would be."""
-    return _Fields(shell, raw.source, loose=True).expand(raw.parts)
 
 
 def scalar(shell: Context, raw: Raw, *, assigned: bool = False) -> Word:
@@ -75,6 +70,12 @@ def _between(values: list[Word], glue: Word) -> list[Word]:
 
 def part_value(shell: Context, part: Part) -> Word | list[Word]:
     """A list where it is several fields even in quotes: ``"$@"``."""
+    value = _raw_value(shell, part)
+    return scalar(shell, value) if isinstance(value, Raw) else value
+
+
+def _raw_value(shell: Context, part: Part) -> Word | list[Word] | Raw:
+    """A word that is not expanded yet where ``${x:-…}`` puts it in the place of the variable."""
     shell.budget.spend()
     match part:
         case Text():
@@ -103,29 +104,37 @@ def number(shell: Context, raw: Raw) -> Word:
 class _Fields:
     """Puts the parts of one word together and divides them where bash does."""
 
-    def __init__(self, shell: Context, source: str, *, loose: bool = False) -> None:
-        self._shell, self._source, self._loose = shell, source, loose
+    def __init__(self, shell: Context, source: str) -> None:
+        self._shell, self._source = shell, source
         self._done = list[Word]()
         self._pieces = list[Piece]()
         self._sources = tuple["Invocation", ...]()
         self._begun = False
+        #: A dollar sign that stands for itself: bash then divides nothing in the word, other shells do.
+        self._lone = False
 
     def expand(self, parts: list[Part], *, like: bool = False) -> list[Word]:
-        for part in _tilde(self._shell, parts, like=like):
-            value = part_value(self._shell, part)
-            quoted = part.quoted
-            if isinstance(value, list):
-                self._list(value, quoted=quoted or isinstance(value, Divided))
-            elif quoted:
-                self._quoted(value)
-            elif isinstance(part, Text) and not self._loose:
-                self._text(value)
-            elif isinstance(part, Substitution) and part.direction:
-                self._quoted(value)
-            else:
-                self._divided(value)
+        self._lone = any(isinstance(part, Text) and part.text == "$" and not part.quoted for part in parts)
+        self._parts(_tilde(self._shell, parts, like=like), loose=False)
         self._cut()
         return self._done
+
+    def _parts(self, parts: list[Part], *, loose: bool) -> None:
+        """``loose``: unquoted text is divided as a variable's would be, inside ``${x:-…}``."""
+        for part in parts:
+            value = _raw_value(self._shell, part)
+            if isinstance(value, Raw):
+                self._parts(_tilde(self._shell, value.parts, like=False), loose=True)
+            elif isinstance(value, list):
+                # Where a field may be none or many, nobody knows to which of them the rest of the word belongs.
+                whole = len(parts) > 1 and has_unknown(value)
+                self._list([unknown(concatenate(value).sources)] if whole else value, quoted=part.quoted)
+            elif part.quoted or (isinstance(part, Substitution) and part.direction):
+                self._quoted(value)
+            elif isinstance(part, Text) and not loose:
+                self._text(value)
+            else:
+                self._divided(value)
 
     def _cut(self) -> None:
         if self._begun:
@@ -154,7 +163,7 @@ class _Fields:
 
     def _divided(self, value: Word) -> None:
         signs = separators(self._shell)
-        if signs is None:
+        if signs is None or (self._lone and not set(signs).isdisjoint(value.text)):
             value = unknown(value.sources)
         self._sources = merge(self._sources, value.sources)
         for piece in value.pieces:

@@ -9,7 +9,7 @@ from hookline.guard.arithmetic import evaluate
 from hookline.guard.reading import UNKNOWN, Glob, Word, word
 from hookline.guard.scan import ansi
 from hookline.guard.syntax import Parameter, Raw
-from hookline.guard.values import EMPTY, Divided, Variable, concatenate, literal, unknown
+from hookline.guard.values import EMPTY, Variable, concatenate, literal, unknown
 
 if TYPE_CHECKING:
     from hookline.guard.context import Context
@@ -81,7 +81,7 @@ def text_lookup(shell: Context, name: str) -> str | None:
     return "" if value is None else literal(value)
 
 
-def expand_parameter(shell: Context, part: Parameter) -> Word | list[Word]:
+def expand_parameter(shell: Context, part: Parameter) -> Word | list[Word] | Raw:
     if part.operator == "bad":
         return unknown(source=part.name)
     many = _many(shell, part)
@@ -149,7 +149,7 @@ def has_unknown(values: list[Word]) -> bool:
     return any(not value.known or value.globs for value in values)
 
 
-def _on_list(shell: Context, part: Parameter, values: list[Word]) -> Word | list[Word]:
+def _on_list(shell: Context, part: Parameter, values: list[Word]) -> Word | list[Word] | Raw:
     if part.operator == ":" and part.argument:
         values = _slice(shell, part, values)
     elif part.operator in {":-", "-", ":+", "+", ":=", ":?", "?"}:
@@ -181,7 +181,7 @@ def _integer(shell: Context, raw: Raw | None) -> int | None:
     return None if text is None else int(text)
 
 
-def _operate(shell: Context, part: Parameter, name: str, value: Word | None) -> Word | list[Word]:
+def _operate(shell: Context, part: Parameter, name: str, value: Word | None) -> Word | list[Word] | Raw:
     if part.operator in {":-", "-", ":=", "=", ":+", "+", ":?", "?"}:
         return _default(shell, part, name, value)
     if value is None:
@@ -191,7 +191,7 @@ def _operate(shell: Context, part: Parameter, name: str, value: Word | None) -> 
 
 def _default(
     shell: Context, part: Parameter, name: str, value: Word | None, whole: list[Word] | None = None
-) -> Word | list[Word]:
+) -> Word | list[Word] | Raw:
     """``${x:-y}`` and its kin. Of a variable that nothing here sets it is ``y``: set elsewhere is the rarer case."""
     from hookline.guard.expand import scalar
 
@@ -201,7 +201,8 @@ def _default(
     given = whole if whole is not None else value if value is not None else EMPTY
     if kind == "+":
         if value is not None and not value.known and not value.prefix:
-            _argument(shell, part)
+            if part.argument:
+                scalar(shell, part.argument)
             return unknown(value.sources)
         return EMPTY if missing else _argument(shell, part)
     if not missing:
@@ -214,15 +215,15 @@ def _default(
     return _argument(shell, part)
 
 
-def _argument(shell: Context, part: Parameter) -> Word | list[Word]:
-    """What stands behind the operator; unquoted, its own quotes still keep it together."""
-    from hookline.guard.expand import loose_fields, scalar
+def _argument(shell: Context, part: Parameter) -> Word | Raw:
+    """What stands behind the operator; unquoted, it is expanded in the place of the parameter."""
+    from hookline.guard.expand import scalar
 
     if part.argument is None:
         return EMPTY
     if part.quoted:
         return scalar(shell, part.argument, assigned=True)
-    return Divided(loose_fields(shell, part.argument))
+    return part.argument
 
 
 def _transform(shell: Context, part: Parameter, value: Word) -> Word:

@@ -186,7 +186,16 @@ class Scanner:
         """``'`` inside ``"${x:-…}"`` is a letter, but a brace between two of them does not end the expansion."""
         parts.append(Text("'", quoted=True))
         self.pos += 1
-        if self.text.find("'", self.pos) >= 0:
+        close = self.text.find("'", self.pos)
+        if close >= 0:
+            if '"' in self.text[self.pos : close]:
+                self.doubts.append(
+                    Doubt(
+                        reason="quotes inside an expansion end in ways that differ",
+                        source=self.text[self.pos :][:60],
+                        part=True,
+                    )
+                )
             parts += [*self.until("'", quoted=True).parts, Text("'", quoted=True)]
             self.pos += 1
 
@@ -252,7 +261,7 @@ class Scanner:
             parts.append(Parameter(self._long_name(name[0]), quoted, bare=True))
         else:
             self.pos = start + 1
-            parts.append(Text("$", quoted=True))
+            parts.append(Text("$", quoted))
 
     def _long_name(self, name: str) -> str:
         while self.text.startswith("\\\n", self.pos) and (name[0].isalpha() or name[0] == "_"):

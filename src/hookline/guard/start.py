@@ -230,7 +230,8 @@ def _xargs(shell: Commands, name: str, argv: list[Word], call: Call) -> bool:
         for filled in [unknown(sources)] if lines is None else _few([Word((each,), each, sources) for each in lines]):
             _hand_on(shell, name, [_filled(one, mark, filled) for one in rest], call)
         return True
-    if given is None:
+    if given is None or _XARGS_WORDS.sub("", given).strip():
+        # Unknown, or with a quote that is not closed, where it stops in the middle.
         return _hand_on(shell, name, rest, call, more=True)
     arguments = _divided(given, found)
     size = option_text(found, "n", "max-args", "L")

@@ -20,10 +20,6 @@ Array: TypeAlias = "dict[str, Word]"
 Variable: TypeAlias = "Word | Array | None"
 
 
-class Divided(list[Word]):
-    """Fields that are not divided again: what ``${x:-…}`` puts in the place of a variable."""
-
-
 EMPTY = word("")
 _T = TypeVar("_T")
 
