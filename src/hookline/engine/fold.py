@@ -261,8 +261,9 @@ def merge(outcomes: Sequence[Outcome], *, complete: bool) -> Outcome:
 
 def _joint_effect(replies: Sequence[Reply], *, complete: bool) -> Effect | None:
     effects = {reply.effect for reply in replies}
-    stricter: tuple[Effect, ...] = ("deny", "ask")
-    return next((one for one in stricter if one in effects), "allow" if complete and effects == {"allow"} else None)
+    if "deny" in effects or "ask" in effects:
+        return "deny" if "deny" in effects else "ask"
+    return "allow" if complete and effects == {"allow"} else None
 
 
 # ── the decision ─────────────────────────────────────────────────────────────────────────────────────
