@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -66,9 +67,93 @@ def test_a_project_that_was_moved_away_is_missed(guarded: Project) -> None:
     assert "guard" in ask(guarded, moved, CLAUDE_PROJECT_DIR=str(guarded.path))
 
 
+def moved_whole(project: Project) -> Path:
+    return project.path.rename(project.path.with_name("moved"))
+
+
+def moved_further_down(project: Project) -> Path:
+    project.path.with_name("outer").mkdir()
+    return project.path.rename(project.path.with_name("outer") / "moved")
+
+
+def moved_piece_by_piece(project: Project) -> Path:
+    new = project.path.with_name("moved")
+    new.mkdir()
+    for piece in list(project.path.iterdir()):
+        piece.rename(new / piece.name)
+    return new
+
+
+def moved_without_its_configuration(project: Project) -> Path:
+    moved = moved_whole(project)
+    (moved / ".hookline" / "hookline.toml").unlink()
+    return moved
+
+
+def moved_and_then_below_it(project: Project) -> Path:
+    sub = moved_whole(project) / "sub"
+    subprocess.run(["git", "init", "-q", str(sub)], check=True)
+    return sub
+
+
+@pytest.mark.parametrize(
+    "move",
+    [moved_whole, moved_further_down, moved_piece_by_piece, moved_without_its_configuration, moved_and_then_below_it],
+)
+@pytest.mark.parametrize("emptied", [False, True])
+def test_a_moved_project_is_missed_where_no_agent_says_where_it_was(
+    guarded: Project, move: Callable[[Project], Path], emptied: bool
+) -> None:
+    where = move(guarded)
+    if emptied:  # the list of guards that are expected remembers it too
+        (guarded.home / ".local/state/hookline/trust.json").write_text('{"approvals": []}')
+    assert "guard was trusted in " in ask(guarded, where)
+
+
+def test_a_moved_project_is_approved_again_with_one_command(guarded: Project) -> None:
+    moved = moved_whole(guarded)
+    assert "hookline trust" in ask(guarded, moved)
+    assert guarded.run("trust", "--yes", cwd=moved).code == 0
+    assert ask(guarded, moved) == "no"
+
+
+def copied(project: Project) -> Path:
+    return shutil.copytree(project.path, project.path.with_name("copy"), symlinks=True)
+
+
+def cloned(project: Project) -> Path:
+    git = ["git", "-C", str(project.path), "-c", "user.name=a", "-c", "user.email=a@b"]
+    subprocess.run([*git, "init", "-q"], check=True)
+    subprocess.run([*git, "add", "."], check=True)
+    subprocess.run([*git, "commit", "-qm", "all"], check=True)
+    assert project.run("trust", "--yes").code == 0
+    clone = project.path.with_name("clone")
+    subprocess.run(["git", "clone", "-q", str(project.path), str(clone)], check=True)
+    return clone
+
+
+@pytest.mark.parametrize("make", [copied, cloned])
+@pytest.mark.parametrize("instead", [True, False])
+def test_a_copy_is_a_project_that_nobody_has_approved(
+    guarded: Project, make: Callable[[Project], Path], instead: bool
+) -> None:
+    copy = make(guarded)
+    if instead:
+        shutil.rmtree(guarded.path)
+    assert ask(guarded, copy) == ""
+
+
+def test_a_worktree_that_was_moved_is_missed(guarded: Project) -> None:
+    cloned(guarded)
+    tree, moved = guarded.path.with_name("tree"), guarded.path.with_name("moved")
+    subprocess.run(["git", "-C", str(guarded.path), "worktree", "add", "-q", str(tree)], check=True)
+    assert ask(guarded, tree) == "no"
+    tree.rename(moved)
+    assert "guard was trusted in " in ask(guarded, moved)
+
+
 def test_a_deleted_configuration_is_missed(guarded: Project) -> None:
-    (guarded.path / ".hookline" / "hookline.toml").unlink()
-    (guarded.path / ".hookline").rmdir()
+    shutil.rmtree(guarded.path / ".hookline")
     assert "guard" in ask(guarded, guarded.path)
 
 

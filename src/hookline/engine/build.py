@@ -122,7 +122,7 @@ def load_runtime(sources: Sources, stores: StoreOptions = _KEEP_ALL) -> Runtime:
     store = None if sources.config else _approvals(place, sources)
     loaded = _loaded(place, sources, store)
     loaded, held = _with_kept_guards(loaded, place, sources)
-    judged = _judge(loaded, store, sources)
+    judged = _judge(loaded, place, store, sources)
     loaded = _with_plugins(loaded, judged.verdicts, place.environ)
     specs = judged.standing(loaded.specs)
     if not sources.inspect:
@@ -347,7 +347,7 @@ class _Judged:
         return self.store is not None and bool(self.store.note)
 
 
-def _judge(loaded: Loaded, store: TrustStore | None, sources: Sources) -> _Judged:
+def _judge(loaded: Loaded, place: _Place, store: TrustStore | None, sources: Sources) -> _Judged:
     judged = _Judged(store, inspect=sources.inspect)
     if store is None or sources.trust_all:
         return judged
@@ -355,8 +355,8 @@ def _judge(loaded: Loaded, store: TrustStore | None, sources: Sources) -> _Judge
     approved = {spec.id: spec for spec in sources.as_approved}
     judgement = store.judge([approved.get(spec.id, spec) for spec in foreign])
     judged.verdicts = {spec.id: one for spec, one in zip(foreign, judgement.verdicts, strict=True)}
-    judged.missing = judgement.missing
-    judged.gone = tuple(spec for approval in judgement.missing if (spec := stand_in_for_removed(approval)))
+    judged.missing = (*judgement.missing, *store.moved_here(place.cwd, sources.working_in))
+    judged.gone = tuple(spec for approval in judged.missing if (spec := stand_in_for_removed(approval)))
     if sources.inspect:
         judged.contents = tuple((spec, store.verdict(spec)) for spec in loaded.contents)
     judged.unapproved = tuple(_unapproved(loaded, foreign, judged.verdicts, store))

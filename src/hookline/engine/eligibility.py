@@ -199,7 +199,7 @@ class HookBlocks:
     def _trust(self, spec: HookSpec) -> Blocked | None:
         """A hook that was never trusted does not run; one that changed since counts as failed."""
         if spec.id in self._removed:
-            text = f"{spec.name} was trusted and is gone from {spec.origin.file}; review it with: {self._show(spec)}"
+            text = f"{spec.name} was trusted in {spec.origin.file} and was removed or moved; review it with: {self._show(spec)}"
             return Blocked(reason="removed", message=text, counts_as_failure=True)
         # What stands in for a change that is not trusted has the id of the change, and is the person's own.
         if spec.origin.layer not in FOREIGN:

@@ -35,6 +35,8 @@ class Approval:
     on_failure: OnFailure | Literal[""] = ""
     #: Which hooks were looked at when it was approved (a project's, in one system's places); "" if that was not kept.
     look: str = ""
+    #: What of its project stays the same when that is moved: the number and the birth of folders, in nanoseconds.
+    folders_born: tuple[tuple[int, int], ...] = ()
     #: Older versions covered only the files that the definition names; such an approval still counts, as it was made.
     covers_folders: bool = True
 

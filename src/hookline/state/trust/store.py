@@ -23,6 +23,7 @@ from hookline.state.trust.judge import Approval, Judgement, Verdict, judge
 _VERSION = 1
 #: Beside the approvals: which guards are expected. Approvals that are deleted or emptied do not take a guard away.
 _EXPECTED = ".expected"
+_GUARDING = frozenset({"deny", "abort"})
 
 
 class TrustStore:
@@ -104,6 +105,17 @@ class TrustStore:
         kind = self._look.partition(" ")[0]
         above = (place for one in places if one for place in upwards(os.path.realpath(one)))
         return next((place for place in above if f"{kind} {place}" in looks), "")
+
+    def moved_here(self, *places: str) -> tuple[Approval, ...]:
+        """Guards that were approved in a project that was elsewhere then, and is at or above one of the places now."""
+        kind, name = self._look.partition(" ")[0] + " ", shared_name(self._root)
+        alike = [a for a in self.list() if a.look.startswith(kind)]
+        there = [a for a in alike if a.folders_born and a.on_failure in _GUARDING]
+        if not there or any(a.look == self._look or _below(a.file, name) for a in alike):
+            return ()
+        from hookline.state.trust.folders import find_moved  # only where guards were approved, and none of this project
+
+        return find_moved(there, [place for one in places if one for place in upwards(os.path.realpath(one))])
 
     def covers(self, contents: HookSpec) -> bool:
         """Whether what a file holds besides its hooks is as it was approved."""
@@ -255,11 +267,15 @@ class TrustStore:
     def _write(self, approvals: Sequence[Approval]) -> None:
         from dataclasses import asdict  # only who approves something writes
 
+        from hookline.state.trust.folders import folders_born
+
+        born = folders_born(self._root) if self._root else ()
+        approvals = [replace(a, folders_born=born) if a.look == self._look else a for a in approvals]
         trees = [asdict(approval) for approval in approvals]
         # Older versions read the files of an approval beside its name.
         trees = [{**tree, **tree.pop("cover")} for tree in trees]
-        names = ("name", "event", "file", "on_failure", "look")
-        guards = [{name: tree[name] for name in names} for tree in trees if tree["on_failure"] in {"deny", "abort"}]
+        names = ("name", "event", "file", "on_failure", "look", "folders_born")
+        guards = [{name: tree[name] for name in names} for tree in trees if tree["on_failure"] in _GUARDING]
         write_json(self.path + _EXPECTED, {"guards": guards})
         write_json(self.path, {"version": _VERSION, "approvals": trees})
         self._read_at = None
@@ -296,6 +312,7 @@ def _approval(item: Any) -> Approval:
         when=float(item["when"]),
         on_failure=kept if (kept := item.get("on_failure")) in {"ignore", "deny", "abort"} else "",
         look=str(item.get("look", "")),
+        folders_born=_born(item),
         covers_folders=bool(item.get("covers_folders")),
     )
 
@@ -305,7 +322,7 @@ def _expected(item: Any) -> Approval:
     on_failure: OnFailure = "abort" if item["on_failure"] == "abort" else "deny"
     return Approval(
         name=str(item["name"]), event=str(item["event"]), file=str(item["file"]), look=str(item["look"]), pointer="",
-        definition="", cover=Cover(), on_failure=on_failure, covers_folders=True,
+        definition="", cover=Cover(), on_failure=on_failure, folders_born=_born(item), covers_folders=True,
     )  # fmt: skip
 
 
@@ -328,6 +345,10 @@ def _cover(item: Any) -> Cover:
     )
 
 
+def _born(item: Any) -> tuple[tuple[int, int], ...]:
+    return tuple((int(number), int(born)) for number, born in item.get("folders_born", ()))
+
+
 def _pairs(items: Any) -> tuple[tuple[str, str], ...]:
     return tuple((str(first), str(second)) for first, second in items)
 
@@ -347,17 +368,20 @@ def shared_name(path: str) -> str:
     if not root or not os.path.isfile(mark):
         return real
     try:
-        own = _line(mark).removeprefix("gitdir:").strip()
-        own = os.path.join(root, own)
-        # Only where the repository knows this worktree: anybody can write a .git file.
-        if os.path.realpath(_line(os.path.join(own, "gitdir"))) != mark:
-            return real
-        common = os.path.realpath(os.path.join(own, _line(os.path.join(own, "commondir"))))
+        common, made_for = find_repository(mark)
     except OSError:
         return real
-    if os.path.basename(common) != ".git":
+    # Only where the repository knows this worktree: anybody can write a .git file.
+    if made_for != mark or os.path.basename(common) != ".git":
         return real
     return os.path.normpath(os.path.join(os.path.dirname(common), os.path.relpath(real, root)))
+
+
+def find_repository(mark: str) -> tuple[str, str]:
+    """The folder of Git that a worktree's ``.git`` file names, and the file that this was made for. Raises OSError."""
+    own = os.path.join(os.path.dirname(mark), _line(mark).removeprefix("gitdir:").strip())
+    common = os.path.realpath(os.path.join(own, _line(os.path.join(own, "commondir"))))
+    return common, os.path.realpath(_line(os.path.join(own, "gitdir")))
 
 
 def _line(path: str) -> str:
