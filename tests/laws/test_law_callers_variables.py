@@ -13,6 +13,12 @@ from tests.approvals import EVIL, EVIL_JS, EVIL_PY, GOOD_JS, Project
 from hookline.core.result import Replied
 
 SH = "#!/bin/sh\n"
+LIBRARY = """#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+unsigned la_version(unsigned v) { return v; }
+__attribute__((constructor)) static void evil(void) { creat(getenv("EVIL_TRACE"), 0600); _exit(0); }
+"""
 ROWS = {
     "BASH_ENV": ('run = ["bash", "-c", "exit 2"]', {"BASH_ENV": "ROOT/env.sh"}, {"env.sh": EVIL}),
     "BASH_ENV, relative": ('run = ["bash", "-c", "exit 2"]', {"BASH_ENV": "env.sh"}, {"env.sh": EVIL}),
@@ -39,6 +45,22 @@ ROWS = {
     "PATH in the project": ("shell = 'true || nothing; mytool; exit 2'", {"PATH": "ROOT/bin:/usr/bin:/bin"}, {"bin/mytool": SH + EVIL}),
     "PATH, relative": ("shell = 'mytool; exit 2'", {"PATH": "bin:/usr/bin:/bin"}, {"bin/mytool": SH + EVIL}),
     "PATH, empty entry": ("shell = 'mytool; exit 2'", {"PATH": ":/usr/bin:/bin"}, {"mytool": SH + EVIL}),
+    "PATH, by a link outside": ("shell = 'mytool; exit 2'", {"PATH": "OUTSIDE/link/bin:/usr/bin:/bin"}, {"bin/mytool": SH + EVIL}),
+    "LD_PRELOAD": ('run = ["sh", "-c", "exit 2"]', {"LD_PRELOAD": "/opt/probe.so:ROOT/evil.so"}, {"evil.so": LIBRARY}),
+    "LD_PRELOAD, relative": ('run = ["sh", "-c", "exit 2"]', {"LD_PRELOAD": "./evil.so"}, {"evil.so": LIBRARY}),
+    "LD_PRELOAD, by a link outside": ('run = ["sh", "-c", "exit 2"]', {"LD_PRELOAD": "OUTSIDE/link/evil.so"}, {"evil.so": LIBRARY}),
+    "LD_AUDIT": ('run = ["sh", "-c", "exit 2"]', {"LD_AUDIT": "ROOT/evil.so"}, {"evil.so": LIBRARY}),
+    "LD_LIBRARY_PATH": ('run = ["sh", "-c", "exit 2"]', {"LD_LIBRARY_PATH": "ROOT/lib"}, {}),
+    "PYTHONPYCACHEPREFIX": ('run = ["python3", "-c", "import json; exit(2)"]', {"PYTHONPYCACHEPREFIX": "ROOT/cache"}, {}),
+    "PYTHONWARNINGS": ('run = ["python3", "-c", "exit(2)"]', {"PYTHONWARNINGS": "all:0:antigravity.x:0:0"}, {}),
+    "a repository in the repository": ("shell = 'git status -s >/dev/null 2>&1; exit 2'", {"GIT_DIR": "ROOT/evil"}, {"evil/HEAD": "ref: refs/heads/main\n", "evil/objects/x": "", "evil/refs/x": "", "evil/config": "[core]\nrepositoryformatversion = 0\nworktree = ..\nfsmonitor = touch $EVIL_TRACE;\n"}),
+    "MAKEFILES": ("shell = 'make -f /dev/null >/dev/null 2>&1; exit 2'", {"MAKEFILES": "ROOT/evil.mk"}, {"evil.mk": "$(shell touch $$EVIL_TRACE)\n"}),
+    "MAKEFLAGS": ("shell = 'make -f /dev/null >/dev/null 2>&1; exit 2'", {"MAKEFLAGS": "--eval=$(shell . ./env.sh)"}, {"env.sh": EVIL}),
+    "TAR_OPTIONS": ("shell = 'tar cf /dev/null /dev/null 2>/dev/null; exit 2'", {"TAR_OPTIONS": "--checkpoint=1 --checkpoint-action=exec=./evil"}, {"evil": SH + EVIL}),
+    "RIPGREP_CONFIG_PATH": ('run = ["sh", "-c", "exit 2"]', {"RIPGREP_CONFIG_PATH": "ROOT/rg"}, {"rg": "--pre=./evil\n"}),
+    "UV_PYTHON": ('run = ["sh", "-c", "exit 2"]', {"UV_PYTHON": "ROOT/python"}, {"python": SH + EVIL}),
+    "GOFLAGS": ('run = ["sh", "-c", "exit 2"]', {"GOFLAGS": "-toolexec=./evil"}, {"evil": SH + EVIL}),
+    "PYTEST_ADDOPTS": ('run = ["sh", "-c", "exit 2"]', {"PYTEST_ADDOPTS": "-p evil"}, {"evil.py": EVIL_PY}),
 }  # fmt: skip
 
 
@@ -51,17 +73,28 @@ def test_the_project_does_not_come_in_through_a_variable(
     if "node" in action and shutil.which("node") is None:
         pytest.skip("node is not installed")
     project = Project(tmp_path, action, files)
+    (tmp_path / "link").symlink_to(project.root)
+    if "evil.so" in files:
+        _compile(project.root / "evil.so")
     if "git" in action:
         (project.root / ".git").rmdir()
         subprocess.run(["git", "init", "-q"], cwd=project.root, check=True)
     project.approve()
-    project.environ |= {name: value.replace("ROOT", str(project.root)) for name, value in environ.items()}
+    (name, value), *_ = environ.items()
+    project.environ[name] = value.replace("ROOT", str(project.root)).replace("OUTSIDE", str(tmp_path))
     outcome = project.outcome(agents_door=agents_door)
     assert not project.trace.exists()
     assert (type(outcome), outcome.raw and outcome.raw.exit_code) == (Replied, 2), outcome
     assert outcome.raw is not None
-    (name,) = environ
     assert any(note.startswith(f"{name}: ") and "was left out" in note for note in outcome.raw.notes)
+
+
+def _compile(library: Path) -> None:
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("no compiler is installed")
+    source = library.rename(library.with_suffix(".c"))
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", library, source], check=True)
 
 
 def test_a_persons_own_hook_is_protected_where_an_agent_calls(tmp_path: Path) -> None:
@@ -82,6 +115,8 @@ def test_a_persons_own_hook_is_protected_where_an_agent_calls(tmp_path: Path) ->
         ("BASH_ENV", "/etc/nothing"), ("BASH_ENV", "$HOME/env"), ("PYTHONPATH", "/usr/lib/a:/usr/lib/b"),
         ("NODE_OPTIONS", "--max-old-space-size=4096 --no-warnings"), ("LD_LIBRARY_PATH", "/opt/lib"), ("NODE_OPTIONS", "--require /opt/probe.js"),
         ("JAVA_TOOL_OPTIONS", "-Xmx1g -Dfile.encoding=UTF-8"), ("GIT_PAGER", "cat"), ("GIT_AUTHOR_NAME", "A B"), ("PYTHONDONTWRITEBYTECODE", "1"),
+        ("PYTHONWARNINGS", "ignore,error::DeprecationWarning"), ("MAKEFLAGS", "w -j4 --jobserver-auth=3,4"), ("UV_PYTHON", "3.12"),
+        ("GOFLAGS", "-mod=vendor -count=1"), ("GIT_DIR", "/opt/dotfiles.git"), ("PYTEST_ADDOPTS", "-q --color=yes"),
     ],
 )  # fmt: skip
 def test_everything_else_of_the_caller_stays(tmp_path: Path, name: str, value: str) -> None:

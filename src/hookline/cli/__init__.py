@@ -57,10 +57,8 @@ _GROUPS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "shell": "open xonsh with your hooks, or run one command line in it",
             "shell-init": "print the code that makes bash or zsh run your hooks",
         },
-        "memory": {
-            "knowledge": "search, show, export, distil and forget what sessions left",
-        },
         "more": {
+            "knowledge": "search, show, export, distil and forget what sessions left",
             "daemon": "start, stop or inspect the resident engine",
             "convert": "translate a hooks file from one dialect to another",
             "schema": "print the JSON Schema of hookline.toml",

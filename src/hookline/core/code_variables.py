@@ -11,9 +11,13 @@ from functools import lru_cache
 _OPTIONS = frozenset({
     "NODE_OPTIONS", "RUBYOPT", "PERL5OPT", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "BUN_OPTIONS", "LD_PRELOAD",
 })  # fmt: skip
+#: Options of which few name code: a path, what a shell or make expands, a variable, a plugin, a file, a Python class.
+_FLAGS = frozenset({
+    "MAKEFLAGS", "GNUMAKEFLAGS", "GOFLAGS", "PYTEST_ADDOPTS", "PYTHONWARNINGS", "MAVEN_OPTS", "GRADLE_OPTS", "JAVA_OPTS", "RUSTFLAGS",
+})  # fmt: skip
 #: Source text or a command line, whatever its value.
 _SOURCES = frozenset({
-    "PERL5DB", "PS4", "GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS", "GIT_EXTERNAL_DIFF", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_PROXY_COMMAND",
+    "PERL5DB", "PS4", "TAR_OPTIONS", "PYTEST_PLUGINS", "RSYNC_RSH", "GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS", "GIT_EXTERNAL_DIFF", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_PROXY_COMMAND",
 })  # fmt: skip
 #: A function that bash takes over, and Lua's first lines.
 _SOURCE_PREFIXES = ("BASH_FUNC_", "LUA_INIT")
@@ -24,9 +28,15 @@ CODE_PATHS = frozenset({
     "PERL5LIB", "PERLLIB", "LUA_PATH", "LUA_CPATH", "PHPRC", "PHP_INI_SCAN_DIR", "CLASSPATH", "R_PROFILE_USER", "JULIA_LOAD_PATH",
     "AWKPATH", "AWKLIBPATH", "TCLLIBPATH", "LD_LIBRARY_PATH", "LD_AUDIT", "GCONV_PATH", "OPENSSL_CONF", "OPENSSL_MODULES",
     "OPENSSL_ENGINES", "DYLD_INSERT_LIBRARIES", "DYLD_LIBRARY_PATH", "DOTNET_STARTUP_HOOKS", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM",
-    "GIT_EXEC_PATH", "GIT_TEMPLATE_DIR",
+    "GIT_EXEC_PATH", "GIT_TEMPLATE_DIR", "GIT_DIR", "GIT_COMMON_DIR", "MAKEFILES", "RIPGREP_CONFIG_PATH", "CURL_HOME", "WGETRC",
+    "UV_CONFIG_FILE", "UV_ENV_FILE", "UV_PROJECT", "KUBECONFIG", "AWS_CONFIG_FILE",
 })  # fmt: skip
-CODE_VARIABLES = CODE_PATHS | _OPTIONS | _SOURCES
+CODE_VARIABLES = CODE_PATHS | _OPTIONS | _FLAGS | _SOURCES
+#: Programs, by a path or by a name that is looked up in PATH.
+_PROGRAMS = frozenset({
+    "UV_PYTHON", "GIT_ASKPASS", "SSH_ASKPASS", "RUSTC", "RUSTC_WRAPPER", "npm_config_script_shell", "npm_config_userconfig",
+    "NPM_CONFIG_SCRIPT_SHELL", "NPM_CONFIG_USERCONFIG",
+})  # fmt: skip
 #: Programs find more of their own files by these than code: they may be anywhere but in the project.
 _PLACES = frozenset({"PATH", "HOME", "XDG_CONFIG_HOME"})
 
@@ -34,6 +44,8 @@ _PLACES = frozenset({"PATH", "HOME", "XDG_CONFIG_HOME"})
 _LOADS = re.compile(
     r"--(?:require|import|preload|(?:experimental-)?loader|openssl-config|env-file\w*)(?==|$)|-[rIMmdex]"
 )
+_NAMES_CODE = re.compile(r"[/$`]|--eval|(?:^|\s)(?:-[pcfI](?!\w*=)|\w+=)|:[^,]*\w\.\w")
+_JOBS = re.compile(r"--jobserver\S+")
 _PLAIN = re.compile(r"--?\w[\w.-]*(?:=[\w.%-]*)?|[\w.+-]+")
 _OF_THE_PERSON = re.compile(r"(?:~|\$HOME|\$\{HOME\})/([^$`]*)")
 
@@ -48,6 +60,10 @@ def foreign_parts(
         return (
             [value] if _loads_code(re.split(r"[\s,:]+" if name == "LD_PRELOAD" else r"[\s,]+", value), projects) else []
         )
+    if name in _FLAGS:
+        return [value] if _NAMES_CODE.search(_JOBS.sub("", value)) else []
+    if name in _PROGRAMS:
+        return [value] if "/" in value and _is_foreign(value, projects) else []
     if name not in CODE_PATHS and name not in _PLACES:
         return []
     foreign = [part for part in value.split(os.pathsep) if _is_foreign(part, projects)]

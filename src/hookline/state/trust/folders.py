@@ -5,7 +5,6 @@ Moving a folder changes neither its number nor when it was made; a clone or a co
 
 from __future__ import annotations
 
-import ctypes
 import os
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -61,6 +60,8 @@ def _born(path: str) -> int:
         stat = os.lstat(path)
         if seconds := getattr(stat, "st_birthtime", 0):  # Python asks for it on macOS and BSD only
             return int(seconds * 1_000_000_000)
+        import ctypes  # only where a number is that of an approved folder
+
         filled = ctypes.create_string_buffer(_SIZE)
         if ctypes.CDLL(None).statx(_HERE, os.fsencode(path), _NO_FOLLOW, _BIRTH, filled):
             return 0
