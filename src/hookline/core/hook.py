@@ -299,7 +299,7 @@ def file_folder(file: str) -> str:
     return os.path.dirname(folder) if os.path.basename(folder).startswith(".") else folder
 
 
-def anchored_model(name: str, file: str) -> str:
+def anchor_model(name: str, file: str) -> str:
     """A model's name; the file of a scripted one is looked for from the file that names it, wherever a hook runs."""
     script = name.removeprefix("script:")
     if script == name or os.path.isabs(script) or not os.path.isabs(file):

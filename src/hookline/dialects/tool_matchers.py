@@ -14,7 +14,7 @@ from hookline.core.tool_names import CANONICAL, canonical
 _NAMES = re.compile(r"[\w\-]+(?:\|[\w\-]+)*", re.ASCII)
 
 
-def with_tools_of(spec: HookSpec, dialect: str) -> tuple[HookSpec, tuple[str, ...]]:
+def translate_tools(spec: HookSpec, dialect: str) -> tuple[HookSpec, tuple[str, ...]]:
     """The hook with the tools' names of that dialect's agent, and what of its matcher means nothing there."""
     subject = spec.matcher.subject
     if spec.dialect == dialect or event_kind(spec.event).subject != "tool_name" or subject.style == "any":

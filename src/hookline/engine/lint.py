@@ -264,7 +264,7 @@ def _field_problem(spec: HookSpec, path: str, finding: str, fix: str) -> Problem
 _ANCHORED = re.compile(r"(?s)(?:\.\*|\^|\\A|\(\?).*(?:\.\*|\$|\\Z|\))")
 
 
-def changed_meaning(specs: Sequence[HookSpec]) -> list[Problem]:
+def find_changes_of_meaning(specs: Sequence[HookSpec]) -> list[Problem]:
     """A note for each hook of ours that an earlier version would have treated otherwise."""
     found = (note for spec in specs if spec.enabled and spec.dialect == "native" for note in _changes(spec))
     return list(dict.fromkeys(found))

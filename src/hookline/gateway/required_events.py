@@ -83,7 +83,7 @@ def missing_events(
             )  # fmt: skip
 
 
-def unfired_events(
+def events_without_sender(
     specs: Iterable[HookSpec], agents: Iterable[Agent], cwd: str, home: str, environ: Mapping[str, str]
 ) -> Iterator[Unregistered]:
     """What hooks listen to and none of the agents that call hookline ever fires."""

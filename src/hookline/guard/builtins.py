@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from hookline.guard.arithmetic import changes
-from hookline.guard.output import known_output
+from hookline.guard.output import foresee_output
 from hookline.guard.parameters import has_unknown, separators
 from hookline.guard.reading import UNKNOWN, Word, word
 from hookline.guard.values import EMPTY, concatenate, literal, split, unknown
@@ -16,13 +16,13 @@ from hookline.guard.wrappers import WRAPPERS, parse, without
 
 if TYPE_CHECKING:
     from hookline.guard.commands import Commands
-    from hookline.guard.context import Call
+    from hookline.guard.context import Execution
 
 _FOLDERS = " folders"
 _READ_VALUES = "adinNptu"
 
 
-def _change_directory(shell: Commands, argv: list[Word], _call: Call) -> None:
+def _change_directory(shell: Commands, argv: list[Word], _call: Execution) -> None:
     operands = [each for each in argv[1:] if not re.fullmatch(r"-[LPe@]+|--", each.text)]
     _enter(shell, operands[0] if operands else word(shell.home_directory()))
     shell.status = None if operands and operands[0].text == "-" else True
@@ -44,7 +44,7 @@ def _enter(shell: Commands, target: Word) -> None:
         state.directory = word(posixpath.normpath(posixpath.join(base, text)) if text else base or ".", target.source)
 
 
-def _push_directory(shell: Commands, argv: list[Word], _call: Call) -> None:
+def _push_directory(shell: Commands, argv: list[Word], _call: Execution) -> None:
     kept = shell.state.variables.get(_FOLDERS)
     stack = dict(kept) if isinstance(kept, dict) else {}
     stack[str(len(stack))] = shell.state.directory or word(".")
@@ -52,7 +52,7 @@ def _push_directory(shell: Commands, argv: list[Word], _call: Call) -> None:
     _enter(shell, argv[1] if len(argv) > 1 and not argv[1].text.startswith(("+", "-")) else word("-"))
 
 
-def _pop_directory(shell: Commands, _argv: list[Word], _call: Call) -> None:
+def _pop_directory(shell: Commands, _argv: list[Word], _call: Execution) -> None:
     kept = shell.state.variables.get(_FOLDERS)
     stack = dict(kept) if isinstance(kept, dict) else {}
     shell.status = None
@@ -61,7 +61,7 @@ def _pop_directory(shell: Commands, _argv: list[Word], _call: Call) -> None:
     shell.state.directory = None if before.text == "." else before
 
 
-def _declare(shell: Commands, argv: list[Word], _call: Call) -> None:
+def _declare(shell: Commands, argv: list[Word], _call: Execution) -> None:
     flags = "".join(each.text[1:] for each in argv[1:] if each.text.startswith(("-", "+")))
     exports = literal(argv[0]) == "export" or "x" in flags
     shell.status = None if literal(argv[0]) == "local" else True
@@ -89,7 +89,7 @@ def _declare(shell: Commands, argv: list[Word], _call: Call) -> None:
             shell.state.exported |= {name} if "n" not in flags else frozenset()
 
 
-def _unset(shell: Commands, argv: list[Word], _call: Call) -> None:
+def _unset(shell: Commands, argv: list[Word], _call: Execution) -> None:
     for each in argv[1:]:
         name = literal(each)
         if name is None:
@@ -99,7 +99,7 @@ def _unset(shell: Commands, argv: list[Word], _call: Call) -> None:
         shell.state.functions.pop(name, None)
 
 
-def _set(shell: Commands, argv: list[Word], _call: Call) -> None:
+def _set(shell: Commands, argv: list[Word], _call: Execution) -> None:
     at = next(
         (n for n, each in enumerate(argv[1:], 1) if not each.text.startswith(("-", "+")) or each.text in {"-", "--"}),
         None,
@@ -110,7 +110,7 @@ def _set(shell: Commands, argv: list[Word], _call: Call) -> None:
         shell.state.positional = argv[at + (argv[at].text in {"-", "--"}) :]
 
 
-def _shift(shell: Commands, argv: list[Word], _call: Call) -> None:
+def _shift(shell: Commands, argv: list[Word], _call: Execution) -> None:
     count = literal(argv[1]) if len(argv) > 1 else "1"
     shell.status = None
     if shell.state.positional is not None:
@@ -118,13 +118,13 @@ def _shift(shell: Commands, argv: list[Word], _call: Call) -> None:
         shell.state.positional = shell.state.positional[int(count or 0) :] if known else None
 
 
-def _eval(shell: Commands, argv: list[Word], _call: Call) -> None:
+def _eval(shell: Commands, argv: list[Word], _call: Execution) -> None:
     words = argv[2:] if len(argv) > 1 and argv[1].text == "--" else argv[1:]
     text = concatenate([each for value in words for each in (word(" "), value)][1:])
     shell.code(Word(text.pieces, " ".join(each.source for each in words), text.sources), "eval")
 
 
-def _source(shell: Commands, argv: list[Word], _call: Call) -> None:
+def _source(shell: Commands, argv: list[Word], _call: Execution) -> None:
     if len(argv) < 2:
         return
     content = shell.file(argv[1])
@@ -138,30 +138,30 @@ def _source(shell: Commands, argv: list[Word], _call: Call) -> None:
     shell.status = None
 
 
-def _trap(shell: Commands, argv: list[Word], _call: Call) -> None:
+def _trap(shell: Commands, argv: list[Word], _call: Execution) -> None:
     operands = [each for each in argv[1:] if each.text not in {"--", "-p", "-l"}]
     if len(operands) > 1 and operands[0].text not in {"-", ""} and not operands[0].text.isdigit():
         shell.captured(lambda: shell.apart(lambda: shell.code(operands[0], "trap")))
 
 
-def _alias(shell: Commands, argv: list[Word], _call: Call) -> None:
+def _alias(shell: Commands, argv: list[Word], _call: Execution) -> None:
     for each in argv[1:]:
         name, equals, text = each.text.partition("=")
         if equals:
             shell.state.aliases[name] = text if each.known else f"{name} {shell.hole(unknown())}"
 
 
-def _unalias(shell: Commands, argv: list[Word], _call: Call) -> None:
+def _unalias(shell: Commands, argv: list[Word], _call: Execution) -> None:
     for each in argv[1:]:
         shell.state.aliases.pop(each.text, None)
 
 
-def _hash(shell: Commands, argv: list[Word], _call: Call) -> None:
+def _hash(shell: Commands, argv: list[Word], _call: Execution) -> None:
     if len(argv) == 4 and argv[1].text == "-p":
         shell.state.aliases[argv[3].text] = argv[2].text
 
 
-def _read(shell: Commands, argv: list[Word], _call: Call) -> None:
+def _read(shell: Commands, argv: list[Word], _call: Execution) -> None:
     flags, names, at = "", list[str](), 1
     while at < len(argv):
         text = argv[at].text
@@ -206,7 +206,7 @@ def _fields(shell: Commands, line: Word, names: list[str]) -> list[tuple[str, Wo
     return [*found, (names[-1], Word((rest,) if rest else (), "", line.sources))]
 
 
-def _map_file(shell: Commands, argv: list[Word], _call: Call) -> None:
+def _map_file(shell: Commands, argv: list[Word], _call: Execution) -> None:
     name = argv[-1].text if len(argv) > 1 and not argv[-1].text.startswith("-") else "MAPFILE"
     given = literal(shell.stdin.word) if shell.stdin.word else None
     plain = given is not None and [each.text for each in argv[1:-1]] == ["-t"]
@@ -214,11 +214,11 @@ def _map_file(shell: Commands, argv: list[Word], _call: Call) -> None:
     shell.state.variables[name] = {str(n): word(text) for n, text in enumerate(found)} if found else unknown()
 
 
-def _printf(shell: Commands, argv: list[Word], _call: Call) -> None:
+def _printf(shell: Commands, argv: list[Word], _call: Execution) -> None:
     into = literal(argv[2]) if len(argv) > 2 and argv[1].text == "-v" else None
     words = argv[3:] if into else argv[1:]
     args = [literal(each) for each in words]
-    known = None if None in args else known_output("printf", [each or "" for each in args], None)
+    known = None if None in args else foresee_output("printf", [each or "" for each in args], None)
     sources = concatenate(words).sources
     # The printing program itself is a source, too, as it is for echo.
     sources = (*sources, shell.invocations[-1])
@@ -238,18 +238,18 @@ def _partly(words: list[Word], sources: tuple[object, ...]) -> Word:
     return Word(concatenate([each for value in words[1:] for each in (value, end)]).pieces, "", sources)  # type: ignore[arg-type]
 
 
-def _let(shell: Commands, argv: list[Word], _call: Call) -> None:
+def _let(shell: Commands, argv: list[Word], _call: Execution) -> None:
     for each in argv[1:]:
         for name in changes(each.text):
             shell.state.variables[name] = unknown()
     shell.status = None
 
 
-def _end(shell: Commands, _argv: list[Word], _call: Call) -> None:
+def _end(shell: Commands, _argv: list[Word], _call: Execution) -> None:
     shell.state.dead = True
 
 
-def _exec(shell: Commands, argv: list[Word], call: Call) -> None:
+def _exec(shell: Commands, argv: list[Word], call: Execution) -> None:
     found = parse(argv[1:], WRAPPERS["exec"])
     if found.rest:
         shell.invoke(found.rest, _inner(call))
@@ -263,7 +263,7 @@ def _exec(shell: Commands, argv: list[Word], call: Call) -> None:
         ] = each
 
 
-def _command(shell: Commands, argv: list[Word], call: Call) -> None:
+def _command(shell: Commands, argv: list[Word], call: Execution) -> None:
     found = parse(argv[1:], WRAPPERS["command"])
     if {"v", "V"} & set(found.values):
         text = literal(found.rest[0]) if len(found.rest) == 1 else None
@@ -273,26 +273,26 @@ def _command(shell: Commands, argv: list[Word], call: Call) -> None:
         shell.invoke(found.rest, _inner(call))
 
 
-def _inner(call: Call) -> Call:
+def _inner(call: Execution) -> Execution:
     """Behind ``command`` or ``exec``: the shell's own commands still are, functions and aliases are not."""
     return type(call)(call.source, (), call.environment, call.wrappers, direct=True)
 
 
-def _status(value: bool | None) -> Callable[[Commands, list[Word], Call], None]:
-    def builtin(shell: Commands, _argv: list[Word], _call: Call) -> None:
+def _status(value: bool | None) -> Callable[[Commands, list[Word], Execution], None]:
+    def builtin(shell: Commands, _argv: list[Word], _call: Execution) -> None:
         shell.status = value
 
     return builtin
 
 
-def _options(shell: Commands, argv: list[Word], _call: Call) -> None:
+def _options(shell: Commands, argv: list[Word], _call: Execution) -> None:
     names = [each.text for each in argv[1:]]
     if literal(argv[0]) == "getopts" and len(names) > 1:
         shell.state.variables[names[1]] = shell.state.variables["OPTARG"] = unknown()
     shell.status = None
 
 
-BUILTINS: dict[str, Callable[[Commands, list[Word], Call], None]] = {
+BUILTINS: dict[str, Callable[[Commands, list[Word], Execution], None]] = {
     "cd": _change_directory,
     "chdir": _change_directory,
     "pushd": _push_directory,

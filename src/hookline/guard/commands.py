@@ -6,18 +6,18 @@ from functools import partial
 
 from hookline.core._dataclass import replace
 from hookline.guard.builtins import BUILTINS
-from hookline.guard.context import Call, Context
+from hookline.guard.context import Execution, ReadingContext
 from hookline.guard.expand import braces, fields, scalar
-from hookline.guard.output import echo_options, known_output, unescape
+from hookline.guard.output import echo_options, foresee_output, unescape
 from hookline.guard.parameters import array_key, lookup
 from hookline.guard.reading import Invocation, Redirect, Word, word
 from hookline.guard.start import start
 from hookline.guard.syntax import (
     Assignment,
+    LiteralText,
     Raw,
     Redirection,
     Simple,
-    Text,
 )
 from hookline.guard.values import EMPTY, Array, Stream, Variable, concatenate, literal, merge, unknown
 from hookline.guard.wrappers import without
@@ -31,7 +31,7 @@ _PRINTING = frozenset(
 _ABSENT = word("", "not set before")
 
 
-class Commands(Context):
+class Commands(ReadingContext):
     """Simple commands: assignments, redirections, functions, and the programs that they start."""
 
     def _simple(self, simple: Simple) -> None:
@@ -52,7 +52,7 @@ class Commands(Context):
             return
         environment = tuple((each.name, self._value(each)) for each in simple.assignments)
         redirects, stdin, target = self._redirects(simple.redirections)
-        call = Call(simple.source, redirects, environment, self.wrappers)
+        call = Execution(simple.source, redirects, environment, self.wrappers)
         outer, self.stdin = self.stdin, stdin or self.stdin
         first = simple.words[0]
         alias = first.plain if isinstance(first, Raw) else None
@@ -60,7 +60,7 @@ class Commands(Context):
         self.stdin = outer
         self._deliver(printed, target)
 
-    def _expand_alias(self, name: str | None, simple: Simple, argv: list[Word], call: Call) -> None:
+    def _expand_alias(self, name: str | None, simple: Simple, argv: list[Word], call: Execution) -> None:
         text = self.state.aliases.get(name or "")
         if text is None or name in self._calls or name is None:
             self.invoke(argv, call)
@@ -74,10 +74,10 @@ class Commands(Context):
     def _only_redirections(self, simple: Simple) -> None:
         redirects, _, target = self._redirects(simple.redirections)
         if redirects:
-            self.emit([], Call(simple.source, redirects, (), self.wrappers))
+            self.emit([], Execution(simple.source, redirects, (), self.wrappers))
         self._deliver(EMPTY, target)
 
-    def invoke(self, argv: list[Word], call: Call) -> None:
+    def invoke(self, argv: list[Word], call: Execution) -> None:
         """A program, function or builtin with its words, as far as it is known what it is."""
         self.budget.spend()
         name = literal(argv[0])
@@ -105,7 +105,7 @@ class Commands(Context):
             if outer is not None:
                 self.state.variables, self.state.exported = outer
 
-    def _exported(self, call: Call) -> tuple[dict[str, Variable], frozenset[str]] | None:
+    def _exported(self, call: Execution) -> tuple[dict[str, Variable], frozenset[str]] | None:
         """``x=1 program``: only the program sees it."""
         if not call.environment:
             return None
@@ -130,7 +130,7 @@ class Commands(Context):
         args = [literal(each) for each in argv[1:]]
         given = self.stdin.word
         text = None if given is None else literal(given)
-        known = None if None in args else known_output(name, [each or "" for each in args], text)
+        known = None if None in args else foresee_output(name, [each or "" for each in args], text)
         self.budget.spend(1 + len(text or "") // 200)
         self.print(unknown(sources) if known is None else Word((known,) if known else (), "", sources))
 
@@ -162,7 +162,7 @@ class Commands(Context):
         text = text.removeprefix("./")
         return text if directory is None or text.startswith("/") else f"{directory.text}/{text}"
 
-    def _function(self, name: str, argv: list[Word], call: Call) -> None:
+    def _function(self, name: str, argv: list[Word], call: Execution) -> None:
         if self._calls.count(name):
             if self._forked:
                 self.bombs.append(call.source)
@@ -211,7 +211,7 @@ class Commands(Context):
             self.make_local(name)
         if not isinstance(value, Raw) or braces(self, value.parts) == [value.parts]:
             return [self.assign(assignment)]
-        words = fields(self, Raw([Text(f"{name}=", quoted=False), *value.parts], assignment.source))
+        words = fields(self, Raw([LiteralText(f"{name}=", quoted=False), *value.parts], assignment.source))
         for each in words:
             if each.prefix.startswith(f"{name}="):
                 self.set(name, without(each, len(name) + 1))

@@ -7,21 +7,21 @@ from functools import partial
 
 from hookline.core._dataclass import dataclass
 from hookline.guard.budget import Budget, LimitReached
-from hookline.guard.parse import Parser
+from hookline.guard.parse import ScriptParser
 from hookline.guard.reading import UNKNOWN, Doubt, Invocation, Redirect, Word, word
 from hookline.guard.syntax import (
     Command,
-    Script,
+    ShellScript,
     Substitution,
 )
-from hookline.guard.values import EMPTY, State, Stream, Variable, concatenate, merge, unknown
+from hookline.guard.values import EMPTY, ShellState, Stream, Variable, concatenate, merge, unknown
 
 _MOST_INVOCATIONS = 800
 _FIRST_HOLE = 0x10FE00
 
 
 @dataclass(slots=True)
-class Call:
+class Execution:
     """One program about to be started, with everything around its words."""
 
     source: str = ""
@@ -35,7 +35,7 @@ class Call:
     external: bool = False
 
 
-class Context:
+class ReadingContext:
     """What everybody who follows a command shares: the state, what was found, and what is printed."""
 
     def __init__(self, budget: Budget, home: str, environment: Mapping[str, str] | None) -> None:
@@ -43,7 +43,7 @@ class Context:
         #: A variable that the environment lacks is empty; otherwise it is unknown.
         self.complete = True
         self._home = home
-        self.state = State()
+        self.state = ShellState()
         self.invocations = list[Invocation]()
         self.doubts = list[Doubt]()
         self.bombs = list[str]()
@@ -109,7 +109,7 @@ class Context:
         finally:
             self.state = outer
 
-    def substitute(self, script: Script) -> Word:
+    def substitute(self, script: ShellScript) -> Word:
         mark = len(self.invocations)
         printed = self.captured(lambda: self.apart(lambda: self.script(script)))
         only = self.invocations[mark:]
@@ -146,17 +146,17 @@ class Context:
                 self.print(unknown(value.sources))
                 self.budget.leave()
                 return
-        self.statements(Parser(text.replace("\0", ""), self.budget, self.doubts).statements())
+        self.statements(ScriptParser(text.replace("\0", ""), self.budget, self.doubts).statements())
         self.budget.leave()
 
     def _as_text(self, piece: object) -> str:
         return self.hole(unknown()) if piece is UNKNOWN else getattr(piece, "text", "")
 
-    def child_code(self, value: Word, runner: str, call: Call, *, arguments: Sequence[Word] | None = ()) -> None:
+    def child_code(self, value: Word, runner: str, call: Execution, *, arguments: Sequence[Word] | None = ()) -> None:
         """A text for a shell of its own: it knows what is exported, and nothing it does comes back."""
         outer, wrappers = self.state, self.wrappers
         self.wrappers = (*call.wrappers, runner)
-        self.state = State() if self.remote else outer.child()
+        self.state = ShellState() if self.remote else outer.child()
         self.state.positional = None if arguments is None else list(arguments)
         environment = self.environment
         self.environment = None if self.remote else environment
@@ -175,13 +175,13 @@ class Context:
             else:
                 self.run(command)
 
-    def script(self, script: Script) -> None:
+    def script(self, script: ShellScript) -> None:
         self.statements(iter(script.items))
 
     def run(self, command: Command) -> None:
         raise NotImplementedError
 
-    def emit(self, argv: list[Word], call: Call) -> Invocation:
+    def emit(self, argv: list[Word], call: Execution) -> Invocation:
         if len(self.invocations) >= _MOST_INVOCATIONS:
             raise LimitReached("the command starts too many programs to be read")
         given = self.stdin.word
@@ -202,7 +202,7 @@ class Context:
 
     # ── what may happen or not ───────────────────────────────────────────────────────────────────────
 
-    def _maybe(self, goes_on: bool | None, run: Callable[[], None], before: State) -> None:
+    def _maybe(self, goes_on: bool | None, run: Callable[[], None], before: ShellState) -> None:
         """What may be run or not: it is followed either way, and what it may have changed is unknown behind it."""
         if goes_on:
             run()
@@ -215,7 +215,7 @@ class Context:
             self.print(unknown(printed.sources) if printed.pieces else EMPTY)
 
     def _branches(self, runs: Sequence[Callable[[], None]], *, complete: bool) -> None:
-        before, ends = self.state, list[State]()
+        before, ends = self.state, list[ShellState]()
         printed = list[Word]()
         for run in runs:
             self.budget.spend(3 + len(before.variables) // 20)

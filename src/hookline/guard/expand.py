@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from hookline.guard.arithmetic import changes, evaluate
 from hookline.guard.parameters import expand_parameter, has_unknown, separators, text_lookup
 from hookline.guard.reading import UNKNOWN, Glob, Piece, Word, word
-from hookline.guard.syntax import Arithmetic, Parameter, Part, Raw, Substitution, Text
+from hookline.guard.syntax import Arithmetic, LiteralText, Parameter, Part, Raw, Substitution
 from hookline.guard.values import add, concatenate, globs, lines, merge, split, unknown
 
 if TYPE_CHECKING:
-    from hookline.guard.context import Context
+    from hookline.guard.context import ReadingContext
     from hookline.guard.reading import Invocation
 
 _SPECIAL = re.compile(r"[{~*?\[(\U0010fe00-\U0010feff]")
@@ -24,7 +24,7 @@ _ASSIGNED = re.compile(r"[A-Za-z_]\w*=", re.ASCII)
 _MOST_WORDS = 300
 
 
-def fields(shell: Context, raw: Raw, *, like: bool = True) -> list[Word]:
+def fields(shell: ReadingContext, raw: Raw, *, like: bool = True) -> list[Word]:
     """The arguments that a word becomes: none, one or many."""
     plain = raw.plain
     if plain is not None and not _SPECIAL.search(plain):
@@ -38,7 +38,7 @@ def fields(shell: Context, raw: Raw, *, like: bool = True) -> list[Word]:
     return found
 
 
-def scalar(shell: Context, raw: Raw, *, assigned: bool = False) -> Word:
+def scalar(shell: ReadingContext, raw: Raw, *, assigned: bool = False) -> Word:
     """One value without splitting: what is assigned, a redirection's target, a heredoc, the subject of ``case``."""
     plain = raw.plain
     if plain is not None and not _SPECIAL.search(plain):
@@ -48,7 +48,7 @@ def scalar(shell: Context, raw: Raw, *, assigned: bool = False) -> Word:
         value = part_value(shell, part)
         if isinstance(value, list):
             value = concatenate(_between(value, word(" ")))
-        if isinstance(part, Text) and not part.quoted and not assigned:
+        if isinstance(part, LiteralText) and not part.quoted and not assigned:
             add(
                 pieces, (piece for text in value.pieces for piece in (globs(text) if isinstance(text, str) else [text]))
             )
@@ -68,17 +68,17 @@ def _between(values: list[Word], glue: Word) -> list[Word]:
     return [each for value in values for each in (glue, value)][1:]
 
 
-def part_value(shell: Context, part: Part) -> Word | list[Word]:
+def part_value(shell: ReadingContext, part: Part) -> Word | list[Word]:
     """A list where it is several fields even in quotes: ``"$@"``."""
     value = _raw_value(shell, part)
     return scalar(shell, value) if isinstance(value, Raw) else value
 
 
-def _raw_value(shell: Context, part: Part) -> Word | list[Word] | Raw:
+def _raw_value(shell: ReadingContext, part: Part) -> Word | list[Word] | Raw:
     """A word that is not expanded yet where ``${x:-…}`` puts it in the place of the variable."""
     shell.budget.spend()
     match part:
-        case Text():
+        case LiteralText():
             return shell.fill(part.text)
         case Parameter():
             return expand_parameter(shell, part)
@@ -90,7 +90,7 @@ def _raw_value(shell: Context, part: Part) -> Word | list[Word] | Raw:
             return number(shell, part.raw)
 
 
-def number(shell: Context, raw: Raw) -> Word:
+def number(shell: ReadingContext, raw: Raw) -> Word:
     value = scalar(shell, raw)
     text = value.text if value.known else None
     if text is None:
@@ -104,7 +104,7 @@ def number(shell: Context, raw: Raw) -> Word:
 class _Fields:
     """Puts the parts of one word together and divides them where bash does."""
 
-    def __init__(self, shell: Context, source: str) -> None:
+    def __init__(self, shell: ReadingContext, source: str) -> None:
         self._shell, self._source = shell, source
         self._done = list[Word]()
         self._pieces = list[Piece]()
@@ -114,7 +114,7 @@ class _Fields:
         self._lone = False
 
     def expand(self, parts: list[Part], *, like: bool = False) -> list[Word]:
-        self._lone = any(isinstance(part, Text) and part.text == "$" and not part.quoted for part in parts)
+        self._lone = any(isinstance(part, LiteralText) and part.text == "$" and not part.quoted for part in parts)
         self._parts(_tilde(self._shell, parts, like=like), loose=False)
         self._cut()
         return self._done
@@ -131,7 +131,7 @@ class _Fields:
                 self._list([unknown(concatenate(value).sources)] if whole else value, quoted=part.quoted)
             elif part.quoted or (isinstance(part, Substitution) and part.direction):
                 self._quoted(value)
-            elif isinstance(part, Text) and not loose:
+            elif isinstance(part, LiteralText) and not loose:
                 self._text(value)
             else:
                 self._divided(value)
@@ -181,50 +181,56 @@ class _Fields:
                     self._begun = True
 
 
-def _tilde(shell: Context, parts: list[Part], *, assigned: bool = False, like: bool = True) -> list[Part]:
+def _tilde(shell: ReadingContext, parts: list[Part], *, assigned: bool = False, like: bool = True) -> list[Part]:
     """``~`` at the start; behind ``=`` and ``:`` as well in what is, or looks ``like``, an assignment."""
-    if not any(isinstance(part, Text) and not part.quoted and "~" in part.text for part in parts):
+    if not any(isinstance(part, LiteralText) and not part.quoted and "~" in part.text for part in parts):
         return parts
     first = parts[0]
     posix = bool(shell.wrappers) and shell.wrappers[-1] in {"sh", "dash", "ash"}
-    looks = _ASSIGNED.match(first.text) if like and not posix and isinstance(first, Text) and not first.quoted else None
+    looks = (
+        _ASSIGNED.match(first.text)
+        if like and not posix and isinstance(first, LiteralText) and not first.quoted
+        else None
+    )
     found = list[Part]()
     for place, part in enumerate(parts):
-        if not isinstance(part, Text) or part.quoted or not (place == 0 or assigned or looks):
+        if not isinstance(part, LiteralText) or part.quoted or not (place == 0 or assigned or looks):
             found.append(part)
             continue
         head = looks.end() if looks and place == 0 and not assigned else 0
         texts = re.split("(?<=:)", part.text[head:]) if assigned or looks else [part.text]
-        found += [Text(part.text[:head], quoted=False)] if head else []
+        found += [LiteralText(part.text[:head], quoted=False)] if head else []
         for number_, text in enumerate(texts):
             starts = number_ > 0 or place == 0
             ends = number_ == len(texts) - 1 and place < len(parts) - 1
-            found += _home(shell, text, ends=ends) if starts and text.startswith("~") else [Text(text, quoted=False)]
+            found += (
+                _home(shell, text, ends=ends) if starts and text.startswith("~") else [LiteralText(text, quoted=False)]
+            )
     return found
 
 
-def _home(shell: Context, text: str, *, ends: bool) -> list[Part]:
+def _home(shell: ReadingContext, text: str, *, ends: bool) -> list[Part]:
     name = text.removesuffix(":").partition("/")[0]
     rest = text[len(name) :]
     if name.startswith("~:"):
         # Outside of assignments bash expands this as well, and what follows it sometimes not at all.
-        return [Text(shell.hole(unknown()), quoted=False)]
+        return [LiteralText(shell.hole(unknown()), quoted=False)]
     if ends and not rest:
-        return [Text(text, quoted=False)]
+        return [LiteralText(text, quoted=False)]
     home = {"~": shell.home_directory(), "~root": "/root"}.get(name) or shell.hole(unknown())
-    return [Text(home, quoted=True), Text(rest, quoted=False)]
+    return [LiteralText(home, quoted=True), LiteralText(rest, quoted=False)]
 
 
 # ── braces ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-def braces(shell: Context, parts: list[Part]) -> list[list[Part] | None]:
+def braces(shell: ReadingContext, parts: list[Part]) -> list[list[Part] | None]:
     """``a{b,c}d`` is two words. None: more words than are followed."""
-    if not any(isinstance(part, Text) and not part.quoted and "{" in part.text for part in parts):
+    if not any(isinstance(part, LiteralText) and not part.quoted and "{" in part.text for part in parts):
         return [parts]
     atoms = list[str | Part]()
     for part in parts:
-        if isinstance(part, Text) and not part.quoted:
+        if isinstance(part, LiteralText) and not part.quoted:
             atoms += part.text
         else:
             atoms.append(part)
@@ -243,14 +249,14 @@ def _parts(atoms: list[str | Part]) -> list[Part]:
             found.append(atom)
         elif isinstance(last, Parameter) and last.bare and not last.quoted and _NAME.fullmatch(last.name + atom):
             found[-1] = Parameter(last.name + atom, last.quoted, bare=True)
-        elif isinstance(last, Text) and not last.quoted:
-            found[-1] = Text(last.text + atom, quoted=False)
+        elif isinstance(last, LiteralText) and not last.quoted:
+            found[-1] = LiteralText(last.text + atom, quoted=False)
         else:
-            found.append(Text(atom, quoted=False))
+            found.append(LiteralText(atom, quoted=False))
     return found
 
 
-def _alternatives(shell: Context, atoms: list[str | Part]) -> list[list[str | Part]]:
+def _alternatives(shell: ReadingContext, atoms: list[str | Part]) -> list[list[str | Part]]:
     shell.budget.spend(1 + len(atoms) // 20)
     start, inner, end = _first_brace(atoms)
     if inner is None:
@@ -308,7 +314,7 @@ def _sequence(found: re.Match[str]) -> list[str]:
     return [chr(each) if letters else str(each).zfill(width) for each in numbers]
 
 
-def pattern(shell: Context, raw: Raw) -> Word:
+def pattern(shell: ReadingContext, raw: Raw) -> Word:
     """A pattern: quoted parts stand for themselves, unquoted ones may be globs, also those of variables."""
     pieces, sources = list[Piece](), tuple["Invocation", ...]()
     for part in raw.parts:

@@ -21,7 +21,7 @@ _ECHO = re.compile(r"\\(\\|0[0-7]{0,3}|[1-7'\"?])")
 _FIELD = re.compile(r"\s*\{\s*print\s+\$(\d+)\s*;?\s*\}\s*")
 
 
-def known_output(name: str, args: list[str], given: str | None) -> str | None:
+def foresee_output(name: str, args: list[str], given: str | None) -> str | None:
     """What the program prints, or None. ``given`` is its standard input, None if unknown."""
     program = _PROGRAMS.get(name)
     if program is None or len(given or "") > _LONGEST or sum(map(len, args)) > _LONGEST:

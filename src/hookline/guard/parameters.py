@@ -12,7 +12,7 @@ from hookline.guard.syntax import Parameter, Raw
 from hookline.guard.values import EMPTY, Variable, concatenate, literal, unknown
 
 if TYPE_CHECKING:
-    from hookline.guard.context import Context
+    from hookline.guard.context import ReadingContext
 
 #: Set in nearly every shell, and to a path in most: their first letter is known, and they are not unset.
 _PATHS = frozenset({"PATH", "PWD", "OLDPWD", "SHELL", "BASH", "TMPDIR", "XDG_RUNTIME_DIR"})
@@ -23,7 +23,7 @@ _ALWAYS_SET = _PATHS | {
 _UNKNOWN_SIGNS = frozenset("?$!-0")
 
 
-def separators(shell: Context) -> str | None:
+def separators(shell: ReadingContext) -> str | None:
     """``$IFS``; None where it is not known."""
     value = shell.state.variables.get("IFS", " \t\n") if "IFS" in shell.state.variables else " \t\n"
     if isinstance(value, str):
@@ -31,7 +31,7 @@ def separators(shell: Context) -> str | None:
     return literal(value) if isinstance(value, Word) else " \t\n" if value is None else None
 
 
-def lookup(shell: Context, name: str) -> Variable:
+def lookup(shell: ReadingContext, name: str) -> Variable:
     """What is in a variable; None if it is not set."""
     state = shell.state
     if name in state.variables:
@@ -74,14 +74,14 @@ def _nth(values: list[Word], place: int) -> Word | None:
     )
 
 
-def text_lookup(shell: Context, name: str) -> str | None:
+def text_lookup(shell: ReadingContext, name: str) -> str | None:
     """A variable's text for arithmetic; None if unknown."""
     value = lookup(shell, name)
     value = value.get("0", EMPTY) if isinstance(value, dict) else value
     return "" if value is None else literal(value)
 
 
-def expand_parameter(shell: Context, part: Parameter) -> Word | list[Word] | Raw:
+def expand_parameter(shell: ReadingContext, part: Parameter) -> Word | list[Word] | Raw:
     if part.operator == "bad":
         return unknown(source=part.name)
     many = _many(shell, part)
@@ -102,7 +102,7 @@ def expand_parameter(shell: Context, part: Parameter) -> Word | list[Word] | Raw
     return _operate(shell, part, name, value)
 
 
-def _single(shell: Context, name: str, index: str | None) -> Word | None:
+def _single(shell: ReadingContext, name: str, index: str | None) -> Word | None:
     value = lookup(shell, name)
     if not isinstance(value, dict):
         return value if index in {None, "0"} or value is None else unknown(value.sources)
@@ -111,14 +111,14 @@ def _single(shell: Context, name: str, index: str | None) -> Word | None:
     return value.get(array_key(shell, value, index or "0"))
 
 
-def array_key(shell: Context, array: dict[str, Word], index: str) -> str:
+def array_key(shell: ReadingContext, array: dict[str, Word], index: str) -> str:
     number = evaluate(index, lambda name: text_lookup(shell, name))
     if index in array or number is None:
         return index.strip("'\"")
     return str(number if number >= 0 else len(array) + number)
 
 
-def _many(shell: Context, part: Parameter) -> list[Word] | None:
+def _many(shell: ReadingContext, part: Parameter) -> list[Word] | None:
     """The values of ``$@``, ``$*``, ``${a[@]}``; None where one value is meant."""
     if part.prefix == "!" and part.index in {"@", "*"}:
         keys = lookup(shell, part.name)
@@ -149,7 +149,7 @@ def has_unknown(values: list[Word]) -> bool:
     return any(not value.known or value.globs for value in values)
 
 
-def _on_list(shell: Context, part: Parameter, values: list[Word]) -> Word | list[Word] | Raw:
+def _on_list(shell: ReadingContext, part: Parameter, values: list[Word]) -> Word | list[Word] | Raw:
     if part.operator == ":" and part.argument:
         values = _slice(shell, part, values)
     elif part.operator in {":-", "-", ":+", "+", ":=", ":?", "?"}:
@@ -162,7 +162,7 @@ def _on_list(shell: Context, part: Parameter, values: list[Word]) -> Word | list
     return values
 
 
-def _slice(shell: Context, part: Parameter, values: list[Word]) -> list[Word]:
+def _slice(shell: ReadingContext, part: Parameter, values: list[Word]) -> list[Word]:
     if has_unknown(values):
         return [unknown()]
     bounds = [_integer(shell, raw) for raw in (part.argument, part.second)]
@@ -172,7 +172,7 @@ def _slice(shell: Context, part: Parameter, values: list[Word]) -> list[Word]:
     return values[first:][: bounds[1]] if part.second else values[first:]
 
 
-def _integer(shell: Context, raw: Raw | None) -> int | None:
+def _integer(shell: ReadingContext, raw: Raw | None) -> int | None:
     from hookline.guard.expand import number
 
     if raw is None:
@@ -181,7 +181,7 @@ def _integer(shell: Context, raw: Raw | None) -> int | None:
     return None if text is None else int(text)
 
 
-def _operate(shell: Context, part: Parameter, name: str, value: Word | None) -> Word | list[Word] | Raw:
+def _operate(shell: ReadingContext, part: Parameter, name: str, value: Word | None) -> Word | list[Word] | Raw:
     if part.operator in {":-", "-", ":=", "=", ":+", "+", ":?", "?"}:
         return _default(shell, part, name, value)
     if value is None:
@@ -190,7 +190,7 @@ def _operate(shell: Context, part: Parameter, name: str, value: Word | None) -> 
 
 
 def _default(
-    shell: Context, part: Parameter, name: str, value: Word | None, whole: list[Word] | None = None
+    shell: ReadingContext, part: Parameter, name: str, value: Word | None, whole: list[Word] | None = None
 ) -> Word | list[Word] | Raw:
     """``${x:-y}`` and its kin. Of a variable that nothing here sets it is ``y``: set elsewhere is the rarer case."""
     from hookline.guard.expand import scalar
@@ -215,7 +215,7 @@ def _default(
     return _argument(shell, part)
 
 
-def _argument(shell: Context, part: Parameter) -> Word | Raw:
+def _argument(shell: ReadingContext, part: Parameter) -> Word | Raw:
     """What stands behind the operator; unquoted, it is expanded in the place of the parameter."""
     from hookline.guard.expand import scalar
 
@@ -226,7 +226,7 @@ def _argument(shell: Context, part: Parameter) -> Word | Raw:
     return part.argument
 
 
-def _transform(shell: Context, part: Parameter, value: Word) -> Word:
+def _transform(shell: ReadingContext, part: Parameter, value: Word) -> Word:
     from hookline.guard.expand import scalar
 
     operator = part.operator
@@ -261,7 +261,7 @@ def _transform(shell: Context, part: Parameter, value: Word) -> Word:
     return unknown(value.sources)
 
 
-def _substring(shell: Context, part: Parameter, value: Word) -> Word:
+def _substring(shell: ReadingContext, part: Parameter, value: Word) -> Word:
     start, length = _integer(shell, part.argument), _integer(shell, part.second)
     head, text = value.prefix, literal(value)
     if start is None or (part.second and length is None):
@@ -277,7 +277,7 @@ def _substring(shell: Context, part: Parameter, value: Word) -> Word:
     return Word((cut,) if cut else (), "", value.sources)
 
 
-def _replace(shell: Context, operator: str, text: str, argument: Raw, second: Word) -> str | None:
+def _replace(shell: ReadingContext, operator: str, text: str, argument: Raw, second: Word) -> str | None:
     from hookline.guard.expand import pattern
 
     new = literal(second)

@@ -11,19 +11,19 @@ from hookline.guard.syntax import (
     Case,
     Chain,
     Command,
+    CommandGroup,
     Coprocess,
     Count,
     For,
-    Function,
-    Group,
+    FunctionDefinition,
     If,
+    LiteralText,
     Pipeline,
     Raw,
     Redirection,
-    Script,
+    ShellScript,
     Simple,
     Test,
-    Text,
     While,
 )
 
@@ -42,7 +42,7 @@ _DECLARING = frozenset({"declare", "typeset", "export", "local", "readonly", "al
 _UNFINISHED = "a compound command is not finished"
 
 
-class Parser(Scanner):
+class ScriptParser(Scanner):
     _heredocs: list[tuple[Redirection, str, bool, bool]]
 
     def statements(self, *stops: str) -> Iterator[tuple[Command, bool]]:
@@ -84,13 +84,13 @@ class Parser(Scanner):
         word = _KEYWORD.match(self.text, self.pos) or _PUNCTUATION.match(self.text, self.pos)
         self.pos = max(word.end() if word else self.pos + 1, start + 1)
 
-    def script(self, *stops: str) -> Script:
+    def script(self, *stops: str) -> ShellScript:
         self.budget.enter()
-        script = Script(list(self.statements(*stops)))
+        script = ShellScript(list(self.statements(*stops)))
         self.budget.leave()
         return script
 
-    def script_until(self, stop: str) -> Script:
+    def script_until(self, stop: str) -> ShellScript:
         outer, self._heredocs = getattr(self, "_heredocs", []), []
         script = self.script(stop)
         self._heredocs = outer
@@ -100,8 +100,8 @@ class Parser(Scanner):
             self.fail("a substitution or group is not closed")
         return script
 
-    def script_in(self, text: str) -> Script:
-        return Parser(text, self.budget, self.doubts).script()
+    def script_in(self, text: str) -> ShellScript:
+        return ScriptParser(text, self.budget, self.doubts).script()
 
     # ── moving on ────────────────────────────────────────────────────────────────────────────────────
 
@@ -230,7 +230,7 @@ class Parser(Scanner):
             case "{":
                 body = self.script("}")
                 self._expect("}", start)
-                return Group(
+                return CommandGroup(
                     body, subshell=False, redirections=self._redirections(), source=self.text[start : self.pos]
                 )
             case "if":
@@ -261,10 +261,10 @@ class Parser(Scanner):
             return Test([text], arithmetic=True, redirections=self._redirections())
         self.pos += 1
         body = self.script_until(")")
-        return Group(body, subshell=True, redirections=self._redirections(), source=self.text[start : self.pos])
+        return CommandGroup(body, subshell=True, redirections=self._redirections(), source=self.text[start : self.pos])
 
     def _if(self, start: int) -> Command:
-        branches, otherwise = list[tuple[Script, Script]](), None
+        branches, otherwise = list[tuple[ShellScript, ShellScript]](), None
         while True:
             condition = self.script("then", "fi", "else", "elif")
             self._expect("then", start)
@@ -276,7 +276,7 @@ class Parser(Scanner):
         self._expect("fi", start)
         return If(branches, otherwise, self._redirections())
 
-    def _body(self, start: int) -> Script:
+    def _body(self, start: int) -> ShellScript:
         if self._take("{"):
             body = self.script("}")
             self._expect("}", start)
@@ -325,7 +325,7 @@ class Parser(Scanner):
             self.pos = _in.end()
         else:
             self.fail(_UNFINISHED, start)
-        arms = list[tuple[list[Raw], Script]]()
+        arms = list[tuple[list[Raw], ShellScript]]()
         while not self._take("esac"):
             if self.pos >= self.end:
                 self.fail(_UNFINISHED, start)
@@ -333,7 +333,7 @@ class Parser(Scanner):
             arms.append(self._arm())
         return Case(subject, arms, self._redirections())
 
-    def _arm(self) -> tuple[list[Raw], Script]:
+    def _arm(self) -> tuple[list[Raw], ShellScript]:
         if self._at("("):
             self.pos += 1
         patterns = list[Raw]()
@@ -368,7 +368,7 @@ class Parser(Scanner):
     def _function_body(self, name: str, start: int) -> Command:
         self._lines()
         body = self._command() or Simple([], [], [], "")
-        return Function(name, body, self.text[start : self.pos])
+        return FunctionDefinition(name, body, self.text[start : self.pos])
 
     def _test(self, start: int) -> Command:
         words = list[Raw]()
@@ -482,7 +482,7 @@ class Parser(Scanner):
 
 
 def _literal(text: str) -> Raw:
-    return Raw([Text(text, quoted=True)], text)
+    return Raw([LiteralText(text, quoted=True)], text)
 
 
 def _delimiter(target: Raw) -> tuple[str, bool]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from hookline.guard.budget import Budget, LimitReached
-from hookline.guard.parse import Parser
+from hookline.guard.parse import ScriptParser
 from hookline.guard.reading import Doubt, Reading, Word
 from hookline.guard.shell import Shell
 
@@ -39,7 +39,7 @@ def read(
     for path, content in (files or {}).items():
         shell.state.files[path] = Word((content,) if content else (), path)
     try:
-        shell.statements(Parser(text, shell.budget, shell.doubts).statements())
+        shell.statements(ScriptParser(text, shell.budget, shell.doubts).statements())
     except LimitReached as reached:
         shell.doubt(f"{reached}; the rest is unknown", command[:60], limit=True)
     except RecursionError:

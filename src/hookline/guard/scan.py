@@ -6,7 +6,7 @@ import re
 
 from hookline.guard.budget import Budget
 from hookline.guard.reading import Doubt
-from hookline.guard.syntax import Arithmetic, Parameter, Part, Raw, Script, Substitution, Text
+from hookline.guard.syntax import Arithmetic, LiteralText, Parameter, Part, Raw, ShellScript, Substitution
 
 _PLAIN = re.compile(r"[^ \t\n|&;()<>'\"\\$`]+")
 _ANSI_END = re.compile(r"(?:[^'\\]|\\.)*", re.DOTALL)
@@ -56,11 +56,11 @@ class Scanner:
         self.budget, self.doubts = budget, doubts
         self._in_braces = 0
 
-    def script_until(self, stop: str) -> Script:
+    def script_until(self, stop: str) -> ShellScript:
         """The commands up to ``stop``, which is consumed."""
         raise NotImplementedError
 
-    def script_in(self, text: str) -> Script:
+    def script_in(self, text: str) -> ShellScript:
         """The commands of another text."""
         raise NotImplementedError
 
@@ -76,7 +76,7 @@ class Scanner:
             self.budget.spend()
             if plain := _PLAIN.match(self.text, self.pos):
                 self.pos = plain.end()
-                parts.append(Text(plain[0], quoted=False))
+                parts.append(LiteralText(plain[0], quoted=False))
                 continue
             if not self._special(parts) and not self._pattern(parts):
                 break
@@ -108,7 +108,7 @@ class Scanner:
         last = parts[-1] if parts else None
         if (
             self.text[self.pos] != "("
-            or not isinstance(last, Text)
+            or not isinstance(last, LiteralText)
             or last.quoted
             or last.text[-1] not in _PATTERN_START
         ):
@@ -116,7 +116,7 @@ class Scanner:
         close = self._closing(self.pos, 0)
         if close < 0 or "\n" in self.text[self.pos : close]:
             return False
-        parts.append(Text(self.text[self.pos : close + 1], quoted=False))
+        parts.append(LiteralText(self.text[self.pos : close + 1], quoted=False))
         self.pos = close + 1
         return True
 
@@ -125,13 +125,13 @@ class Scanner:
         if close < 0:
             self.fail("a quote is not closed")
             close = self.end
-        parts.append(Text(self.text[self.pos + 1 : close], quoted=True))
+        parts.append(LiteralText(self.text[self.pos + 1 : close], quoted=True))
         self.pos = min(close + 1, self.end)
 
     def _double(self, parts: list[Part]) -> None:
         start, self.pos = self.pos, self.pos + 1
         # Nothing at all in quotes is an empty word; ``"$@"`` without arguments is none.
-        parts += self.until('"', quoted=True).parts or [Text("", quoted=True)]
+        parts += self.until('"', quoted=True).parts or [LiteralText("", quoted=True)]
         if self.pos >= self.end:
             self.fail("a quote is not closed", start)
         self.pos = min(self.pos + 1, self.end)
@@ -140,7 +140,7 @@ class Scanner:
         letter = self.text[self.pos + 1 : self.pos + 2]
         self.pos = min(self.pos + 2, self.end)
         if letter != "\n":
-            parts.append(Text(letter or "\\", quoted=True))
+            parts.append(LiteralText(letter or "\\", quoted=True))
 
     def until(self, stops: str, *, quoted: bool, single: bool = False) -> Raw:
         """Parts up to an unquoted character of ``stops``, which is left there. ``single``: ``'`` quotes here."""
@@ -150,21 +150,21 @@ class Scanner:
             self.budget.spend()
             if run := plain.match(self.text, self.pos):
                 self.pos = run.end()
-                parts.append(Text(run[0], quoted))
+                parts.append(LiteralText(run[0], quoted))
                 continue
             letter = self.text[self.pos]
             if letter in stops:
                 break
             if not quoted or (letter == "'" and single):
                 if not self._special(parts):
-                    parts.append(Text(letter, quoted))
+                    parts.append(LiteralText(letter, quoted))
                     self.pos += 1
             elif letter == '"':
                 self._inner_double(parts, stops)
             elif letter == "'":
                 self._inner_single(parts)
             elif letter in "<>":
-                parts.append(Text(letter, quoted=True))
+                parts.append(LiteralText(letter, quoted=True))
                 self.pos += 1
             elif letter == "\\":
                 self._quoted_escape(parts, stops)
@@ -179,12 +179,12 @@ class Scanner:
         if "}" in stops:
             self._double(parts)
         else:
-            parts.append(Text('"', quoted=True))
+            parts.append(LiteralText('"', quoted=True))
             self.pos += 1
 
     def _inner_single(self, parts: list[Part]) -> None:
         """``'`` inside ``"${x:-…}"`` is a letter, but a brace between two of them does not end the expansion."""
-        parts.append(Text("'", quoted=True))
+        parts.append(LiteralText("'", quoted=True))
         self.pos += 1
         close = self.text.find("'", self.pos)
         if close >= 0:
@@ -196,14 +196,14 @@ class Scanner:
                         part=True,
                     )
                 )
-            parts += [*self.until("'", quoted=True).parts, Text("'", quoted=True)]
+            parts += [*self.until("'", quoted=True).parts, LiteralText("'", quoted=True)]
             self.pos += 1
 
     def _quoted_escape(self, parts: list[Part], stops: str) -> None:
         letter = self.text[self.pos + 1 : self.pos + 2]
         special = letter and (letter in "$`\\\n" or letter in stops or (letter == '"' and stops))
         if letter != "\n":
-            parts.append(Text(letter if special else "\\" + letter, quoted=True))
+            parts.append(LiteralText(letter if special else "\\" + letter, quoted=True))
         self.pos = min(self.pos + 2, self.end)
 
     def _backquote(self, parts: list[Part], *, quoted: bool) -> None:
@@ -249,7 +249,7 @@ class Scanner:
             text = ansi(self.text[start + 2 : close])
             # Inside ``"$(… ${x:-$'a b'})"`` bash forgets these quotes, elsewhere it does not.
             odd = self._in_braces and any(letter in text for letter in " \t\n")
-            parts.append(Parameter("", quoted, operator="bad") if odd else Text(text, quoted=True))
+            parts.append(Parameter("", quoted, operator="bad") if odd else LiteralText(text, quoted=True))
             if close >= self.end:
                 self.fail("a quote is not closed", start)
             self.pos = min(close + 1, self.end)
@@ -261,7 +261,7 @@ class Scanner:
             parts.append(Parameter(self._long_name(name[0]), quoted, bare=True))
         else:
             self.pos = start + 1
-            parts.append(Text("$", quoted))
+            parts.append(LiteralText("$", quoted))
 
     def _long_name(self, name: str) -> str:
         while self.text.startswith("\\\n", self.pos) and (name[0].isalpha() or name[0] == "_"):
@@ -316,7 +316,7 @@ class Scanner:
         close = self.text.find("]", start)
         if close < 0:
             self.pos = start + 1
-            return Text("$", quoted=True)
+            return LiteralText("$", quoted=True)
         self.pos = close + 1
         return Arithmetic(self.inner(self.text[start + 2 : close]), quoted)
 

@@ -9,21 +9,21 @@ from typing import assert_never
 
 from hookline.core._dataclass import replace
 from hookline.guard.commands import Commands
-from hookline.guard.context import Call
+from hookline.guard.context import Execution
 from hookline.guard.expand import fields, number, part_value, scalar
 from hookline.guard.reading import Word
 from hookline.guard.syntax import (
     Case,
     Chain,
     Command,
+    CommandGroup,
     Coprocess,
     Count,
     For,
-    Function,
-    Group,
+    FunctionDefinition,
     If,
     Pipeline,
-    Script,
+    ShellScript,
     Simple,
     Test,
     While,
@@ -45,7 +45,7 @@ class Shell(Commands):
                 self._pipeline(command)
             case Chain():
                 self._chain(command)
-            case Function():
+            case FunctionDefinition():
                 self.state.functions[command.name] = (command.body,)
                 self.status = True
             case Coprocess():
@@ -58,7 +58,7 @@ class Shell(Commands):
         self.captured(lambda: self.apart(lambda: self.run(command)))
         self._forked -= 1
 
-    def _redirected(self, command: Group | If | While | For | Count | Case | Test) -> None:
+    def _redirected(self, command: CommandGroup | If | While | For | Count | Case | Test) -> None:
         """A compound command, with the redirections that hold for everything in it."""
         if not command.redirections:
             self._compound(command)
@@ -67,16 +67,16 @@ class Shell(Commands):
         outer = self.stdin
         self.stdin = stdin or outer
         if any(each.operator != "<" for each in redirects):
-            self.emit([], Call(getattr(command, "source", ""), redirects, (), self.wrappers))
+            self.emit([], Execution(getattr(command, "source", ""), redirects, (), self.wrappers))
         printed = self.captured(lambda: self._compound(command))
         self.stdin = outer
         self._deliver(printed, target)
 
-    def _compound(self, command: Group | If | While | For | Count | Case | Test) -> None:
+    def _compound(self, command: CommandGroup | If | While | For | Count | Case | Test) -> None:
         match command:
-            case Group(subshell=True):
+            case CommandGroup(subshell=True):
                 self.apart(lambda: self.script(command.body))
-            case Group():
+            case CommandGroup():
                 self.script(command.body)
             case If():
                 self._if(command)
@@ -164,7 +164,7 @@ class Shell(Commands):
         else:
             if "&" in loop.source.replace("&&", "").replace(">&", "") or "|" in loop.source:
                 self.bombs.append(loop.source)
-        self._repeat(lambda: self.script(Script([*loop.body.items, *loop.condition.items])))
+        self._repeat(lambda: self.script(ShellScript([*loop.body.items, *loop.condition.items])))
 
     def _repeat(self, run: Callable[[], None]) -> None:
         """Any number of rounds: what a round changes is unknown in the next one."""

@@ -20,7 +20,7 @@ from hookline.guard.wrappers import (
     WRAPPERS,
     XARGS,
     Options,
-    Parsed,
+    WrappedCommand,
     option,
     option_text,
     parse,
@@ -28,7 +28,7 @@ from hookline.guard.wrappers import (
 
 if TYPE_CHECKING:
     from hookline.guard.commands import Commands
-    from hookline.guard.context import Call
+    from hookline.guard.context import Execution
 
 _SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "ksh93", "mksh", "ash", "rbash", "yash", "fish"})
 _SHELL_OPTIONS = Options(letters="OoC", names=("rcfile", "init-file", "init-command", "command"))
@@ -39,7 +39,7 @@ _ESCAPES = re.compile(r"\"([^\"]*)\"|'([^']*)'|\\(.?)", re.DOTALL)
 _FIND_RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 
 
-def start(shell: Commands, name: str, argv: list[Word], call: Call) -> bool:
+def start(shell: Commands, name: str, argv: list[Word], call: Execution) -> bool:
     """False if the program starts no other, as far as its words say."""
     if name in _SHELLS:
         return _shell(shell, name, argv, call)
@@ -56,7 +56,7 @@ def start(shell: Commands, name: str, argv: list[Word], call: Call) -> bool:
     return False
 
 
-def inner(call: Call, name: str, *, more: bool = False) -> Call:
+def inner(call: Execution, name: str, *, more: bool = False) -> Execution:
     return type(call)(call.source, (), (), (*call.wrappers, name), more or call.more, direct=True, external=True)
 
 
@@ -65,7 +65,7 @@ def _joined(words: list[Word]) -> Word:
     return Word(text.pieces, " ".join(each.source for each in words), text.sources)
 
 
-def _hand_on(shell: Commands, name: str, rest: list[Word], call: Call, *, more: bool = False) -> bool:
+def _hand_on(shell: Commands, name: str, rest: list[Word], call: Execution, *, more: bool = False) -> bool:
     if not rest:
         return False
     shell.invoke(rest, inner(call, name, more=more))
@@ -75,7 +75,7 @@ def _hand_on(shell: Commands, name: str, rest: list[Word], call: Call, *, more: 
     return True
 
 
-def _wrapper(shell: Commands, name: str, argv: list[Word], call: Call, options: Options) -> bool:
+def _wrapper(shell: Commands, name: str, argv: list[Word], call: Execution, options: Options) -> bool:
     found = parse(argv[1:], options)
     code = option(found, *options.code)
     split = option(found, "S", "split-string") if name == "env" else None
@@ -106,7 +106,7 @@ def _wrapper(shell: Commands, name: str, argv: list[Word], call: Call, options: 
     return done
 
 
-def _interactive(shell: Commands, name: str, found: Parsed, call: Call) -> bool:
+def _interactive(shell: Commands, name: str, found: WrappedCommand, call: Execution) -> bool:
     """``sudo -i`` and ``sudo -s`` without a command read it from standard input."""
     if name in {"sudo", "doas", "chroot", "unshare"} and (
         name in {"chroot", "unshare"} or {"i", "s", "shell", "login"} & set(found.values)
@@ -118,11 +118,11 @@ def _interactive(shell: Commands, name: str, found: Parsed, call: Call) -> bool:
 def _words(shell: Commands, text: Word) -> list[Word]:
     """A text that a program divides into words by itself, as ``env -S`` does."""
     from hookline.guard.expand import fields
-    from hookline.guard.parse import Parser
+    from hookline.guard.parse import ScriptParser
     from hookline.guard.syntax import Raw, Simple
 
     letters = "".join(piece if isinstance(piece, str) else shell.hole(unknown(text.sources)) for piece in text.pieces)
-    found = [command for command, _ in Parser("x " + letters, shell.budget, shell.doubts).statements()]
+    found = [command for command, _ in ScriptParser("x " + letters, shell.budget, shell.doubts).statements()]
     first = found[0] if found else None
     raws = [raw for raw in first.words[1:] if isinstance(raw, Raw)] if isinstance(first, Simple) else []
     return [each for raw in raws for each in fields(shell, raw)]
@@ -131,7 +131,7 @@ def _words(shell: Commands, text: Word) -> list[Word]:
 # ── shells ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _shell(shell: Commands, name: str, argv: list[Word], call: Call) -> bool:
+def _shell(shell: Commands, name: str, argv: list[Word], call: Execution) -> bool:
     at, code, checks = 1, False, False
     while at < len(argv):
         text = argv[at].text
@@ -171,7 +171,7 @@ def _shell(shell: Commands, name: str, argv: list[Word], call: Call) -> bool:
     return True
 
 
-def _from_input(shell: Commands, name: str, call: Call, arguments: Sequence[Word] = ()) -> bool:
+def _from_input(shell: Commands, name: str, call: Execution, arguments: Sequence[Word] = ()) -> bool:
     given = shell.stdin.word
     if given is None or (shell.upstream and given.pieces == (UNKNOWN,)):
         shell.print(unknown((shell.invocations[-1],)))
@@ -186,7 +186,7 @@ def _from_input(shell: Commands, name: str, call: Call, arguments: Sequence[Word
     return True
 
 
-def _code(shell: Commands, name: str, argv: list[Word], call: Call, options: Options) -> bool:
+def _code(shell: Commands, name: str, argv: list[Word], call: Execution, options: Options) -> bool:
     """Those that hand a text to a shell: ``su -c``, ``watch``, ``ssh``."""
     found = parse(argv[1:], options)
     outer, shell.remote = shell.remote, shell.remote or options.remote
@@ -214,7 +214,7 @@ def _code(shell: Commands, name: str, argv: list[Word], call: Call, options: Opt
 # ── programs that take arguments from elsewhere ──────────────────────────────────────────────────────
 
 
-def _xargs(shell: Commands, name: str, argv: list[Word], call: Call) -> bool:
+def _xargs(shell: Commands, name: str, argv: list[Word], call: Execution) -> bool:
     found = parse(argv[1:], XARGS)
     rest = found.rest or [word("echo")]
     mark = option_text(found, "I", "replace") or ("{}" if {"i", "replace"} & set(found.values) else None)
@@ -251,7 +251,7 @@ def _few(values: list[Word]) -> list[Word]:
     return values if len(values) <= 20 else [*values[:20], unknown(values[20].sources)]
 
 
-def _divided(given: str, found: Parsed) -> list[str]:
+def _divided(given: str, found: WrappedCommand) -> list[str]:
     if {"0", "null"} & set(found.values):
         return [part for part in given.split("\0") if part]
     delimiter = option_text(found, "d", "delimiter")
@@ -281,7 +281,7 @@ def _filled(value: Word, mark: str, filling: Word) -> Word:
     return Word(whole.pieces, value.source, whole.sources or value.sources)
 
 
-def _parallel(shell: Commands, name: str, argv: list[Word], call: Call) -> bool:
+def _parallel(shell: Commands, name: str, argv: list[Word], call: Execution) -> bool:
     rest = parse(argv[1:], PARALLEL).rest
     marks = [n for n, each in enumerate(rest) if re.fullmatch(r":::\+?|::::\+?", each.text)]
     command = rest[: marks[0]] if marks else rest
@@ -303,7 +303,7 @@ def _parallel(shell: Commands, name: str, argv: list[Word], call: Call) -> bool:
     return True
 
 
-def _find(shell: Commands, name: str, argv: list[Word], call: Call) -> bool:
+def _find(shell: Commands, name: str, argv: list[Word], call: Execution) -> bool:
     first = next(
         (
             n
@@ -336,7 +336,7 @@ def _find(shell: Commands, name: str, argv: list[Word], call: Call) -> bool:
     return started
 
 
-def _container(shell: Commands, name: str, argv: list[Word], call: Call) -> bool:
+def _container(shell: Commands, name: str, argv: list[Word], call: Execution) -> bool:
     rest = parse(argv[1:], CONTAINER_GLOBAL).rest
     while rest and rest[0].text in {"compose", "container"}:
         rest = parse(rest[1:], CONTAINER_GLOBAL).rest
@@ -351,7 +351,7 @@ def _container(shell: Commands, name: str, argv: list[Word], call: Call) -> bool
     return done
 
 
-def _kubectl(shell: Commands, name: str, argv: list[Word], call: Call) -> bool:
+def _kubectl(shell: Commands, name: str, argv: list[Word], call: Execution) -> bool:
     found = parse(argv[1:], KUBECTL)
     words = [each.text for each in found.operands]
     if "exec" not in words and "debug" not in words:
@@ -363,7 +363,7 @@ def _kubectl(shell: Commands, name: str, argv: list[Word], call: Call) -> bool:
     return done
 
 
-def _git(shell: Commands, name: str, argv: list[Word], call: Call) -> bool:
+def _git(shell: Commands, name: str, argv: list[Word], call: Execution) -> bool:
     found = parse(argv[1:], GIT_GLOBAL)
     aliases = {key.removeprefix("git "): text for key, text in shell.state.aliases.items() if key.startswith("git ")}
     for each, following in zip(argv[1:], [*argv[2:], word("")], strict=False):
@@ -397,14 +397,14 @@ def _git_config(shell: Commands, words: list[Word]) -> None:
         shell.state.aliases[f"git {operands[0][6:]}"] = operands[1]
 
 
-def _scheduled(shell: Commands, name: str, argv: list[Word], call: Call) -> bool:
+def _scheduled(shell: Commands, name: str, argv: list[Word], call: Execution) -> bool:
     """``at`` and ``batch`` run what stands on their input, later."""
     if any(each.text.startswith(("-l", "-r", "-d", "-c", "-q")) for each in argv[1:]):
         return False
     return _from_input(shell, name, call)
 
 
-def _terminal(shell: Commands, name: str, argv: list[Word], call: Call) -> bool:
+def _terminal(shell: Commands, name: str, argv: list[Word], call: Execution) -> bool:
     """``tmux new-session 'command'``, ``screen -dm command``."""
     if name == "screen":
         return _hand_on(shell, name, parse(argv[1:], Options(letters="SchtTpeXR")).rest, call)
@@ -429,10 +429,10 @@ def _terminal(shell: Commands, name: str, argv: list[Word], call: Call) -> bool:
 
 def _delegating(
     *commands: str, letters: str = "", flags: tuple[str, ...] = ()
-) -> Callable[[Commands, str, list[Word], Call], bool]:
+) -> Callable[[Commands, str, list[Word], Execution], bool]:
     """``poetry run program``: a subcommand in front of the command."""
 
-    def program(shell: Commands, name: str, argv: list[Word], call: Call) -> bool:
+    def program(shell: Commands, name: str, argv: list[Word], call: Execution) -> bool:
         rest = parse(argv[1:], Options(letters=letters, flags=flags)).rest
         if not rest or rest[0].text not in commands:
             return False
@@ -441,7 +441,7 @@ def _delegating(
     return program
 
 
-_SPECIAL: dict[str, Callable[[Commands, str, list[Word], Call], bool]] = {
+_SPECIAL: dict[str, Callable[[Commands, str, list[Word], Execution], bool]] = {
     "xargs": _xargs,
     "gxargs": _xargs,
     "parallel": _parallel,

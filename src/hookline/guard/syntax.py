@@ -8,7 +8,7 @@ from hookline.core._dataclass import dataclass, field
 
 
 @dataclass(slots=True)
-class Text:
+class LiteralText:
     """Letters as they stand; unquoted ones may still be braces, a tilde or a glob."""
 
     text: str
@@ -35,7 +35,7 @@ class Parameter:
 class Substitution:
     """``$(…)`` or backquotes, and ``<(…)`` or ``>(…)`` with their ``direction``."""
 
-    script: Script
+    script: ShellScript
     source: str
     quoted: bool
     direction: str = ""
@@ -47,7 +47,7 @@ class Arithmetic:
     quoted: bool
 
 
-Part: TypeAlias = Text | Parameter | Substitution | Arithmetic
+Part: TypeAlias = LiteralText | Parameter | Substitution | Arithmetic
 
 
 @dataclass(slots=True)
@@ -61,7 +61,7 @@ class Raw:
     def plain(self) -> str | None:
         """The text of a word without quotes and expansions, else None."""
         only = self.parts[0] if len(self.parts) == 1 else None
-        return only.text if isinstance(only, Text) and not only.quoted else None
+        return only.text if isinstance(only, LiteralText) and not only.quoted else None
 
 
 @dataclass(slots=True)
@@ -107,13 +107,13 @@ class Chain:
 
 
 @dataclass(slots=True)
-class Script:
+class ShellScript:
     items: list[tuple[Command, bool]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
-class Group:
-    body: Script
+class CommandGroup:
+    body: ShellScript
     subshell: bool
     redirections: list[Redirection]
     source: str
@@ -121,15 +121,15 @@ class Group:
 
 @dataclass(slots=True)
 class If:
-    branches: list[tuple[Script, Script]]
-    otherwise: Script | None
+    branches: list[tuple[ShellScript, ShellScript]]
+    otherwise: ShellScript | None
     redirections: list[Redirection]
 
 
 @dataclass(slots=True)
 class While:
-    condition: Script
-    body: Script
+    condition: ShellScript
+    body: ShellScript
     until: bool
     redirections: list[Redirection]
     source: str
@@ -141,7 +141,7 @@ class For:
 
     name: str
     words: list[Raw] | None
-    body: Script
+    body: ShellScript
     select: bool
     redirections: list[Redirection]
 
@@ -151,19 +151,19 @@ class Count:
     """``for ((…; …; …))``"""
 
     header: Raw
-    body: Script
+    body: ShellScript
     redirections: list[Redirection]
 
 
 @dataclass(slots=True)
 class Case:
     subject: Raw
-    arms: list[tuple[list[Raw], Script]]
+    arms: list[tuple[list[Raw], ShellScript]]
     redirections: list[Redirection]
 
 
 @dataclass(slots=True)
-class Function:
+class FunctionDefinition:
     name: str
     body: Command
     source: str
@@ -183,4 +183,6 @@ class Coprocess:
     body: Command
 
 
-Command: TypeAlias = Simple | Pipeline | Chain | Group | If | While | For | Count | Case | Function | Test | Coprocess
+Command: TypeAlias = (
+    Simple | Pipeline | Chain | CommandGroup | If | While | For | Count | Case | FunctionDefinition | Test | Coprocess
+)

@@ -140,7 +140,7 @@ class Stream:
         return Word((text,) if text else (), text, value.sources)
 
 
-class State:
+class ShellState:
     """What one shell remembers from command to command."""
 
     __slots__ = (
@@ -161,8 +161,8 @@ class State:
         #: It has ended: exit, return, break.
         self.dead = False
 
-    def copy(self) -> State:
-        other = State()
+    def copy(self) -> ShellState:
+        other = ShellState()
         other.variables, other.functions = self.variables.copy(), self.functions.copy()
         other.aliases, other.files = self.aliases.copy(), self.files.copy()
         other.descriptors = self.descriptors.copy()
@@ -170,9 +170,9 @@ class State:
         other.dead = self.dead
         return other
 
-    def child(self) -> State:
+    def child(self) -> ShellState:
         """A shell started from this one: it gets what is exported."""
-        other = State()
+        other = ShellState()
         other.variables = {
             name: value for name, value in self.variables.items() if name in self.exported or value is None
         }
@@ -180,7 +180,7 @@ class State:
         other.exported, other.directory, other.files = self.exported, self.directory, self.files
         return other
 
-    def become(self, *ends: State) -> None:
+    def become(self, *ends: ShellState) -> None:
         """The one state that stands for all ``ends`` of a branch: where they differ, nothing is known."""
         alive = [end for end in ends if not end.dead] or list(ends)
         first = alive[0]
@@ -200,7 +200,7 @@ class State:
         self.descriptors = {name: target for end in alive for name, target in end.descriptors.items()}
 
 
-def _bodies(states: list[State], name: str) -> tuple[Command | None, ...]:
+def _bodies(states: list[ShellState], name: str) -> tuple[Command | None, ...]:
     found = list["Command | None"]()
     for body in (body for state in states for body in state.functions.get(name, (None,))):
         if not any(body is other for other in found):

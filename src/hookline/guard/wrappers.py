@@ -28,7 +28,7 @@ class Options:
 
 
 @dataclass(slots=True)
-class Parsed:
+class WrappedCommand:
     values: dict[str, Word | None] = field(default_factory=dict)
     operands: list[Word] = field(default_factory=list)
     rest: list[Word] = field(default_factory=list)
@@ -147,9 +147,9 @@ GIT_GLOBAL = Options(
 )
 
 
-def parse(argv: list[Word], options: Options) -> Parsed:
+def parse(argv: list[Word], options: Options) -> WrappedCommand:
     """``argv`` without the program's own name."""
-    found, at = Parsed(), 0
+    found, at = WrappedCommand(), 0
     while at < len(argv):
         text = argv[at].text if argv[at].known else ""
         if text == "--":
@@ -185,7 +185,7 @@ def without(value: Word, letters: int) -> Word:
     return Word(pieces, value.source, value.sources)
 
 
-def _long(argv: list[Word], at: int, text: str, options: Options, found: Parsed) -> int:
+def _long(argv: list[Word], at: int, text: str, options: Options, found: WrappedCommand) -> int:
     name, equals, _ = text.partition("=")
     if equals:
         found.values[_full(name, options)] = without(argv[at], len(name) + 3)
@@ -205,7 +205,7 @@ def _full(name: str, options: Options) -> str:
     return name if name in options.names or len(matching) != 1 else matching[0]
 
 
-def _cluster(argv: list[Word], at: int, text: str, options: Options, found: Parsed) -> int:
+def _cluster(argv: list[Word], at: int, text: str, options: Options, found: WrappedCommand) -> int:
     for place, letter in enumerate(text[1:], 2):
         if letter not in options.letters:
             found.values[letter] = None
@@ -219,10 +219,10 @@ def _cluster(argv: list[Word], at: int, text: str, options: Options, found: Pars
     return at + 1
 
 
-def option(found: Parsed, *names: str) -> Word | None:
+def option(found: WrappedCommand, *names: str) -> Word | None:
     return next((value for name in names if (value := found.values.get(name)) is not None), None)
 
 
-def option_text(found: Parsed, *names: str) -> str | None:
+def option_text(found: WrappedCommand, *names: str) -> str | None:
     value = option(found, *names)
     return None if value is None else literal(value)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import dataclass, empty, field, replace
 from hookline.core.errors import HooklineError
-from hookline.core.hook import AgentRun, anchored_model
+from hookline.core.hook import AgentRun, anchor_model
 from hookline.core.isolation import MAIN
 from hookline.core.paths import find_paths
 from hookline.core.result import RunResult
@@ -175,7 +175,7 @@ def _completed(snapshot: Snapshot, job: Job) -> Snapshot:
     return replace(
         snapshot,
         prompt=action.prompt,
-        model=anchored_model(action.model, job.spec.origin.file),
+        model=anchor_model(action.model, job.spec.origin.file),
         tools=action.tools,
         variables={"hook_name": job.spec.name, "hook_phase": job.spec.native_event, **snapshot.variables},
     )

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import dataclass, field, replace
-from hookline.core.hook import Prompt, anchored_model
+from hookline.core.hook import Prompt, anchor_model
 from hookline.core.result import RunResult
 from hookline.runners.environ import child_environ
 
@@ -145,7 +145,7 @@ def _ask_model(job: Job) -> RunResult:
         system=f"{_SYSTEM}\n{fence.law}",
         text=_rendered(action.text, job.call.stdin, fence),
         schema=_SCHEMA,
-        model=anchored_model(action.model, job.spec.origin.file),
+        model=anchor_model(action.model, job.spec.origin.file),
         table=job.settings.models,
         environ=child_environ(job.event.environ, job.call.unset, job.call.environ),
     )

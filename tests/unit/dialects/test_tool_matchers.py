@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hookline.core.hook import Command, HookSpec, Matcher, Origin, Pattern
-from hookline.dialects.tool_matchers import with_tools_of
+from hookline.dialects.tool_matchers import translate_tools
 
 
 def spec_for(subject: Pattern, *, event: str = "PreToolUse", dialect: str = "claude") -> HookSpec:
@@ -36,15 +36,18 @@ def names(*options: str) -> Pattern:
     ],
 )  # fmt: skip
 def test_tools_get_the_names_of_the_agent(subject: Pattern, dialect: str, expected: Pattern) -> None:
-    spec, lost = with_tools_of(spec_for(subject, dialect="gemini" if dialect == "claude" else "claude"), dialect)
+    spec, lost = translate_tools(spec_for(subject, dialect="gemini" if dialect == "claude" else "claude"), dialect)
     assert (spec.matcher.subject, lost) == (expected, ())
 
 
 def test_a_tool_that_the_agent_is_not_known_to_have_is_a_loss() -> None:
-    assert with_tools_of(spec_for(names("Task", "mcp__memory__create")), "gemini")[1] == ("Task", "mcp__memory__create")
-    assert with_tools_of(spec_for(Pattern(style="search", text="mcp__.*")), "gemini")[1] == ("mcp__",)
+    assert translate_tools(spec_for(names("Task", "mcp__memory__create")), "gemini")[1] == (
+        "Task",
+        "mcp__memory__create",
+    )
+    assert translate_tools(spec_for(Pattern(style="search", text="mcp__.*")), "gemini")[1] == ("mcp__",)
 
 
 def test_a_matcher_on_something_else_stays_as_it_is() -> None:
     spec = spec_for(names("startup"), event="SessionStart")
-    assert with_tools_of(spec, "gemini") == (spec, ())
+    assert translate_tools(spec, "gemini") == (spec, ())

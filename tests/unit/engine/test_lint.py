@@ -9,7 +9,7 @@ from hookline.core.hook import Command, Function, Plugin
 from hookline.core.samples import hook_spec
 from hookline.dialects.base import Layer, Lookup
 from hookline.dialects.native import DIALECT
-from hookline.engine.lint import changed_meaning, program_problems
+from hookline.engine.lint import find_changes_of_meaning, program_problems
 
 PATH = {"PATH": "/usr/bin:/bin"}
 
@@ -142,7 +142,7 @@ def test_a_hook_whose_meaning_has_changed_is_named() -> None:
         ]
     }
     layer = Layer(path="/f.toml", name="user", syntax="toml", text="", tree=tree)
-    found = changed_meaning(DIALECT.parse([layer], Lookup()).specs)
+    found = find_changes_of_meaning(DIALECT.parse([layer], Lookup()).specs)
     assert [(one.severity, one.pointer) for one in found] == [
         ("note", "$.hook[0]"), ("note", "$.hook[0].match.tool_input.command"),
     ]  # fmt: skip

@@ -33,7 +33,7 @@ from hookline.core.problem import Problem
 from hookline.core.serialize import problem_shape
 from hookline.dialects import dialect_named
 from hookline.engine.build import READ_ONLY, Runtime
-from hookline.engine.lint import changed_meaning, match_problems, mode_problems, program_problems
+from hookline.engine.lint import find_changes_of_meaning, match_problems, mode_problems, program_problems
 from hookline.gateway.notices import approval_lines
 from hookline.gateway.required_events import active_hooks
 
@@ -139,11 +139,11 @@ def _front_matter_problems(source: SourceFile) -> Iterator[Problem]:
 
 def _problems(loaded: Loaded) -> list[Problem]:
     programs = program_problems(loaded.specs, os.getcwd(), os.environ)
-    found = (match_problems(loaded.specs), mode_problems(loaded.specs), changed_meaning(loaded.specs))
+    found = (match_problems(loaded.specs), mode_problems(loaded.specs), find_changes_of_meaning(loaded.specs))
     return [*loaded.problems, *programs, *(problem for problems in found for problem in problems)]
 
 
 def _print(problem: Problem) -> None:
     place = f"{problem.file}:{problem.line}" if problem.line else problem.file
-    print(f"{paint(place, 'bold')}: {paint_status(problem.severity)}: {problem.pointer}: {safe(problem.finding)}")
+    print(f"{paint(place, 'bold')}: {paint_status(problem.severity)}: {safe(problem.pointer)}: {safe(problem.finding)}")
     print(f"    {paint('fix:', 'green')} {safe(problem.fix)}")

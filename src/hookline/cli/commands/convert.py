@@ -18,7 +18,7 @@ from hookline.cli.stdio import use_utf8
 from hookline.core.errors import UsageError
 from hookline.core.problem import Problem
 from hookline.dialects import dialect_named
-from hookline.dialects.tool_matchers import with_tools_of
+from hookline.dialects.tool_matchers import translate_tools
 from hookline.engine.build import READ_ONLY, Sources, load_runtime
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def run(args: Namespace) -> int:
     runtime.engine.close()
     require_readable(runtime, args.file)
     tell_problems(runtime)
-    translated = [with_tools_of(spec, writer.name) for spec in runtime.loaded.specs]
+    translated = [translate_tools(spec, writer.name) for spec in runtime.loaded.specs]
     rendered = writer.render([spec for spec, _ in translated])
     losses = [*rendered.losses, *(_costs(runtime.loaded.specs) if writer.name != "native" else ())]
     losses += (problem for spec, lost in translated for problem in _unknown_tools(spec, lost, writer.name))

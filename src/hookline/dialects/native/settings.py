@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from hookline.core._dataclass import replace
-from hookline.core.hook import anchored_model
+from hookline.core.hook import anchor_model
 from hookline.core.problem import Problem
 from hookline.core.settings import Limits, RecordSettings, Settings
 from hookline.dialects.base import FOREIGN, Layer
@@ -128,7 +128,7 @@ def _models(old: Any, layer: Layer, problems: list[Problem]) -> Any:
         if not isinstance(target, str) or not target:
             problems.append(where.problem("a model must be named by text", 'write "provider:model"'))
         else:
-            good[name] = anchored_model(target, layer.path)
+            good[name] = anchor_model(target, layer.path)
     return MappingProxyType(good)
 
 

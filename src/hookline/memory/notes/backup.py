@@ -24,7 +24,7 @@ from hookline.memory.distill.digest import file_paths
 from hookline.memory.layout import PRE_COMPACT_SUMMARY, describe_error, make_private
 from hookline.memory.project import safe_name
 from hookline.memory.transcript import detect_agent, file_stem, find_transcript, messages
-from hookline.state.record.redact import copy_redacted, redacted_line
+from hookline.state.record.redact import copy_redacted, redact_line
 from hookline.transcripts import TranscriptMessage, about
 from hookline.transcripts.reading import as_lines
 
@@ -47,7 +47,7 @@ def _back_up(context: HookContext, path: str, session: str) -> str:
             with open(path, "rb") as transcript:
                 copy_redacted(transcript, copy, context.redactor)
         else:  # a session in a database
-            copy.writelines(redacted_line(line, context.redactor) for line in as_lines(path))
+            copy.writelines(redact_line(line, context.redactor) for line in as_lines(path))
     sweep(folder)
     agent = find_agent(context.event.agent)
     if agent is not None and agent.compacts_always and context.event.data.get("trigger") == "auto":

@@ -110,10 +110,10 @@ def copy_redacted(source: IO[bytes], target: IO[bytes], redactor: Redactor) -> N
         if not redactor.suspects(block.decode("utf-8", "replace")):
             target.write(block)
         else:
-            target.writelines(redacted_line(line, redactor) for line in lines)
+            target.writelines(redact_line(line, redactor) for line in lines)
 
 
-def redacted_line(line: bytes, redactor: Redactor) -> bytes:
+def redact_line(line: bytes, redactor: Redactor) -> bytes:
     """A line of JSON is redacted as the value that it is."""
     text = line.decode("utf-8", "replace")
     if not redactor.suspects(text):
