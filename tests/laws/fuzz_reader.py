@@ -110,6 +110,10 @@ class Grammar:
     def _name(self) -> str:
         return self._r.choice("vwxyz")
 
+    def _file(self) -> str:
+        """Another one each time: commands of a batch share a folder."""
+        return f"script{self._r.randrange(10**9)}"
+
     def _letters(self) -> str:
         return "".join(self._r.choice("abcAB01-./=+:,@%^") for _ in range(self._r.randrange(1, 5)))
 
@@ -344,7 +348,7 @@ class Grammar:
     def _builtin(self) -> str:
         return self._r.choice((
             "cd .", "cd ..", ":", "true", "false", f"printf -v v %s {self._word()}", "trap p3 EXIT", f"let x={self._r.randrange(9)}+1", "(( x = 3 ))",
-            f"declare v={self._word()}", f"echo {self._word()} > script; bash script", "cd - || true", f"[[ {self._word()} == {self._letters()} ]]", f"local v; {self._simple()}",
+            f"declare v={self._word()}", f"echo {self._word()} > {(name := self._file())}; bash {name}", "cd - || true", f"[[ {self._word()} == {self._letters()} ]]", f"local v; {self._simple()}",
         ))  # fmt: skip
 
     def _other(self) -> str:
@@ -360,7 +364,7 @@ class Grammar:
             f'echo {self._letters()} {self._letters()} | {{ read -r v w; p8 "$v" "$w"; }}', f'mapfile -t a <<< {self._word()}; p9 "${{a[@]}}"', f"alias p1=p2; {self._simple()}",
             f'declare -A a=([k]={self._word()}); p1 "${{a[k]}}"', f"set -f; {self._simple()}", f"v=({self._word()}); p1 $v", f'a[3]={self._word()}; p2 "${{a[@]}}" ${{#a[@]}} "${{!a[@]}}"',
             "x=5; p3 $((x*2)) $((x++)) $x", f"f() {{ local v={self._word()}; p4 $v; }}; f; p5 $v", f"f() {{ return; p1; }}; f && {self._simple()}", f"( exit; p1 ); {self._simple()}",
-            f"echo {self._quoted_code()} > script; source ./script {self._word()}", f"{{ echo p1; echo {self._letters()}; }} | xargs -n2", f"bash -c 'f() {{ p1 \"$@\"; }}; f \"$0\" \"$@\"' {self._word()} {self._word()}",
+            f"echo {self._quoted_code()} > {(name := self._file())}; source ./{name} {self._word()}", f"{{ echo p1; echo {self._letters()}; }} | xargs -n2", f"bash -c 'f() {{ p1 \"$@\"; }}; f \"$0\" \"$@\"' {self._word()} {self._word()}",
             f"x=$(exit 1) || {self._simple()}", f"export v={self._word()}; bash -c 'p2 $v'", f"v={self._word()}; bash -c 'p2 $v'", f'eval "f() {{ p3 {self._letters()}; }}"; f',
         ))  # fmt: skip
 

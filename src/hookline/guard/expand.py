@@ -235,8 +235,14 @@ def braces(shell: ReadingContext, parts: list[Part]) -> list[list[Part] | None]:
         else:
             atoms.append(part)
     shell.budget.spend(len(atoms) // 10)
+    if any(
+        isinstance(part, Substitution) and part.quoted and part.source[0] == "`" and '"' in part.source
+        for part in parts
+    ):
+        return [None]  # Bash takes these quotes for the word's own when it looks for braces.
     try:
-        return [_parts(each) for each in _alternatives(shell, atoms)]
+        found = _alternatives(shell, atoms)
+        return [parts] if found == [atoms] else [_parts(each) for each in found]
     except OverflowError:
         return [None]
 

@@ -115,7 +115,8 @@ def array_key(shell: ReadingContext, array: dict[str, Word], index: str) -> str:
     number = evaluate(index, lambda name: text_lookup(shell, name))
     if index in array or number is None:
         return index.strip("'\"")
-    return str(number if number >= 0 else len(array) + number)
+    last = max((int(key) for key in array if key.isdigit()), default=-1)
+    return str(number if number >= 0 else last + 1 + number)
 
 
 def _many(shell: ReadingContext, part: Parameter) -> list[Word] | None:

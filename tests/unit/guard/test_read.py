@@ -335,6 +335,8 @@ LESSONS = [
     ("p <<< a; a=(x=~/b); p $a x=~/b{1,2}", "p | p x=~/b x=~/b1 x=~/b2"),
     ("export v=$IFS{a,b}; p $v", "export v= v= | p"),
     ("coproc p {a,b}", "p a b"),
+    ("p x=~/b{1..a}", "p x=~/b{1..a}"),
+    ("a[1]=b; p ${a[-1]}", "p b"),
     ("x='a b'; p $x $x$ c$", "p a b …$ c$"),
     ("p a${w-$IFS}b", "p a b"),
     ("echo 'p $1' > s; source ./s a", "echo p $1 | source ./s a | p a"),
