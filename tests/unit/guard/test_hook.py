@@ -95,6 +95,16 @@ def test_it_leaves_a_question_to_the_agent_that_asks_anyway(here: Path) -> None:
     assert (asked.effect, asking.effect) == ("ask", None)
 
 
+def test_what_only_reads_is_granted_by_choice_and_to_agents_only(here: Path) -> None:
+    for kind in ("PreToolUse", "PermissionRequest"):
+        granted = bash(here, "git status | head -3", kind, allow="read-only")
+        assert granted is not None
+        assert granted.effect == "allow"
+    assert bash(here, "git status | head -3") is None
+    assert bash(here, "git status > out", allow="read-only") is None
+    assert fire(here, "pipeline.pre_execute", {"text": "ls"}, allow="read-only") is None
+
+
 def test_a_person_at_the_shell_may_mean_it(here: Path) -> None:
     assert fire(here, "pipeline.pre_execute", {"text": "env GUARD=off rm -rf ~"}) is None
     assert fire(here, "process.pre_spawn", {"command": "env", "args": ["GUARD=off", "rm", "-rf", "/"]}) is None
