@@ -253,14 +253,14 @@ class CoveredFiles:
         cover = self.cover
         changed = [f"${name}" for name, value in cover.variables if self._environ.get(name, "") != value]
         changed += self._moved_links()
-        signatures = list(map(file_signature, map(self._path, self._known)))
+        signatures = self._signatures_now()
         for index, (path, then) in enumerate(zip(self._known, self._approved, strict=True)):
             if signatures[index] != then or then is None:
                 if not self._same_content(path):
                     changed.append(path)
                 signatures[index] = file_signature(self._path(path))
         changed += [f"appeared: {path}" for path in cover.absent if os.path.lexists(self._path(path))]
-        for folder, rule in cover.folders:
+        for folder, rule in _outermost(cover):
             changed += [f"appeared: {path}" for path in self._strangers(folder, rule, watch)]
         self._signatures, self._looked = tuple(signatures), time.monotonic()
         return tuple(changed)
@@ -301,10 +301,14 @@ class CoveredFiles:
 
     def _different(self, signatures: tuple[Signature | None, ...]) -> tuple[str, ...]:
         """The files that were touched since."""
-        now = tuple(map(file_signature, map(self._path, self._known)))
+        now = tuple(self._signatures_now())
         if now == signatures:
             return ()
         return tuple(path for path, one, then in zip(self._known, now, signatures, strict=True) if one != then)
+
+    def _signatures_now(self) -> list[Signature | None]:
+        prefix = self._prefix
+        return [file_signature(path if path[0] == "/" else prefix + path) for path in self._known]
 
     def _path(self, path: str) -> str:
         return path if path.startswith("/") else self._prefix + path
@@ -445,6 +449,20 @@ def _counts(rule: str, path: str, folder: bool) -> bool:
         stem = name.partition(".")[0]
         return stem in sys.stdlib_module_names and (folder or name.endswith(_MODULE_SUFFIXES))
     return not folder and fnmatchcase(name, rule)
+
+
+def _outermost(cover: Cover) -> Iterator[tuple[str, str]]:
+    """Without the folders that are listed with one above them."""
+    whole = {folder for folder, rule in cover.folders if rule == CODE}
+    apart = SKIPPED.union(path for path, _ in cover.links or ())
+    for folder, rule in cover.folders:
+        above = folder if rule == CODE else ""
+        while above and above not in apart and os.path.basename(above) not in apart:
+            above = above.rpartition("/")[0]
+            if above in whole:
+                break
+        else:
+            yield folder, rule
 
 
 def _folders_above(paths: Iterable[str]) -> frozenset[str]:

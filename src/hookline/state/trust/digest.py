@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import stat
 import time
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -43,7 +42,7 @@ def file_signature(path: str) -> Signature | None:
         status = os.stat(path)
     except (OSError, ValueError):
         return None
-    if not stat.S_ISREG(status.st_mode):
+    if status.st_mode & 0o170000 != 0o100000:  # stat.S_ISREG, which costs as much as the rest
         return None
     return status.st_mtime_ns, status.st_size, status.st_ino, status.st_ctime_ns, status.st_dev
 
