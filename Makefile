@@ -46,7 +46,7 @@ bench: $(STAMP)           ## the speed ratios, all measured in one run
 	$(BIN)/python bench/bench.py
 
 E2E := $(addprefix tests/e2e/test_,real_agents.py faults.py registrations.py derived.py terminal.py manual.py \
-         memory.py own_files.py doctor.py)
+         memory.py own_files.py doctor.py guard.py)
 
 e2e: $(STAMP)             ## the real agents, installed from npm into a cache, run offline against a scripted model
 	$(BIN)/python -m tests.e2e.install

@@ -59,9 +59,10 @@ def test_a_real_agent_is_refused_a_dozen_tricks_of_each_class(world: World, name
     kept.write_text("still here\n", encoding="utf-8")
     session = world.run(*(world.call(command) for command in CLASSES[name]))
     assert kept.exists(), session
-    effects = [one["effect"] for one in world.log("--last", "0") if one["event"] == "PreToolUse"]
-    assert len(effects) > len(CLASSES[name])  # the one of init's own probe, too
-    assert set(effects) <= {"deny", "ask"}, session
+    judged = [one for one in world.log("--last", "0") if one["event"] == "PreToolUse"]
+    assert {one["effect"] for one in judged} <= {"deny", "ask"}, session
+    unseen = set(CLASSES[name]) - {one["data"]["tool_input"]["command"] for one in judged}
+    assert len(unseen) <= 1, unseen  # Qwen Code refuses some programs in variables itself, before it asks hooks
 
 
 @pytest.mark.gate
