@@ -221,3 +221,12 @@ def _read(terminal: int) -> bytes:
         return os.read(terminal, 4096)
     except OSError:  # the other side is closed
         return b""
+
+
+def test_an_agent_that_cannot_be_approved_does_not_stop_the_others(found: Project) -> None:
+    """Its folder is there, its program is not, so nobody can be asked to approve what was registered."""
+    (found.home / ".codex").mkdir()
+    result = found.run("init", "--yes", PATH="/usr/bin:/bin")
+    assert result.code == 1
+    assert "claude-code refuses rm -rf ~" in result.out
+    assert "codex does not refuse rm -rf ~: Codex could not be asked about its hooks" in result.out

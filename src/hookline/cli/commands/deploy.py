@@ -111,6 +111,8 @@ def run(args: Namespace) -> int:
         return _status(args, _requirements(args)[0])
     rows = deploy_rows(args)
     print_rows(rows, args)
+    if any(row["state"] == "not approved" for row in rows):
+        return os.EX_CONFIG
     return int(any(row["findings"] for row in rows))
 
 
@@ -168,15 +170,19 @@ def _row(
             backup = _write(aim, one, requirements, ledger, version) if events else apply.undeploy(ledger, one)
         except ConfigError as error:
             refused = str(error)
+    findings = [refused] if refused else []
     if target.needs_approval and events and not refused and not args.dry_run:
-        note, approved = _approve(ledger, requirements, note, asked=args.approve)
+        try:
+            note, approved = _approve(ledger, requirements, note, asked=args.approve)
+        except (ConfigError, UsageError) as error:
+            note, findings = "", [str(error)]
     if args.dry_run and not args.json and not refused:
         sys.stdout.write(one.diff())
     return {
         "agent": target.name, "scope": aim.scope, "path": aim.path, "changed": one.changes and not refused,
-        "state": "refused" if refused else "planned" if args.dry_run else "deployed", "backup": backup,
-        "note": note, "approved": approved, "door": requirements.way(aim), "events": list(events),
-        "why": {event: list(why) for event, why in events.items()}, "findings": [refused] if refused else [],
+        "state": "refused" if refused else "planned" if args.dry_run else "not approved" if findings else "deployed",
+        "backup": backup, "note": note, "approved": approved, "door": requirements.way(aim), "events": list(events),
+        "why": {event: list(why) for event, why in events.items()}, "findings": findings,
     }  # fmt: skip
 
 
