@@ -196,12 +196,12 @@ def test_the_deadline_holds_for_a_cold_run_too(machine: Machine):
 
 def test_what_is_left_of_the_deadline_is_told_to_the_cold_run(machine: Machine):
     """A daemon that hangs has taken two seconds of it."""
-    machine.user('[[hook]]\nname = "slow"\non = "PreToolUse"\nrun = "sleep 300"\n')
+    machine.user('[[hook]]\nname = "slow"\non = "PreToolUse"\nrun = "sleep 300"\non_failure = "ignore"\n')
     began = time.monotonic()
     with machine.listening(_answering(close=False)):
         told = machine.ask(None, "--deadline", "8")
 
-    assert (told.code, told.out) == (0, b"")  # on_failure is ignore
+    assert (told.code, told.out) == (0, b"")
     assert time.monotonic() - began < 45
     (one,) = machine.recorded()
     assert [outcome["status"] for outcome in one["outcomes"]] == ["timed-out"]
