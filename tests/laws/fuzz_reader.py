@@ -29,7 +29,7 @@ _BATCH = 400
 _APART = ("-rn", "-pf", "--kill-child")
 #: Logs the words of whatever is not there, and of the filters; ``bash`` and ``sh`` inside a command get it as well.
 _PREAMBLE = r"""
-command_not_found_handle() { printf '%s\0' $'\2'"$FUZZ" "$@" $'\1' >&9; return 0; }
+command_not_found_handle() { printf '%s\0' $'\2'"$FUZZ" "$@" $'\1end' >&9; return 0; }
 """
 _RUN = r"""
 source "$PREAMBLE"
@@ -384,7 +384,7 @@ class Bash:
         programs.mkdir()
         (folder / "preamble").write_text(_PREAMBLE)
         bash = shutil.which("bash") or "/bin/bash"
-        recorder = f"""#!{bash}\nprintf '%s\\0' $'\\2'"$FUZZ" "${{0##*/}}" "$@" $'\\1' >&9\n"""
+        recorder = f"""#!{bash}\nprintf '%s\\0' $'\\2'"$FUZZ" "${{0##*/}}" "$@" $'\\1end' >&9\n"""
         for name in _FILTERS:
             target = shutil.which(name)
             if target:
@@ -430,14 +430,15 @@ def _can_unshare() -> bool:
 
 def _records(log: bytes, count: int) -> list[list[list[str]]]:
     found: list[list[list[str]]] = [[] for _ in range(count)]
-    current, words = 0, list[str]()
-    for raw in log.split(b"\0"):
+    current: int | None = None
+    words = list[str]()
+    for raw in log.split(b"\0")[:-1]:
         text = raw.decode("utf-8", "surrogateescape")
-        if text.startswith("\2"):
-            current, words = int(text[1:]), []
-        elif text == "\1":
+        if current is None:
+            current, words = int(text.removeprefix("\2")), []
+        elif text == "\1end":
             found[current].append(words)
-            words = []
+            current = None
         else:
             words.append(text)
     return found
