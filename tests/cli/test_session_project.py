@@ -61,6 +61,16 @@ def test_the_project_of_the_session_counts_wherever_the_agent_works(guarded: Pro
     assert ask(guarded, cwd, CLAUDE_PROJECT_DIR=str(guarded.path)) == "no"
 
 
+@pytest.mark.parametrize("agent", ["codex", "letta", "claude-code"])
+@pytest.mark.parametrize("cwd", ["/usr", "/not/there"])
+def test_the_project_that_an_agent_starts_its_hooks_in_counts_if_it_tells_none(
+    guarded: Project, agent: str, cwd: str
+) -> None:
+    sent = json.dumps({**PAYLOAD, "cwd": cwd, "working_directory": cwd})
+    result = guarded.run("hook", "--agent", agent, "--event", "PreToolUse", "--cold", stdin=sent)
+    assert "no" in (result.out + result.err).split() or '"no"' in result.out, (result.out, result.err)
+
+
 def test_a_project_that_was_moved_away_is_missed(guarded: Project) -> None:
     moved = guarded.path.with_name("moved")
     guarded.path.rename(moved)

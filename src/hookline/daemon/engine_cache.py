@@ -139,7 +139,8 @@ class EngineCache:
         last, found = self._last
         if (
             last.environ is not request.environ or last.arguments is not request.arguments or last.paths is not request.paths
-            or last.cwd != request.cwd or last.project != request.project or bool(last.incoming.session) != bool(request.incoming.session)
+            or last.cwd != request.cwd or last.project != request.project or last.caller_cwd != request.caller_cwd
+            or bool(last.incoming.session) != bool(request.incoming.session)
         ):  # fmt: skip
             return None
         with self._lock:
@@ -291,6 +292,7 @@ def _key(request: AgentRequest) -> Hashable:
     return (
         request.cwd,
         request.project,
+        request.working_in,
         request.home,
         arguments.agent,
         arguments.dialect,

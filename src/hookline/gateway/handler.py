@@ -48,7 +48,7 @@ def hook_sources(request: AgentRequest, environ: Mapping[str, str] | None = None
     arguments = request.arguments
     return Sources(
         cwd=request.project,
-        working_in=request.cwd,
+        working_in=request.working_in,
         config=[os.path.join(request.caller_cwd, file) for file in arguments.config] or None,
         dialect=arguments.dialect,
         environ=request.environ if environ is None else environ,

@@ -71,6 +71,11 @@ class AgentRequest:
     #: Gives the process id of the caller, negative where it is the agent itself; None: it is unknown.
     caller_pid: Callable[[], int] | None = None
 
+    @property
+    def working_in(self) -> str:
+        """Where guards are looked for besides: where the agent works, or where it started us if it names no other place."""
+        return self.caller_cwd if self.cwd == self.project else self.cwd
+
     def until_then(self, until: float) -> AgentRequest:
         """The same, with this moment; ``replace`` would take ten times as long, and every event passes here."""
         return _make_request(
