@@ -8,7 +8,7 @@ import os
 import pytest
 
 GUARD = '[[hook]]\nname = "guard"\non = "PreToolUse"\nshell = "exit 0"\non_failure = "deny"\n'
-WATCHER = '[[hook]]\nname = "watcher"\non = "PreToolUse"\nshell = "exit 0"\n'
+WATCHER = '[[hook]]\nname = "watcher"\non = "PreToolUse"\nshell = "exit 0"\non_failure = "ignore"\n'
 NEXT = "move it away, or set XDG_STATE_HOME"
 CALL = json.dumps({"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls"}})  # fmt: skip
 
