@@ -1,7 +1,7 @@
 """Records docs/images/guard.svg: one guard, refusing the same command in three real agents. Run by ``make picture``.
 
 Every command really runs, on a pseudo-terminal in a home of its own. Only the model is scripted: it asks each agent to
-run ``rm -rf build``.
+delete the home, in words that no simple pattern finds.
 """
 
 from __future__ import annotations
@@ -26,22 +26,14 @@ ROOT = Path(__file__).resolve().parent.parent
 PICTURE = ROOT / "docs" / "images" / "guard.svg"
 WIDTH = 112
 SHOWN = ("claude-code", "codex", "gemini-cli")
-GUARD = """\
-[[hook]]
-name = "no-rm"
-on = "PreToolUse"           # before a tool call
-match = "Bash"              # only shell commands
-shell = "if grep -q 'rm -rf'; then echo 'rm -rf must be run by hand' >&2; exit 2; fi"
-on_failure = "deny"         # a guard that breaks refuses, too
-"""
+#: What the model asks for: no pattern for "rm -rf" finds it.
+TRICK = "r''m -rf $HOME"
 SCENE = (
-    "cat ~/.config/hookline/hookline.toml",
-    "hookline deploy --approve",
+    "hookline init --yes | grep -v '^  '",
     "claude -p 'clean up' --output-format stream-json --verbose | grep -o 'PreToolUse:Bash[^\"]*' | tail -1",
     "codex exec 'clean up' 2>&1 | grep -o 'Command blocked.*' | head -1",
     "gemini -p 'clean up' --yolo 2>&1 | grep 'blocked'",
-    "ls",
-    "hookline log --event PreToolUse",
+    "hookline log --event PreToolUse --last 3",
 )
 #: Fonts that the reader's machine has; rich's own template loads one from the network.
 FONTS = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
@@ -49,7 +41,7 @@ FONTS = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', mono
 
 def main() -> int:
     agents = [agent for agent in AGENTS if agent.name in SHOWN]
-    steps = [agent.call("rm -rf build") for agent in agents]
+    steps = [agent.call(TRICK) for agent in agents]
     with tempfile.TemporaryDirectory(dir=ROOT) as folder, ModelServer(steps, port=PORT):
         home = Path(folder)
         environ = prepare(home, agents)
@@ -66,11 +58,10 @@ def main() -> int:
 
 
 def prepare(home: Path, agents: list[Agent]) -> dict[str, str]:
-    """A home with the guard and the agents in it, and the environment to run them in."""
-    project, programs, own = home / "project", home / "bin", home / ".config" / "hookline"
-    for place in (project / "build", project / ".git", programs, own):
+    """A home with the agents in it, and the environment to run them in."""
+    project, programs = home / "project", home / "bin"
+    for place in (project / ".git", programs):
         place.mkdir(parents=True)
-    (own / "hookline.toml").write_text(GUARD, encoding="utf-8")
     search = os.pathsep.join((str(programs), os.path.dirname(sys.executable), os.environ["PATH"]))
     environ = {"HOME": str(home), "PATH": search, "TERM": "xterm-256color", "COLUMNS": str(WIDTH), "LANG": "C.UTF-8"}
     environ["GEMINI_MODEL"] = "gemini-2.5-flash"  # else Gemini first asks a model which model to use
