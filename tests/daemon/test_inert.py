@@ -58,3 +58,16 @@ def test_what_is_approved_counts_at_once_and_what_is_added_does_not(machine: Mac
     added = machine.ask({"session_id": "t"})
     assert (reason(added), b"more" in added.err, b"settings" in added.err) == ("theirs", True, True)
     assert [one["hook"] for one in machine.recorded()[-1]["outcomes"]] == ["theirs"]
+
+
+def test_a_project_that_is_moved_to_where_an_agent_has_worked_is_missed(machine: Machine):
+    write(machine, HOOK + "on_failure = 'deny'\n")
+    assert machine.run(TRUST).code == 0
+    machine.start()
+    old, new = machine.project, machine.project.with_name("new")
+    new.mkdir()
+    machine.project = new
+    assert reason(machine.ask({"cwd": str(new)})) == ""
+    new.rmdir()
+    old.rename(new)
+    assert "theirs was trusted in " in reason(machine.ask({"cwd": str(new), "session_id": "t"}))

@@ -115,7 +115,11 @@ class TrustStore:
             return ()
         from hookline.state.trust.folders import find_moved  # only where guards were approved, and none of this project
 
-        return find_moved(there, [place for one in places if one for place in upwards(os.path.realpath(one))])
+        above = [place for one in places if one for place in upwards(os.path.realpath(one))]
+        for place in above:  # a project that is moved here later brings one of these
+            note(os.path.join(place, ".hookline", "hookline.toml"))
+            note(os.path.join(place, ".git", "HEAD"))
+        return find_moved(there, above)
 
     def covers(self, contents: HookSpec) -> bool:
         """Whether what a file holds besides its hooks is as it was approved."""
