@@ -79,7 +79,7 @@ def tell_problems(runtime: Runtime) -> None:
 
 def tell_unapproved(runtime: Runtime) -> None:
     """Print on stderr what has no effect here because nobody approved it: silence would look like a working guard."""
-    for line in approval_lines(runtime):
+    for line in approval_lines(runtime)[: len(runtime.unapproved)]:  # the rest is in problem_lines
         print(f"hookline: {safe(line)}", file=sys.stderr)
 
 
