@@ -128,7 +128,7 @@ def _pattern(pattern: Pattern) -> str:
         "full": f"matches {names}",
         "search": f"contains a match of {names}",
         "full across lines": f"matches {names}",
-        "search across lines": f"matches {names}",
+        "search across lines": f"contains a match of {names}",
         "glob": f"is like {names}",
     }
     return words.get(pattern.style, f"is {names}")
