@@ -259,3 +259,23 @@ def test_an_approval_of_the_version_before_stands(project):
     store.write_text(json.dumps(tree))
     answer = call(project, agent="codex")
     assert ("letta" in answer.out + answer.err, "hookline trust" in answer.err) == (True, False)
+
+
+def test_a_hook_that_ones_own_file_changes_is_not_gone_and_stays_approved(project):
+    project.write(PROJECT, HOOK)
+    project.run("trust", "--yes")
+    mine = project.write(".hookline/local.toml", '[[hook]]\nname = "theirs"\nenabled = false\n')
+    assert "missing" not in project.run("check").out
+    assert "gone" not in project.run("list").err
+    assert "gone" not in project.run("trust", "--yes").out
+    assert (denied(call(project)), "gone" in call(project, session="b").err) == ("", False)
+    mine.unlink()
+    assert "theirs" in denied(call(project, session="c"))
+
+
+def test_what_was_added_to_ones_own_approved_file_switches_no_guard_off(project):
+    project.write(PROJECT, GUARD.replace("exit 0", "echo guarded >&2; exit 2"))
+    mine = project.write(".hookline/local.toml", HOOK.replace("PreToolUse", "Stop"))
+    project.run("trust", "--yes")
+    mine.write_text(mine.read_text() + '[[hook]]\nname = "guard"\nenabled = false\n')
+    assert denied(call(project))

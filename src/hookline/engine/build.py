@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from hookline.config import Loaded, ProjectGate, load
@@ -355,12 +355,23 @@ def _judge(loaded: Loaded, place: _Place, store: TrustStore | None, sources: Sou
     approved = {spec.id: spec for spec in sources.as_approved}
     judgement = store.judge([approved.get(spec.id, spec) for spec in foreign])
     judged.verdicts = {spec.id: one for spec, one in zip(foreign, judgement.verdicts, strict=True)}
-    judged.missing = (*judgement.missing, *store.moved_here(place.cwd, sources.working_in))
-    judged.gone = tuple(spec for approval in judged.missing if (spec := stand_in_for_removed(approval)))
+    missing = (*judgement.missing, *store.moved_here(place.cwd, sources.working_in))
+    ours = [spec for spec in foreign if judged.verdicts[spec.id].state == "trusted"]
+    left = [approval for approval in missing if not _overridden(approval, ours)]
+    judged.missing = tuple(one for one in left if not sources.inspect or not _overridden(one, foreign))
+    judged.gone = tuple(spec for approval in left if (spec := stand_in_for_removed(approval)))
     if sources.inspect:
         judged.contents = tuple((spec, store.verdict(spec)) for spec in loaded.contents)
     judged.unapproved = tuple(_unapproved(loaded, foreign, judged.verdicts, store))
     return judged
+
+
+def _overridden(approval: Approval, specs: Iterable[HookSpec]) -> bool:
+    """The hook is still in the committed file, and read from the person's own beside it, which changes it."""
+    slot = (approval.event, approval.name, os.path.join(os.path.dirname(approval.file), "hookline.toml"))
+    return approval.file == slot[2] and any(
+        (spec.event, spec.name) == slot[:2] and spec.origin.layer == "local" for spec in specs
+    )
 
 
 def _unapproved(
