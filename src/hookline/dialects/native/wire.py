@@ -36,6 +36,10 @@ _DECIDES = re.compile(
 )
 
 
+#: A refusal in one word, which is no answer in any format.
+_REFUSAL = re.compile(r"""\s*["']?(?:deny|denied|block|blocked|ask)["']?\s*""", re.IGNORECASE)
+
+
 class _NotAnAnswerError(ValueError):
     """What came back is JSON, but says something that an answer cannot say."""
 
@@ -61,6 +65,8 @@ def _with_claude(own: Reply, answer: Mapping[str, Any], event: Event) -> Reply:
     for key, kind in (("hookSpecificOutput", dict), ("continue", bool), ("decision", str)):
         if not isinstance(answer.get(key), (kind, type(None))):
             raise _NotAnAnswerError(f"{key} must be {_KINDS[kind]}; got {str(answer[key])[:40]!r}")
+    if event.kind.name == "PreToolUse" and "decision" in (answer.get("hookSpecificOutput") or ()):
+        raise _NotAnAnswerError("hookSpecificOutput has a decision; before a tool call, write permissionDecision")
     other = read_answer(event, answer)
     if isinstance(other, HookError):
         raise _NotAnAnswerError(other.error)
@@ -297,6 +303,11 @@ def _misplaced(spec: HookSpec, raw: RunResult) -> HookError | None:
         return HookError(error="what it printed is longer than the limit of output, so it was not read to its end")
     if not _like_json(raw.stdout) and _DECIDES.search(raw.stdout):
         return HookError(error="its answer follows other text on stdout; print the answer alone, the rest to stderr")
+    if spec.output.inject == "none" and _REFUSAL.fullmatch(raw.stdout):
+        word = raw.stdout.strip()[:40]
+        return HookError(
+            error=f"""it printed {word} and exited with 0; to refuse, print {{"effect": "deny"}} or exit with 2"""
+        )
     if not raw.stdout.strip() and _DECIDES.match(raw.stderr):
         return HookError(error="its answer is on stderr; print it to stdout")
     return None

@@ -336,6 +336,11 @@ def test_a_hook_may_answer_in_claude_codes_words(stdout: str, reply: Reply) -> N
         '{"decision": "denied"}',
         '{"hookSpecificOutput": {"permissionDecision": "refuse"}}',
         '{"hookSpecificOutput": "deny"}',
+        '{"hookSpecificOutput": {"decision": "deny"}}',
+        '{"hookSpecificOutput": {"decision": {"behavior": "deny"}}}',
+        "deny",
+        '"deny"\n',
+        " Blocked\n",
         '{"hookSpecificOutput": {"permissionDecison": "deny"}}',
         '{"continue": "false"}',
         '{"effect": "deny", "effect": "allow"}',
@@ -361,7 +366,14 @@ def test_an_answer_that_was_cut_is_a_failure(stdout: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "stdout", ["log: {x}", 'rows:\n{"message": "hello", "level": "info"}', "{x} is a set" and "a\nb"]
+    "stdout",
+    [
+        "log: {x}",
+        "denylist is empty",
+        "allow",
+        'rows:\n{"message": "hello", "level": "info"}',
+        "{x} is a set" and "a\nb",
+    ],
 )
 def test_text_that_decides_nothing_is_text(stdout: str) -> None:
     assert answered(stdout) == Reply()
