@@ -17,7 +17,7 @@ from hookline.core.result import Blocked
 from hookline.core.session_facts import Facts
 from hookline.core.tool_names import matching_names
 from hookline.dialects.base import FOREIGN
-from hookline.engine.patterns import NAMES, Undecided, compile_glob, compile_pattern
+from hookline.engine.patterns import NAMES, Undecided, compile_pattern, is_folder
 
 #: Subjects for which the index caches the answer.
 _MAX_CACHED = 2048
@@ -344,7 +344,7 @@ def gate(gates: Gates, event: Event, facts: Facts) -> str:
     auto = bool(data.get("auto_submit"))
     if gates.agent and not is_named(event.agent, gates.agent):
         return f"agent {event.agent!r} is not one of {', '.join(gates.agent)}"
-    if gates.cwd and not any(compile_glob(text).match(event.cwd) for text in gates.cwd):
+    if gates.cwd and not any(is_folder(text, event.cwd) for text in gates.cwd):
         return f"directory {event.cwd!r} does not match {', '.join(gates.cwd)}"
     if gates.role and gates.role.lower() != event.role.lower():
         return f"role is {event.role!r}, not {gates.role!r}"

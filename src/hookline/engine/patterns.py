@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from fnmatch import translate
+from fnmatch import fnmatchcase, translate
+from os.path import expanduser
 
 from hookline.core.hook import Pattern
 
@@ -32,7 +33,7 @@ def compile_pattern(pattern: Pattern) -> Callable[[str], bool]:
         case "exact":
             return frozenset(pattern.options).__contains__
         case "glob":
-            glob = compile_glob(pattern.text)
+            glob = _compile_glob(pattern.text)
             return lambda text: glob.match(text) is not None
         case "command":
             from hookline.engine.command_rules import compile_rule  # noqa: PLC0415  only such a rule needs the shell's reader
@@ -115,5 +116,11 @@ def _refusing(why: str) -> Callable[[str], bool]:
     return refuse
 
 
-def compile_glob(text: str) -> re.Pattern[str]:
+def _compile_glob(text: str) -> re.Pattern[str]:
     return re.compile(translate(text))
+
+
+def is_folder(text: str, folder: str) -> bool:
+    """Whether a glob means this folder: ``~`` is one's home, and ``x/**`` means ``x`` too."""
+    glob = expanduser(text)
+    return fnmatchcase(folder, glob) or (glob.endswith("/**") and fnmatchcase(folder, glob[:-3]))

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from typing import Any
 
@@ -115,6 +116,10 @@ def test_a_field_of_the_data_is_tested(test, fits):
         (Gates(agent=("codex",)), {"agent": "claude-code"}, {}, False),
         (Gates(cwd=("/work/*",)), {"cwd": "/work/project"}, {}, True),
         (Gates(cwd=("/home/*",)), {"cwd": "/work/project"}, {}, False),
+        (Gates(cwd=("/work/**",)), {"cwd": "/work"}, {}, True),
+        (Gates(cwd=("/work/**",)), {"cwd": "/workshop"}, {}, False),
+        (Gates(cwd=("~/work/**",)), {"cwd": os.path.expanduser("~/work/a/b")}, {}, True),
+        (Gates(cwd=("~/work/**",)), {"cwd": "/work/a"}, {}, False),
         (Gates(role="Admin"), {"role": "admin"}, {}, True),
         (Gates(role="admin"), {"role": "user"}, {}, False),
         (Gates(typed_only=True), {"data": {"auto_submit": True}}, {"turn": 1}, False),
