@@ -44,6 +44,9 @@ def _bad_test(path: str, test: Any) -> Wrong | None:
         return None
     if isinstance(test, dict) and list(test) == ["not"]:
         return _bad_test(path, test["not"])
+    if isinstance(test, dict) and path == "tool_input":
+        key = next(iter(test), "command")
+        return Wrong(finding=f"has a table for {path!r}; name the field in it", fix=f'write "{path}.{key}" = "…"')
     if isinstance(test, dict) and list(test) == ["command"] and isinstance(test["command"], str):
         return None
     listed = test if isinstance(test, list) else [test]
@@ -175,7 +178,7 @@ HOOK_FIELDS = (
     Field(key="description", kind=kinds.any_text(), about="What it is for."),
     Field(key="enabled", kind=kinds.flag(), about="false turns it off."),
     Field(key="on", kind=kinds.texts('"PreToolUse"'), about="The event or events it runs on."),
-    Field(key="match", kind=_match(), about="A regular expression that the event's subject (mostly the tool's name) matches in full, or a table of fields of the data to expressions, which are searched for, and values; { command = \"git push *\" } is a rule on the programs that a shell command starts, { not = … } is the opposite."),
+    Field(key="match", kind=_match(), about="A regular expression that the event's subject (mostly the tool's name) matches in full, or a table of fields of the data to expressions, which are searched for, and values; { \"tool_input.command\" = { command = \"git push *\" } } is a rule on the programs that a shell command starts, { not = … } is the opposite."),
     *ACTIONS,
     Field(key="dialect", kind=kinds.choice(*WIRES), about="The format of what it reads and answers, if only one counts; without it, it reads ours with Claude Code's fields beside them, and may answer in either."),
     Field(key="model", kind=kinds.text('"haiku"'), about="The model that answers a prompt; agent is the model of the agent that fired the event."),

@@ -423,3 +423,12 @@ def test_of_a_list_it_is_said_what_is_odd_about_it(written: str, found: str) -> 
 def test_a_key_of_another_system_is_told_by_its_name_here(key: str, meant: str) -> None:
     (problem,) = parse(layer(f'[[hook]]\nname = "a"\non = "Stop"\nrun = "true"\n{key} = "x"\n')).problems
     assert problem.fix == f"did you mean {meant!r}?"
+
+
+@pytest.mark.parametrize("table", ['{ command = "rm" }', '{ file_path = "x" }', '{ not = { command = "rm" } }', "{}"])
+def test_a_table_in_a_table_of_match_is_told_with_the_path_to_write(table: str) -> None:
+    parsed = parse(layer(f'[[hook]]\non = "PreToolUse"\nmatch = {{ tool_input = {table} }}\nrun = "x"\n'))
+    (problem,) = parsed.problems
+    assert (parsed.specs, problem.severity) == ((), "error")
+    assert "has a table for 'tool_input'" in problem.finding
+    assert problem.fix.startswith('write "tool_input.')
