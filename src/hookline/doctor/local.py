@@ -14,7 +14,8 @@ from hookline.daemon import lifecycle
 from hookline.daemon.protocol import find_daemon_paths
 from hookline.doctor.finding import Finding, budget_overruns, fine, note, wrong
 from hookline.engine.build import Runtime
-from hookline.engine.lint import match_problems, program_problems
+from hookline.engine.lint import program_problems
+from hookline.engine.lint_matchers import gate_problems, match_problems
 from hookline.state.record.store import store_in
 
 #: The first with STRICT tables.
@@ -124,7 +125,11 @@ def _hooks(runtime: Runtime, cwd: str, environ: Mapping[str, str]) -> Iterator[F
     errors = sum(problem.severity == "error" for problem in loaded.problems)
     if errors:
         yield wrong("hooks", f"{errors} {'error' if errors == 1 else 'errors'} in the configuration", "hookline check")
-    programs = [*program_problems(loaded.specs, cwd, environ), *match_problems(loaded.specs)]
+    programs = [
+        *program_problems(loaded.specs, cwd, environ),
+        *match_problems(loaded.specs),
+        *gate_problems(loaded.specs),
+    ]
     for problem in programs:
         yield wrong("hooks", problem.finding, problem.fix)
     unknown = sorted(

@@ -1,6 +1,5 @@
 """Mistakes that no file shows: programs that cannot do their work (missing, not executable, without an interpreter, saved
-with CRLF), hooks whose ``match`` asks for a field that their events do not have, so that they never run, and hooks that
-cannot refuse as they are meant to, or mean something else than they did in an earlier version.
+with CRLF).
 
 Of a line of shell only what is plain is looked at: its first program, paths in command position, and the script that an
 interpreter is given.
@@ -13,14 +12,10 @@ import re
 import shlex
 import stat
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from hookline.core._dataclass import replace
-from hookline.core.event import COMMON_FIELDS, event_kind
-from hookline.core.hook import DEFAULTED, Command, Function, HookSpec, Plugin
+from hookline.core.hook import Command, Function, HookSpec, Plugin
 from hookline.core.problem import Problem
-from hookline.core.suggest import nearest
-from hookline.core.tool_names import ANSWERS_TO, CANONICAL, INPUTS
 from hookline.runners.command import program_places
 from hookline.runners.function import module_exists
 from hookline.runners.spawn import find_program, missing
@@ -31,6 +26,9 @@ _INTERPRETER = re.compile(r"(?:ba|da|z|k)?sh|python[\d.]*|node|deno|bun|ruby|per
 #: Texts that a shell would run line by line if they have no first line that says otherwise.
 _FOREIGN_SOURCE = (".py", ".js", ".mjs", ".ts", ".rb", ".pl", ".php")
 _PLAIN_WORD = re.compile(r"[\w./~+@%-]+")
+#: What `run` passes on as it is: operators, and paths that begin at home or with a variable.
+_SHELL_OPERATOR = re.compile(r"&&?|\|\|?|;|\d?(?:>>?|<)(?:&\d)?")
+_EXPANDED = re.compile(r"(?:~|\$\{?[A-Z_]+\}?)/")
 
 
 def program_problems(specs: Sequence[HookSpec], cwd: str, environ: Mapping[str, str]) -> list[Problem]:
@@ -53,6 +51,7 @@ def _unstartable(spec: HookSpec, cwd: str, environ: Mapping[str, str]) -> Iterat
             yield from _program(spec, path, (cwd,), environ)
         case Command(form="argv", argv=(program, *words)):
             yield from _program(spec, program, program_places(spec, program, cwd), environ)
+            yield from _only_for_a_shell(words) if spec.dialect == "native" else ()
             yield from _script(program, words, cwd)
         case Command(form="shell", text=text) if not re.search(r"\(\)|\bfunction\b|\balias\b|<<", text):
             yield from _shell_line(spec, text, cwd, environ)
@@ -70,7 +69,7 @@ def _program(
     program = os.path.normpath(program) if program else ""
     if not program or not os.path.exists(program):
         finding, _, fix = missing(name, path, places).rpartition("; ")
-        yield finding, fix
+        yield finding, 'write its full path, or shell = "…", where it is expanded' if _EXPANDED.match(name) else fix
     elif os.path.isdir(program) or not stat.S_ISREG(os.stat(program).st_mode):
         yield f"{program} is not a file", "name the program in it"
     elif not os.access(program, os.X_OK):
@@ -115,6 +114,17 @@ def _beginning(path: str) -> bytes:
 
 def _crlf(path: str) -> tuple[str, str]:
     return f"{path} has lines that end with CRLF", f"save it with LF: sed -i 's/\\r$//' {shlex.quote(path)}"
+
+
+def _only_for_a_shell(words: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The first argument that a shell would not hand to the program as it is written."""
+    for word in words:
+        if _SHELL_OPERATOR.fullmatch(word) or _EXPANDED.match(word):
+            yield (
+                f"{word!r} means something to a shell only, and run starts the program without one",
+                'write shell = "…"',
+            )
+            return
 
 
 def _script(program: str, words: Sequence[str], cwd: str) -> Iterator[tuple[str, str]]:
@@ -175,111 +185,3 @@ def _on_the_path(module: str) -> bool:
             return False
         places = list(found.submodule_search_locations or ())
     return True
-
-
-#: What agents send with their events beyond the documented fields.
-_AGENTS_FIELDS = (
-    "permission_mode", "prompt_id", "turn_id", "agent_type", "effort", "timestamp", "hook_event_name",
-    "stop_hook_active", "last_assistant_message", "tool_response", "mcp_context",
-)  # fmt: skip
-#: The arguments of the usual tools. A tool may have any other, so only a near miss is reported.
-_TOOL_FIELDS = (
-    *dict.fromkeys(key for keys in INPUTS.values() for names in keys.values() for key in names),
-    "description", "timeout", "workdir", "run_in_background", "paths", "file_paths", "urls", "edits", "patterns",
-    "output_mode", "offset", "limit", "notebook_path", "cell_id", "todos", "input", "patch",
-)  # fmt: skip
-
-
-def mode_problems(specs: Iterable[HookSpec]) -> list[Problem]:
-    """A warning for each hook whose failure is to refuse something that nobody holds back for it."""
-    fix = 'write mode = "sync" if it guards, else on_failure = "ignore"'
-    return [
-        spec.origin.problem(
-            f"{spec.name!r} runs in mode {spec.mode}, so its failure comes too late to refuse", fix, "warning"
-        )
-        for spec in specs
-        if spec.enabled and spec.mode != "sync" and spec.on_failure == "deny" and event_kind(spec.event).deniable
-    ]
-
-
-def match_problems(specs: Sequence[HookSpec]) -> list[Problem]:
-    """A warning for each field, at the place of its hook: an agent may send more than is documented."""
-    hooks: dict[tuple[str, str, str], list[HookSpec]] = {}
-    for spec in specs:
-        if spec.enabled and spec.dialect == "native":
-            hooks.setdefault((spec.origin.file, spec.origin.pointer, spec.name), []).append(spec)
-    return [problem for ours in hooks.values() for problem in _of_hook(ours)]
-
-
-def _of_hook(ours: Sequence[HookSpec]) -> Iterator[Problem]:
-    kinds = [event_kind(spec.event) for spec in ours]
-    pattern = ours[0].matcher.subject
-    if pattern.style == "full" and kinds[0].subject == "tool_name" and not ours[0].gates.agent:
-        for finding, fix in _tool_name_problems(pattern.text):
-            yield ours[0].origin.problem(
-                f"the hook {ours[0].name!r}: match = {pattern.text!r} {finding}", fix, "warning"
-            )
-    documented = dict.fromkeys(field for kind in kinds for field in (*kind.fields, kind.subject) if field)
-    events = ", ".join(kind.name for kind in kinds)
-    for path in dict.fromkeys(test.path for spec in ours for test in spec.matcher.fields):
-        first, _, rest = path.partition(".")
-        known = (*documented, *COMMON_FIELDS, *_AGENTS_FIELDS)
-        if first == "tool_input" and first in documented:
-            leaf = rest.partition(".")[0]
-            near = nearest(leaf, _TOOL_FIELDS, 0.75) if leaf and leaf not in _TOOL_FIELDS else ""
-            if near:
-                finding = f"match asks for {path!r}, and no usual tool has it: without it the hook never runs"
-                yield _field_problem(ours[0], path, finding, f"did you mean 'tool_input.{near}'?")
-        elif all(kind.fields for kind in kinds) and first not in known:
-            near = nearest(first, known, 0.6)
-            fix = f"did you mean {near!r}?" if near else f"documented are {', '.join(documented)}"
-            yield _field_problem(
-                ours[0], path, f"match asks for {first!r}, which {events} does not have: the hook never runs", fix
-            )
-
-
-def _tool_name_problems(text: str) -> Iterator[tuple[str, str]]:
-    """A pattern that looks like a tool's name, and matches none or only that of some agents."""
-    ours = {name.lower(): name for name in CANONICAL.values()}
-    if text != text.strip():
-        yield "has spaces around it, and no tool's name has: the hook never runs", f"write {text.strip()!r}"
-    for word in text.split("|"):
-        tool, _, rest = word.partition("(")
-        meant = CANONICAL.get(tool) or ours.get(tool.lower(), "")
-        if rest and meant and not rest.startswith("?"):
-            fix = f"""match = {{ tool_name = "{meant}", "tool_input.command" = "…" }}, with a regular expression"""
-            yield "is tried on the tool's name, which has no arguments: the hook never runs", fix
-        elif meant and meant != tool and tool not in ANSWERS_TO:
-            yield f"means {tool!r} of the agents that call it so", f"write {meant!r} for every agent's"
-
-
-def _field_problem(spec: HookSpec, path: str, finding: str, fix: str) -> Problem:
-    where = replace(spec.origin, pointer=f"{spec.origin.pointer}.match.{path}")
-    return where.problem(f"the hook {spec.name!r}: {finding}", fix, "warning")
-
-
-# ── what has changed ─────────────────────────────────────────────────────────────────────────────────
-
-#: A pattern that says itself where it begins and ends.
-_ANCHORED = re.compile(r"(?s)(?:\.\*|\^|\\A|\(\?).*(?:\.\*|\$|\\Z|\))")
-
-
-def find_changes_of_meaning(specs: Sequence[HookSpec]) -> list[Problem]:
-    """A note for each hook of ours that an earlier version would have treated otherwise."""
-    found = (note for spec in specs if spec.enabled and spec.dialect == "native" for note in _changes(spec))
-    return list(dict.fromkeys(found))
-
-
-def _changes(spec: HookSpec) -> Iterator[Problem]:
-    if spec.extra.get("on_failure") == DEFAULTED:
-        finding = (
-            f"the hook {spec.name!r} does not set on_failure: its failure refuses the call, and used to be ignored"
-        )
-        yield spec.origin.problem(finding, 'leave it so, or write on_failure = "deny" or "ignore"', "note")
-    for test in spec.matcher.fields:
-        pattern = test.pattern
-        if pattern and pattern.style == "search across lines" and not _ANCHORED.fullmatch(pattern.text):
-            finding = f"{pattern.text!r} is searched for in {test.path}, and used to match all of it"
-            where = replace(spec.origin, pointer=f"{spec.origin.pointer}.match.{test.path}")
-            fix = r"leave it so, or write \A and \Z around it; where it covers a part only, the hook can refuse, not permit"
-            yield where.problem(f"the hook {spec.name!r}: {finding}", fix, "note")

@@ -5,11 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from hookline.core.hook import Command, Function, Plugin
 from hookline.core.samples import hook_spec
 from hookline.dialects.base import Layer, Lookup
 from hookline.dialects.native import DIALECT
-from hookline.engine.lint import find_changes_of_meaning, program_problems
+from hookline.engine.lint import program_problems
+from hookline.engine.lint_matchers import find_changes_of_meaning
 
 PATH = {"PATH": "/usr/bin:/bin"}
 
@@ -41,6 +44,23 @@ def test_a_program_without_the_permission_is_told_with_the_command_that_gives_it
     assert problem.fix == f"run: chmod +x {script}"
     script.chmod(0o755)
     assert program_problems([hook_spec("guard", action=argv("./guard.sh"))], str(tmp_path), PATH) == []
+
+
+@pytest.mark.parametrize(
+    "word", ["&&", "|", ";", "2>&1", ">", "~/guard.py", "$HOME/guard.py", "${CLAUDE_PROJECT_DIR}/x"]
+)
+def test_what_only_a_shell_understands_is_told_of_a_run(tmp_path: Path, word: str) -> None:
+    (finding, *_) = findings(tmp_path, argv("true", word, "x"))
+    assert f"{word!r} means something to a shell only" in finding
+
+
+def test_words_that_a_program_may_be_given_are_left_alone(tmp_path: Path) -> None:
+    assert findings(tmp_path, argv("grep", "-q", "a|b", "$x", "a;b", "--to=~/x")) == []
+
+
+def test_a_program_at_home_is_told_with_the_way_to_write_it(tmp_path: Path) -> None:
+    (problem,) = program_problems([hook_spec("guard", action=argv("~/guard.sh"))], str(tmp_path), PATH)
+    assert problem.fix == 'write its full path, or shell = "…", where it is expanded'
 
 
 def test_what_a_shell_is_given_and_what_is_off_is_left_alone(tmp_path: Path) -> None:

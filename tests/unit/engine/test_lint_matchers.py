@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from hookline.core.hook import FieldTest, Matcher, Pattern
+from hookline.core.hook import FieldTest, Gates, Matcher, Pattern
 from hookline.core.samples import hook_spec
-from hookline.engine.lint import match_problems
+from hookline.engine.lint_matchers import gate_problems, match_problems
 
 
 def told(*paths: str, events: tuple[str, ...] = ("PreToolUse",)) -> list[tuple[str, str]]:
@@ -32,7 +34,7 @@ def test_a_misspelt_field_of_a_tool_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["tool_name", "tool_input.command", "tool_input.filePath", "tool_input.ticket", "cwd", "permission_mode"]
+    "path", ["tool_name", "tool_input.command", "tool_input.text", "tool_input.ticket", "cwd", "permission_mode"]
 )
 def test_what_may_be_there_is_left_alone(path: str) -> None:
     assert told(path) == []
@@ -56,7 +58,10 @@ def on_tool(text: str) -> list[tuple[str, str]]:
     [
         ("bash", "means 'bash' of the agents that call it so", "write 'Bash' for every agent's"),
         ("Read|write_file", "means 'write_file' of the agents", "write 'Write' for every agent's"),
-        (" Bash ", "has spaces around it", "write 'Bash'"),
+        (" Bash ", "has spaces or commas", "write 'Bash'"),
+        ("Bash | Edit", "has spaces or commas", "write 'Bash|Edit'"),
+        ("Bash,Edit", "has spaces or commas", "write 'Bash|Edit'"),
+        ("Shell", "means 'Shell' of the agents", "write 'Bash' for every agent's"),
         ("Bash(rm *)", "has no arguments: the hook never runs", '"tool_input.command" = "…"'),
     ],
 )
@@ -69,3 +74,54 @@ def test_a_pattern_that_looks_like_a_tool_and_is_none_is_told(text: str, finding
 @pytest.mark.parametrize("text", ["Bash", "Bash|Edit", "(Bash|Edit)", "mcp__.*", "apply_patch", ".*", "Bash(?!x)"])
 def test_patterns_that_can_match_are_left_alone(text: str) -> None:
     assert on_tool(text) == []
+
+
+def test_a_tool_field_beside_the_input_is_told_with_its_path() -> None:
+    ((_, fix),) = told("command")
+    assert fix == "did you mean 'tool_input.command'?"
+
+
+def on_field(tool: str, path: str, text: str = "x", agent: tuple[str, ...] = ()) -> list[tuple[str, str]]:
+    test = FieldTest(path=path, pattern=Pattern(style="search across lines", text=text))
+    subject = Pattern(style="full", text=tool) if tool else Pattern()
+    matcher, gates = Matcher(subject=subject, fields=(test,)), Gates(agent=agent)
+    found = match_problems([hook_spec("guard", event="PreToolUse", matcher=matcher, gates=gates)])
+    return [(one.finding, one.fix) for one in found]
+
+
+@pytest.mark.parametrize(
+    ("tool", "path"), [("", "cmd"), ("Bash", "cmd"), ("Edit|Write", "filePath"), ("Write", "text")]
+)
+def test_a_name_that_only_some_agents_give_a_field_is_told(tool: str, path: str) -> None:
+    ((finding, fix),) = on_field(tool, f"tool_input.{path}")
+    assert f"only some agents call it 'tool_input.{path}'" in finding
+    assert fix.startswith("write 'tool_input.")
+
+
+def test_a_name_of_one_agent_is_right_in_a_hook_for_that_agent_or_another_tool() -> None:
+    assert on_field("Bash", "tool_input.cmd", agent=("codex",)) == []
+    assert on_field("mcp__files__put", "tool_input.filePath") == []
+    assert on_field("Grep", "tool_input.path") == []
+
+
+def test_a_line_break_at_the_end_of_a_pattern_is_told() -> None:
+    ((finding, fix),) = on_field("Bash", "tool_input.command", "rm -rf\n")
+    assert "has a line break at its end" in finding
+    assert fix.startswith("write 'rm -rf'")
+    assert on_field("Bash", "tool_input.command", "rm\n-rf") == []
+
+
+def gated(**gates: Any) -> list[str]:
+    return [one.fix for one in gate_problems([hook_spec("guard", event="PreToolUse", gates=Gates(**gates))])]
+
+
+def test_a_when_that_nothing_fulfils_is_told() -> None:
+    assert gated(agent=("claud",)) == ["did you mean 'claude'?"]
+    assert gated(cwd=("work",)) == ['write "**/work"']
+
+
+def test_a_when_that_something_can_fulfil_is_left_alone() -> None:
+    for names in (("claude",), ("claude-code",), ("claud", "codex"), ("our-own-bot",)):
+        assert gated(agent=names) == []
+    for folders in (("/home/me/work/**",), ("~/work/**",), ("**/work",), ("work", "/srv/*")):
+        assert gated(cwd=folders) == []

@@ -33,7 +33,8 @@ from hookline.core.problem import Problem
 from hookline.core.serialize import problem_shape
 from hookline.dialects import dialect_named
 from hookline.engine.build import READ_ONLY, Runtime
-from hookline.engine.lint import find_changes_of_meaning, match_problems, mode_problems, program_problems
+from hookline.engine.lint import program_problems
+from hookline.engine.lint_matchers import find_changes_of_meaning, gate_problems, match_problems, mode_problems
 from hookline.gateway.notices import approval_lines
 from hookline.gateway.required_events import active_hooks
 
@@ -139,7 +140,8 @@ def _front_matter_problems(source: SourceFile) -> Iterator[Problem]:
 
 def _problems(loaded: Loaded) -> list[Problem]:
     programs = program_problems(loaded.specs, os.getcwd(), os.environ)
-    found = (match_problems(loaded.specs), mode_problems(loaded.specs), find_changes_of_meaning(loaded.specs))
+    lints = (match_problems, gate_problems, mode_problems, find_changes_of_meaning)
+    found = (lint(loaded.specs) for lint in lints)
     return [*loaded.problems, *programs, *(problem for problems in found for problem in problems)]
 
 
