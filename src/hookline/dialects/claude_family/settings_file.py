@@ -127,6 +127,9 @@ def hooks_object(layer: Layer, findings: Findings) -> Mapping[str, Any]:
 
 
 def check_events(layer: Layer, known: Iterable[str], findings: Findings, switches: Sequence[str] = ()) -> None:
+    for name in (as_object(layer.tree) or {}).keys() & set(known):
+        finding = f"{name} is beside 'hooks', not in it: its hooks never fire"
+        findings.report(layer, f"$.{name}", finding, f'write {{"hooks": {{"{name}": [...]}}}}', "warning")
     for name in hooks_object(layer, Findings()):
         if name not in known and name not in switches:
             finding = f"unknown event {name!r}: its hooks never fire"

@@ -250,3 +250,9 @@ def test_a_signal_is_a_failure() -> None:
 
 def test_a_late_exit_2_of_a_hook_that_was_ended_decides_nothing() -> None:
     assert reply("PreToolUse", exit_code=2, timed_out=True) == HookError(error="timed out")
+
+
+def test_an_event_beside_the_hooks_is_told() -> None:
+    parsed = parse({}, **one())
+    assert [(found.pointer, found.severity) for found in parsed.problems] == [("$.PreToolUse", "warning")]
+    assert "its hooks never fire" in parsed.problems[0].finding
