@@ -70,7 +70,18 @@ def match_problems(specs: Sequence[HookSpec]) -> list[Problem]:
     for spec in specs:
         if spec.enabled and spec.dialect == "native":
             hooks.setdefault((spec.origin.file, spec.origin.pointer, spec.name), []).append(spec)
-    return [problem for ours in hooks.values() for problem in _of_hook(ours)]
+    found = [problem for ours in hooks.values() for problem in _of_hook(ours)]
+    return found + [problem for spec in specs if spec.enabled for problem in _of_claude(spec)]
+
+
+def _of_claude(spec: HookSpec) -> Iterator[Problem]:
+    """The matcher of a hook for Claude Code, where it names tools: it would never run there either."""
+    pattern = spec.matcher.subject
+    text = "|".join(pattern.options) if pattern.style == "exact" else pattern.text if pattern.style == "search" else ""
+    if spec.dialect == "claude" and event_kind(spec.event).subject == "tool_name" and "Agent" not in text:
+        for finding, fix in _tool_name_problems(text):
+            rule = f'write "matcher": "{text.partition("(")[0]}", "if": "{text}"' if "(" in text else fix
+            yield spec.origin.problem(f"the matcher {text!r} {finding}", rule, "warning")
 
 
 def _of_hook(ours: Sequence[HookSpec]) -> Iterator[Problem]:
@@ -136,7 +147,7 @@ def _tool_name_problems(text: str) -> Iterator[tuple[str, str]]:
         if rest and meant and not rest.startswith("?"):
             fix = f"""match = {{ tool_name = "{meant}", "tool_input.command" = "…" }}, with a regular expression"""
             yield "is tried on the tool's name, which has no arguments: the hook never runs", fix
-        elif meant and meant != tool and tool not in ANSWERS_TO:
+        elif meant and meant not in {tool, *text.split("|")} and tool not in ANSWERS_TO:
             yield f"means {tool!r} of the agents that call it so", f"write {meant!r} for every agent's"
 
 

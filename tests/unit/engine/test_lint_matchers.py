@@ -71,7 +71,20 @@ def test_a_pattern_that_looks_like_a_tool_and_is_none_is_told(text: str, finding
     assert fix in advice
 
 
-@pytest.mark.parametrize("text", ["Bash", "Bash|Edit", "(Bash|Edit)", "mcp__.*", "apply_patch", ".*", "Bash(?!x)"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Bash",
+        "Bash|Edit",
+        "Edit|Write|MultiEdit",
+        "bash|Bash",
+        "(Bash|Edit)",
+        "mcp__.*",
+        "apply_patch",
+        ".*",
+        "Bash(?!x)",
+    ],
+)
 def test_patterns_that_can_match_are_left_alone(text: str) -> None:
     assert on_tool(text) == []
 
@@ -125,3 +138,22 @@ def test_a_when_that_something_can_fulfil_is_left_alone() -> None:
         assert gated(agent=names) == []
     for folders in (("/home/me/work/**",), ("~/work/**",), ("**/work",), ("work", "/srv/*")):
         assert gated(cwd=folders) == []
+
+
+@pytest.mark.parametrize(
+    ("pattern", "fix"),
+    [
+        (Pattern(style="exact", options=("bash",)), "write 'Bash' for every agent's"),
+        (Pattern(style="exact", options=("run_shell_command", "Edit")), "write 'Bash' for every agent's"),
+        (Pattern(style="search", text="Bash(rm:*)"), 'write "matcher": "Bash", "if": "Bash(rm:*)"'),
+    ],
+)
+def test_a_matcher_for_claude_code_that_names_no_tool_of_it_is_told(pattern: Pattern, fix: str) -> None:
+    spec = hook_spec("guard", event="PreToolUse", dialect="claude", matcher=Matcher(subject=pattern))
+    assert [one.fix for one in match_problems([spec])] == [fix]
+
+
+@pytest.mark.parametrize("options", [("Bash",), ("Edit", "Write", "MultiEdit"), ("Agent",), ("NotebookEdit",)])
+def test_claude_codes_own_tools_are_left_alone(options: tuple[str, ...]) -> None:
+    matcher = Matcher(subject=Pattern(style="exact", options=options))
+    assert match_problems([hook_spec("guard", event="PreToolUse", dialect="claude", matcher=matcher)]) == []
