@@ -11,6 +11,7 @@ from hookline.guard.expand import braces, fields, scalar
 from hookline.guard.output import echo_options, foresee_output, unescape
 from hookline.guard.parameters import array_key, lookup
 from hookline.guard.reading import Invocation, Redirect, Word, word
+from hookline.guard.sensitive import RISKY_VARIABLES
 from hookline.guard.start import start
 from hookline.guard.syntax import (
     Assignment,
@@ -223,6 +224,8 @@ class Commands(ReadingContext):
         """Set the variable; the whole as one word, as ``export`` and the like see it."""
         value = self._value(assignment)
         name = assignment.name
+        if RISKY_VARIABLES.fullmatch(name) and name != "IFS":
+            self.doubt(f"{name} decides which programs run", assignment.source, part=True)
         if isinstance(assignment.value, list):
             self.state.variables[name] = self._array(
                 assignment.value, lookup(self, name) if assignment.append else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 
 
@@ -29,7 +29,7 @@ class LazyPattern:
     def finditer(self, text: str) -> Iterator[re.Match[str]]:
         return self._made.finditer(text)
 
-    def sub(self, by: str, text: str) -> str:
+    def sub(self, by: str | Callable[[re.Match[str]], str], text: str) -> str:
         return self._made.sub(by, text)
 
 

@@ -11,11 +11,12 @@ from typing import Final
 
 from hookline.guard.call import ProgramCall, Scene
 from hookline.guard.effects import Effect
-from hookline.guard.pattern import words
-from hookline.guard.read_only_lists import RISKY_VARIABLES, leaf_reads, tree_reads
+from hookline.guard.pattern import LazyPattern, words
+from hookline.guard.read_only_lists import leaf_reads, tree_reads
 from hookline.guard.read_only_programs import SPECIAL
 from hookline.guard.read_only_table import LEAVES, SAME, TREES, VERSIONED
 from hookline.guard.reading import Invocation, Reading, Word
+from hookline.guard.sensitive import RISKY_VARIABLES
 
 #: Start another program, which is an invocation of its own; without one they are not granted.
 _WRAPPERS: Final = words(
@@ -51,7 +52,7 @@ def _reads(call: ProgramCall, inner: set[str]) -> bool:
         return False
     if not one.argv:
         return True
-    if one.argv[0].sources:  # its name is printed by another program
+    if one.argv[0].sources or _OWN_PROGRAM.match(one.argv[0].text):  # named by another program, or anybody's file
         return False
     return bool(call.name) and _program_reads(call, inner)
 
@@ -98,7 +99,17 @@ _OPEN: Final = words(
 )
 
 
+#: A path to a program that is not where a system keeps them.
+_OWN_PROGRAM: Final = LazyPattern(r"(?!/(usr/(local/)?|opt/homebrew/)?s?bin/[^/]+$).*/")
+#: A subscript that is evaluated, with what stands in it.
+_SUBSCRIPT: Final = LazyPattern(r"\w\[.*(\$\(|`|\[)")
+
+
 def _builtin(name: str, call: ProgramCall) -> bool:
+    if (name not in {"echo", "printf"} or "-v" in call.texts) and any(_SUBSCRIPT.search(text) for text in call.texts):
+        return False
+    if name == "printf" and call.texts[:1] == ("-v",):
+        return not RISKY_VARIABLES.fullmatch((*call.texts, "")[1])
     if name in {"export", "declare", "typeset", "local", "unset", "read"}:
         return not any(RISKY_VARIABLES.fullmatch(text.partition("=")[0]) for text in call.texts)
     return name != "hash" or "-p" not in call.texts

@@ -8,20 +8,31 @@ from types import MappingProxyType
 from typing import Final
 
 from hookline.guard.call import ProgramCall
-from hookline.guard.pattern import LazyPattern
+from hookline.guard.pattern import LazyPattern, words
 
 _READ_SQL: Final = LazyPattern(r"(?is)\s*(select|show|describe|desc|explain|with|values|table)\b")
 _WRITE_SQL: Final = LazyPattern(
-    r"(?i)\b(insert|update|delete|drop|alter|create|truncate|grant|revoke|merge|call|exec|execute|copy|load|attach|detach|vacuum|into|unload|msck|refresh|reindex|lock|replace|handler|set|begin|commit|do|import|export|install|pragma|pg_\w*(file|terminate|cancel|sleep|reload)\w*|lo_\w+|dblink\w*|nextval|setval|sys_exec|xp_\w+|sp_\w+|readfile|writefile|load_extension|edit)\b|\\"
+    r"(?i)\b(insert|update|delete|drop|alter|create|truncate|grant|revoke|merge|call|exec|execute|copy|load|attach|detach|vacuum|into|unload|msck|refresh|reindex|lock|replace|handler|set|begin|commit|do|import|export|install|pragma|pg_\w*(file|terminate|cancel|sleep|reload)\w*|lo_\w+|dblink\w*|nextval|setval|sys_exec|xp_\w+|sp_\w+|readfile|writefile|load_extension|edit)\b"
+)
+#: Comments, escapes and other quotes, which each database reads in its own way.
+_UNCLEAR_SQL: Final = LazyPattern(r"--|/\*|\$\w*\$|\\|\[[^\]]*['\"]")
+_SQL_QUOTES: Final = LazyPattern(r"""'[^']*'|"[^"]*"|`[^`]*`""")
+_SQL_CALLS: Final = LazyPattern(r"([\w.]+)\s*\(")
+_SQL_PURE: Final = words(
+    "select from where and or not in on as by join using values exists any all some between like over when then else with union case filter distinct limit having count sum avg min max coalesce nullif lower upper length substr substring trim ltrim rtrim round abs floor ceil cast date datetime time strftime now extract date_trunc to_char concat group_concat string_agg array_agg json_agg row_number rank dense_rank lag lead json_extract ifnull greatest least position left right year month day version current_database current_user database user typeof total hex instr printf pg_size_pretty pg_total_relation_size pg_relation_size pg_database_size unnest generate_series age varchar char decimal numeric"
 )
 
 
 def sql_reads(text: str) -> bool:
     """Every statement only reads, by its first word and by the absence of every word that changes something."""
-    plain = re.sub(r"--[^\n]*|/\*.*?\*/", " ", text, flags=re.DOTALL)
-    parts = [part for part in plain.split(";") if part.strip()]
+    if _UNCLEAR_SQL.search(text):
+        return False
+    parts = [part for part in _SQL_QUOTES.sub("''", text).split(";") if part.strip()]
     return bool(parts) and all(
-        _READ_SQL.match(part) and not _WRITE_SQL.search(re.sub(r"'[^']*'", "''", part)) for part in parts
+        _READ_SQL.match(part)
+        and not _WRITE_SQL.search(part)
+        and all(one[1].lower() in _SQL_PURE for one in _SQL_CALLS.finditer(part))
+        for part in parts
     )
 
 
@@ -90,7 +101,8 @@ def reads_lite(call: ProgramCall, inner: bool) -> bool:
     return bool(code) and all(sql_reads(text) for text in code)
 
 
-_AWK_STRINGS = LazyPattern(r'"(?:\\.|[^"\\])*"')
+#: Strings, comments, and regular expressions where no division can stand; one pass, so that none begins in another.
+_AWK_QUOTED = LazyPattern(r'"(?:\\.|[^"\\])*"|#[^\n]*|(?:^|(?<=[(,{};!~&|=?:\n]))[ \t]*/(?:\\.|[^/\\\n])+/')
 
 
 def reads_awk(call: ProgramCall, _inner: bool) -> bool:
@@ -108,9 +120,8 @@ _INNERMOST = LazyPattern(r"\([^()]*\)")
 
 
 def _awk_reads(program: str) -> bool:
-    plain = _AWK_STRINGS.sub('""', program.replace('"/dev/null"', "@"))
-    plain = re.sub(r"/(?:\\.|[^/\\\n])+/", "//", plain)
-    if re.search(r"\b(system|getline|close|fflush|@\w+)\b|(?<!\|)\|(?!\|)|@(load|include)", plain):
+    plain = _AWK_QUOTED.sub(lambda found: "@" if found[0] == '"/dev/null"' else '""', program)
+    if re.search(r"\b(system|getline|close|fflush)\b|(?<!\|)\|(?!\|)|@\s*\w", plain):
         return False
     while _INNERMOST.search(plain):
         plain = _INNERMOST.sub("", plain)

@@ -7,14 +7,9 @@ from functools import lru_cache
 from typing import Final
 
 from hookline.guard.call import ProgramCall
-from hookline.guard.pattern import LazyPattern, words
+from hookline.guard.pattern import words
 from hookline.guard.read_only_table import TREES
 from hookline.guard.reading import Word
-
-#: Variables that make a harmless program run something else.
-RISKY_VARIABLES: Final = LazyPattern(
-    r"(PATH|LD_\w+|DYLD_\w+|\w*PAGER|\w*EDITOR|VISUAL|GIT_\w+|BASH_ENV|ENV|IFS|PROMPT_COMMAND|PYTHON\w+|NODE_OPTIONS|PERL5?\w+|RUBY\w+|LESS\w*|BROWSER|SHELLOPTS|PS4|\w+_COMMAND|TAR_OPTIONS|RIPGREP_CONFIG_PATH|KUBECTL_EXTERNAL_DIFF|CURL_HOME|GREP_OPTIONS|SHELL|HOME|FZF_\w+|MANOPT|DOCKER_\w+)$"
-)
 
 
 def leaf_reads(call: ProgramCall, row: str) -> bool:
@@ -31,7 +26,7 @@ def _forbidden(word: Word, letters: str, names: list[str]) -> bool:
     text = word.prefix
     if not text and (not word.known or word.globs):
         return True
-    if "#" in letters and not text.startswith("-"):
+    if ("#" in letters and not text.startswith("-")) or ("+" in letters and text.startswith("+")):
         return True
     if text.startswith("--"):
         name = text[2:].partition("=")[0]
@@ -54,16 +49,17 @@ def tree_reads(call: ProgramCall, name: str) -> bool:
     if any(not word.known and not word.prefix for word in call.words) or call.invocation.more_arguments:
         return False
     never_words = never.split()
-    if any(_matches(text, one) for text in call.texts for one in never_words):
+    if any(gives_option(text, one) for text in call.texts for one in never_words):
         return False
     path = command_path(list(call.texts), frozenset(takes.split()), name)
     return path is not None and _listed(path, _paths(name))
 
 
-def _matches(text: str, option: str) -> bool:
+def gives_option(text: str, option: str) -> bool:
+    """``text`` is the option, an abbreviation of it, or a cluster of letters with it."""
     if option.startswith("--"):
         return text.partition("=")[0] == option or (
-            text.startswith("--") and len(text) > 4 and option.startswith(text.partition("=")[0])
+            text.startswith("--") and len(text) > 2 and option.startswith(text.partition("=")[0])
         )
     return (
         text == option

@@ -17,8 +17,9 @@ from hookline.guard.read_only_code import (
     reads_sql,
     sql_reads,
 )
-from hookline.guard.read_only_lists import RISKY_VARIABLES, command_path, tree_reads
+from hookline.guard.read_only_lists import command_path, gives_option, tree_reads
 from hookline.guard.read_only_table import SAME
+from hookline.guard.sensitive import RISKY_VARIABLES
 
 _CURL_NEVER: Final = words(
     "remote-name remote-name-all remote-header-name data data-binary data-raw data-urlencode json form form-string upload-file config dump-header cookie-jar trace trace-ascii stderr libcurl etag-save hsts alt-svc output-dir create-dirs mail-from mail-rcpt unix-socket append netrc-file key cert"
@@ -44,6 +45,7 @@ def _curl(call: ProgramCall, _inner: bool) -> bool:
         bool(options.operands or options.values("url") or options.informs)
         and (method is None or method.text in {"GET", "HEAD", "OPTIONS"})
         and (output is None or output.text in {"/dev/null", "-"})
+        and not any("@" in word.text for word in options.values("url-query"))
         and not any("%output" in word.text or word.prefix.startswith("@") for word in options.values("write-out"))
         and all(
             re.match(r"(?i)(noop|help|type|cdup|pwd|syst|stat|feat|cwd|list|nlst|size|mdtm)\b", word.text)
@@ -264,6 +266,15 @@ def _helm(call: ProgramCall, _inner: bool) -> bool:
     return tree_reads(call, "helm")
 
 
+#: Options that write a file or start a program, and sub-commands that only read without them.
+_GIT_RUNS: Final = words(
+    "--output --open-files-in-pager --ext-diff --textconv --upload-pack --exec --filters --parseopt"
+)
+_GIT_SHOWS: Final = words(
+    "diff log show whatchanged shortlog diff-tree diff-index diff-files range-diff blame cat-file rev-parse ls-remote"
+)
+
+
 def _git(call: ProgramCall, _inner: bool) -> bool:
     """Branches, tags and settings are listed or changed by the same sub-commands."""
     options = call.options(
@@ -277,7 +288,7 @@ def _git(call: ProgramCall, _inner: bool) -> bool:
     if (
         any(
             not re.match(
-                r"(color|core\.(quotepath|abbrev|editor|pager=cat)|log|diff\.(noprefix|renames|algorithm)|user)\b",
+                r"(color\.|core\.(quotepath|abbrev|editor)=|core\.pager=cat$|log\.|diff\.(noprefix|renames|algorithm)=|user\.)",
                 word.text,
             )
             for word in options.values("c")
@@ -293,6 +304,8 @@ def _git(call: ProgramCall, _inner: bool) -> bool:
     if rest in (["--help"], ["-h"]):
         return True
     flags = [text for text in rest if text.startswith("-")]
+    if any(gives_option(text, one) for text in flags for one in _GIT_RUNS):
+        return False
     names = [text for text in rest if not text.startswith("-")]
     match name:
         case "branch":
@@ -335,33 +348,14 @@ def _git(call: ProgramCall, _inner: bool) -> bool:
                 not any(one.startswith(("-o", "--output", "--remote", "--exec")) for one in flags)
                 and not call.invocation.redirects
             )
-        case (
-            "diff"
-            | "log"
-            | "show"
-            | "whatchanged"
-            | "stash"
-            | "shortlog"
-            | "diff-tree"
-            | "diff-index"
-            | "diff-files"
-            | "range-diff"
-            | "blame"
-        ):
-            bad = {"--ext-diff", "--textconv"}
-            return (
-                not bad & set(flags)
-                and not any(one.startswith("--ou") for one in flags)
-                and (name != "stash" or names[:1] in (["list"], ["show"]))
-            )
+        case "stash":
+            return names[:1] in (["list"], ["show"])
         case "grep":
-            return not any(re.match(r"-\w*O|--open-files", one) for one in flags)
-        case "cat-file":
-            return not {"--textconv", "--filters"} & set(flags)
+            return not any(re.match(r"-\w*O", one) for one in flags)
+        case _ if name in _GIT_SHOWS:
+            return True
         case "replace":
             return bool({"-l", "--list"} & set(flags))
-        case "rev-parse" | "ls-remote":
-            return not any(one.startswith(("--upload-pack", "--exec", "--parseopt")) for one in flags)
         case _:
             return tree_reads(call, "git")
 
@@ -373,8 +367,8 @@ def _fzf(call: ProgramCall, _inner: bool) -> bool:
     ) or bool(re.search(r"--query=\w+$", text))
 
 
-def _pairs(allowed: str) -> Callable[[ProgramCall, bool], bool]:
-    """Programs that read only with certain first options."""
+def _pairs(allowed: str, *, quiet: bool = False) -> Callable[[ProgramCall, bool], bool]:
+    """Programs that read only with certain first options; ``quiet``: and send what they are given, so nothing is."""
     pattern = LazyPattern(allowed)
 
     def judge(call: ProgramCall, _inner: bool) -> bool:
@@ -382,9 +376,20 @@ def _pairs(allowed: str) -> Callable[[ProgramCall, bool], bool]:
             bool(call.texts)
             and all(word.known for word in call.words)
             and pattern.fullmatch(" ".join(call.texts)) is not None
+            and not (quiet and "s_client" in call.texts and _given(call))
         )
 
     return judge
+
+
+def _given(call: ProgramCall) -> bool:
+    """Something that is not empty comes by its standard input."""
+    one = call.invocation
+    known = one.stdin is not None and one.stdin.known and not one.stdin.text.strip()
+    sources = [redirect for redirect in one.redirects if redirect.operator == "<"]
+    return not known and (
+        bool(one.upstream) or one.stdin is not None or any(r.target.text != "/dev/null" for r in sources)
+    )
 
 
 def _interpreter(call: ProgramCall, inner: bool) -> bool:
@@ -424,8 +429,8 @@ SPECIAL: Final[Mapping[str, Callable[[ProgramCall, bool], bool]]] = MappingProxy
     "curl": _curl, "wget": _wget, "find": _find, "gfind": _find, "fd": _fd, "xargs": _xargs, "tar": _tar, **dict.fromkeys(words("gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd"), _packed), "unzip": _unzip,
     "az": _az, "gcloud": _gcloud, "aws": _aws, "gh": _gh_api, "docker": _exec, "kubectl": _exec, **dict.fromkeys(("docker-compose", "podman-compose"), _docker_compose), "helm": _helm, "git": _git, "fzf": _fzf, "env": _env,
     **dict.fromkeys(words("bash sh zsh dash ksh fish"), _interpreter),
-    "ifconfig": _pairs(r"-[alsv]*|\w+|-[alsv]+ \w+"), "openssl": _pairs(r"version( -\w+)?|list( -\S+)*|ciphers.*|x509 (?=.*-noout)(?!.*-(out|signkey|req|CA|set_serial|days|clrext|addtrust)\b).*|s_client (?!.*-(keylogfile|sess_out|msgfile|early_data|proxy_pass)).*"),
-    "isort": _checks("--check-only --check -c --diff"), "black": _checks("--check --diff"), "prettier": _checks("--check -c --list-different -l"), "xxd": lambda call, _inner: len(_operands(call, "a b C c: e E g: i l: n: o: p s: u")) <= 1, "mktemp": _pairs(r"(-u|--dry-run)( \S+)*"),
+    "ifconfig": _pairs(r"-[alsv]*|\w+|-[alsv]+ \w+"), "openssl": _pairs(r"version( -\w+)?|list( -\S+)*|ciphers.*|x509 (?=.*-noout)(?!.*-(out|signkey|req|CA|set_serial|days|clrext|addtrust)\b).*|s_client (?!.*-(keylogfile|sess_out|msgfile|early_data|proxy_pass)).*", quiet=True),
+    "isort": _checks("--check-only --check -c --diff"), "black": _checks("--check --diff"), "xxd": lambda call, _inner: len(_operands(call, "a b C c: e E g: i l: n: o: p s: u")) <= 1, "mktemp": _pairs(r"(-u|--dry-run)( \S+)*"),
     "networksetup": _pairs(r"-(list|get|show|is|version|help|printcommands)\S*( \S+)*"), "scutil": _pairs(r"--get \w+|--dns|--proxy|-r( -W)? \S+|-w \S+( -t \d+)?|--nwi"), "sips": _pairs(r"(-g|--getProperty) \w+ [^-]\S*|--verify \S+"), "xattr": _pairs(r"[^-]\S*|-[plxvrs]+( \S+)+"),
     "codesign": _pairs(r"(-dv*|--display|-v+|--verify|--validate-constraint)( (-v+|--verbose(=\d)?|--deep|--strict|-r-|--entitlements -))*( [^-]\S*)+"), "spctl": _pairs(r"(--assess|-a)( -\S+)*( [^-]\S*)*|--status|--disable-status"), "pkgutil": _pairs(r"--(pkgs(-plist)?|packages|pkg-info(-plist)?|pkg-groups|groups(-plist)?|file-info(-plist)?|files|volumes|check-signature|export-plist|lsbom|only-files)(=?\S*)( \S+)*"),
     "lipo": _pairs(r"(-info|-detailed_info|-archs) \S+|\S+ (-info|-archs|-detailed_info|-verify_arch \S+( \S+)*)"), "plutil": _pairs(r"(-lint |-p )?[^-]\S*"), "textutil": _pairs(r"-info( \S+)+|-(convert|cat) \w+ -stdout( [^-]\S*)+"),
@@ -433,7 +438,7 @@ SPECIAL: Final[Mapping[str, Callable[[ProgramCall, bool], bool]]] = MappingProxy
     "ansible-playbook": lambda call, _inner: bool(set(call.texts) & {"--syntax-check", "--list-tasks", "--list-hosts", "--list-tags"}), "ansible": _pairs(r"\S+ --list-hosts"), "ansible-vault": _pairs(r"-h"), "ansible-console": _pairs(r"(\S+ )?--list-hosts"),
     "security": lambda call, _inner: tree_reads(call, "security"), "node": _pairs(r"--version|-v"), "python": _pairs(r"--version|-V"), "python3": _pairs(r"--version|-V"), "command": lambda call, inner: inner or call.texts[:1] in {("-v",), ("-V",)}, "say": lambda _call, _inner: False,
     "auth0": lambda call, _inner: _auth0(call), "rtk": lambda call, _inner: call.texts == ("gain",), "sqlcmd": _pairs(r"-\?|config (get-contexts|view|current-context).*"), "fmt_": _env, "date": lambda call, _inner: not any(re.match(r"-\w*s|--set|[^-+]", text) for text in _operands(call, "d:,date: r:,reference: f:,file: j v: I? R u z: n")),
-    **dict.fromkeys(words("dig nslookup host ping ping6 whois traceroute tracepath"), lambda call, _inner: all(word.known for word in call.words) and not call.invocation.more_arguments), "nice": lambda _call, inner: inner, "timeout": lambda _call, inner: inner, "time": lambda call, inner: inner and not any(re.match(r"-\w*o|--output|-a", text) for text in call.texts[:2]), "stdbuf": lambda _call, inner: inner, "builtin": lambda _call, inner: inner,
+    **dict.fromkeys(words("dig nslookup host ping ping6 whois traceroute tracepath"), lambda call, _inner: all(word.known and not word.prefix.startswith("-f") for word in call.words) and not call.invocation.more_arguments), "nice": lambda _call, inner: inner, "timeout": lambda _call, inner: inner, "time": lambda call, inner: inner and not any(re.match(r"-\w*o|--output|-a", text) for text in call.texts[:2]), "stdbuf": lambda _call, inner: inner, "builtin": lambda _call, inner: inner,
     "caffeinate": lambda call, inner: inner or all(re.fullmatch(r"-[disu]+|-[tw]|\d+", text) for text in call.texts), "arch": lambda call, inner: inner or not call.texts,
     "terraform": lambda call, _inner: call.texts == ("fmt", "-check") or tree_reads(call, "terraform"), "packer": lambda call, _inner: (call.texts[:2] == ("fmt", "-check")) or tree_reads(call, "packer"),
 })  # fmt: skip

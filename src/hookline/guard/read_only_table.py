@@ -16,19 +16,19 @@ from hookline.guard.pattern import words
 _ANY = (
     "ls cat head nl tac rev cut paste column fold expand unexpand fmt comm join wc tr pwd whoami id groups who w users logname tty uname arch_ hostid nproc uptime free vmstat iostat mpstat"
     " lscpu lsblk lspci lsusb lsmem lsmod lsof_ ps pgrep pstree top_ df du stat realpath readlink basename dirname md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum shasum md5 crc32"
-    " grep egrep fgrep zgrep zcat bzcat xzcat zstdcat diff cmp sdiff diff3 colordiff od hexdump strings file_ nm size ldd_ objdump readelf otool dwarfdump addr2line c++filt"
+    " grep egrep fgrep zgrep zcat bzcat xzcat zstdcat diff cmp colordiff od hexdump strings file_ size ldd_ objdump readelf otool dwarfdump addr2line c++filt"
     " echo printf true false test [ : seq yes factor expr bc_ jq getent locale getconf date_ cal ncal sleep which whereis type apropos whatis printenv"
-    " dig nslookup host ping ping6 traceroute tracepath mtr_ whois netstat getfacl lsattr tree_ cloc tokei scc_ exa eza bat_ glow_ sw_vers system_profiler mdls mdfind vm_stat otool pmset_ ioreg_ lsappinfo"
-    " look tsort ptx shuf_ numfmt asa pr ag ack_ zipinfo zdiff zcmp xzgrep bzgrep lzcat lz4cat isutf8 chardet ansible-doc ansible-lint help exit_ wait return_ break_ continue_ jobs times dirs tput_ cd mdutil_ binwalk_ exiftool_"
+    " dig nslookup host ping ping6 traceroute tracepath mtr_ whois netstat getfacl lsattr tree_ tokei scc_ exa eza bat_ glow_ sw_vers system_profiler mdls mdfind vm_stat pmset_ ioreg_"
+    " look tsort shuf_ numfmt asa pr ack_ zipinfo zdiff zcmp xzgrep bzgrep lzcat lz4cat isutf8 chardet ansible-doc help exit_ wait return_ break_ continue_ times dirs tput_ cd mdutil_ binwalk_ exiftool_"
 )  # fmt: skip
 
 #: letters|long names
 LEAVES: Final[Mapping[str, str]] = MappingProxyType({
     **{name: "" for name in _ANY.split() if not name.endswith("_")},
-    "sort": "oT|output compress-program files0-from", "tail": "", "man": "PH|pager html", "info": "o|output", "ss": "K|kill", "ffprobe": "o", "uniq": "#", "rg": "|pre hostname-bin search-zip", "file": "C|compile", "tree": "o|output", "shuf": "o|output",
-    "base64": "o|output", "base32": "o|output", "iconv": "o|output", "bat": "|pager", "less": "oO|log-file LOG-FILE", "more": "", "sysctl": "wpfx|write load system", "hostname": "#F|file", "arch": "",
-    "dmesg": "cCDEn|clear read-clear console-off console-on console-level", "ifconfig": "", "lsof": "", "journalctl": "|vacuum-size vacuum-time vacuum-files rotate flush sync relinquish-var setup-keys cursor-file update-catalog smart-relinquish-var",
-    "isort": "", "black": "", "ack": "|pager", "history": "cdanrwps", "xattr": "cdw", "mktemp": "", "ldd": "", "scc": "o|output", "top": "", "mtr": "", "fc-list": "", "nice_": "",
+    "sort": "oT|output compress-program files0-from", "tail": "", "man": "CPH|config-file pager html", "ag": "|pager", "jobs": "x", "ansible-lint": "|fix write", "sdiff": "o|output diff-program", "diff3": "|diff-program", "nm": "|plugin", "info": "o|output", "ss": "K|kill", "ffprobe": "o", "uniq": "#", "rg": "z|pre hostname-bin search-zip", "file": "C|compile", "tree": "oR|output", "shuf": "o|output",
+    "base64": "o|output", "base32": "o|output", "iconv": "o|output", "bat": "|pager", "less": "oOk+|log-file LOG-FILE lesskey", "more": "+", "sysctl": "wpfx|write load system", "hostname": "#F|file", "arch": "",
+    "dmesg": "cCDEn|clear read-clear console-off console-on console-level", "ifconfig": "", "lsof": "D", "journalctl": "|vacuum-size vacuum-time vacuum-files rotate flush sync relinquish-var setup-keys cursor-file update-catalog smart-relinquish-var",
+    "isort": "", "black": "", "ack": "|pager", "history": "cdanrwps", "xattr": "cdw", "mktemp": "", "scc": "o|output", "top": "", "mtr": "", "fc-list": "", "nice_": "",
 })  # fmt: skip
 
 #: program -> (value options, sub-commands, never)
@@ -42,7 +42,7 @@ TREES: Final[Mapping[str, tuple[str, str, str]]] = MappingProxyType({
     "kubectl": (
         "-n --namespace --context --kubeconfig --cluster --user -s --server --request-timeout --as --as-group --token -v",
         "get describe logs explain top cluster-info api-resources api-versions diff wait version options completion kustomize auth:can-i,whoami rollout:status,history config:view,get-contexts,get-clusters,get-users,current-context plugin:list certificate:",
-        "--raw --output-directory --enable-exec --enable-alpha-plugins --enable-helm",
+        "--raw --kubeconfig --output-directory --enable-exec --enable-alpha-plugins --enable-helm",
     ),
     "helm": (
         "-n --namespace --kube-context --kubeconfig --registry-config --repository-cache --repository-config --kube-apiserver --kube-token",
@@ -65,9 +65,9 @@ TREES: Final[Mapping[str, tuple[str, str, str]]] = MappingProxyType({
     "npm": ("--prefix --registry -C", "list ls ll la info show view v search s outdated audit: help root prefix bin why explain find-dupes owner:ls,list access:list,get cache:ls,list completion dist-tag:ls,list profile:get pkg:get stars ping whoami query fund docs bugs config:ls,list,get c:ls,list,get get -v help-search", "--fix"),
     "pnpm": ("-C --dir", "list ls why outdated root bin audit licenses:list,ls help", "--fix"),
     "yarn": ("--cwd", "list info why outdated help licenses:list,ls versions bin", ""),
-    "pip": ("--python --proxy --cache-dir", "list freeze show check config:list,get,debug help debug cache:list,dir,info index:versions inspect hash completion search", "--log"),
-    "cargo": ("--color --config --manifest-path --target-dir -Z", "info tree metadata read-manifest locate-project pkgid verify-project search help version", ""),
-    "uv": ("--directory --project --config-file --cache-dir --python", "help pip:list,freeze,show,tree,check python:list,find,dir cache:dir", "-o --output-file"),
+    "pip": ("--proxy --cache-dir", "list freeze show check config:list,get,debug help debug cache:list,dir,info index:versions inspect hash completion search", "--log --python"),
+    "cargo": ("--color --config --manifest-path --target-dir -Z", "info tree metadata read-manifest locate-project pkgid verify-project search help version", "--config"),
+    "uv": ("--directory --project --config-file --cache-dir --python", "help pip:list,freeze,show,tree,check python:list,find,dir cache:dir", "-o --output-file --python"),
     "terraform": ("-chdir", "show validate output graph providers:,schema version modules metadata:functions state:list,show,pull workspace:list,show", "-out -generate-config-out -lock=false_"),
     "cdk": ("--profile -c --context -a --app", "doctor context:", "--clear --reset -o --output"),
     "packer": ("", "validate inspect version plugins:installed,required", ""),
@@ -89,13 +89,13 @@ TREES: Final[Mapping[str, tuple[str, str, str]]] = MappingProxyType({
     "ansible-test": ("", "env_", ""),
     "ruff": ("--config", "check rule config linter version help lint", "--fix --fix-only --add-noqa --watch -o --output-file --unsafe-fixes_"),
     "go": ("-C", "version env: doc help", "-w -u -toolexec -mod=mod"), "rustup": ("", "show which toolchain:list target:list component:list help check", ""), "rustc": ("", "--version -V --print", ""),
-    "conda": ("-n -p", "list info search config:--show", ""), "poetry": ("-C --directory", "show check version: env:list,info config:--list about help search", ""), "apt": ("", "list search show policy depends rdepends changelog", ""), "apt-cache": ("", "search show policy depends rdepends madison stats pkgnames showpkg", ""),
-    "dpkg": ("", "-l -L -s -S --list --listfiles --status --search -p --print-avail", ""), "rpm": ("", "-q -qa -qi -ql -qf -V --query", ""), "snap": ("", "list info find version", ""), "flatpak": ("", "list info search", ""), "pacman": ("", "-Q -Qi -Ql -Qs -Ss -Si -Qo -Qe", ""),
+    "conda": ("-n -p", "list info search config:--show", ""), "poetry": ("-C --directory", "show check version: env:list,info config:--list about help search", ""), "apt": ("", "list search show policy depends rdepends", "-o --option -c --config-file"), "apt-cache": ("", "search show policy depends rdepends madison stats pkgnames showpkg", "-o --option -c --config-file"),
+    "dpkg": ("", "-l -L -s -S --list --listfiles --status --search -p --print-avail", ""), "rpm": ("", "-q -qa -qi -ql -qf -V --query", "--pipe --eval -E --define --load --macros --rcfile"), "snap": ("", "list info find version", ""), "flatpak": ("", "list info search", ""), "pacman": ("", "-Q -Qi -Ql -Qs -Ss -Si -Qo -Qe", ""),
     "gem": ("", "list search info environment contents dependency outdated which help", ""), "mvn": ("-f", "dependency:tree_ -v --version", ""),
     "crontab": ("-u", "-l", ""), "tmux": ("-L -S", "ls list-sessions list-windows list-panes info show-options show-messages_ display-message_", ""), "screen": ("", "-ls -list", ""), "nmcli": ("", "device:,status,show connection:,show general:,status radio: networking: monitor", "--show-secrets -s"), "hostnamectl": ("", "status", ""), "timedatectl": ("", "status show list-timezones", ""), "loginctl": ("", "list-sessions list-users session-status user-status show-session show-user", ""),
     "networksetup": ("", "-version -help -printcommands", ""), "pulumi": ("-s --stack -C --cwd", "stack:ls,output,history config: whoami version about logs", "--show-secrets"), "virsh": ("-c --connect", "list dominfo domstate nodeinfo net-list pool-list vol-list version", ""),
     "heroku": ("-a --app", "apps apps:info ps logs releases addons status version domains pg:info regions stack", ""), "flyctl": ("-a --app", "status logs version apps:list releases regions:list,platform:regions", ""), "vercel": ("", "ls list whoami inspect", ""), "doctl": ("", "account:get balance:get compute_", ""),
-    "svn": ("", "status info log diff list ls cat blame propget proplist help", "--diff-cmd --editor-cmd"),
+    "svn": ("", "status info log diff list ls cat blame propget proplist help", "--diff-cmd --editor-cmd --config-option --config-dir"),
     "openssl": ("", "version list ciphers", "-out -keyout"), "gpg": ("--homedir --keyring", "--list-keys --list-secret-keys -k -K --version --list-packets_ --fingerprint", "--output -o"), "adb": ("-s", "devices version get-state", ""), "xcrun": ("", "--find --show-sdk-path --version simctl:list", ""), "xcodebuild": ("", "-list -version -showsdks -showBuildSettings", ""), "xcode-select": ("", "-p --print-path -v --version", ""),
 })  # fmt: skip
 

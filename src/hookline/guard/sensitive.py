@@ -63,6 +63,12 @@ _PIPELINES: Final = LazyPattern(
 )
 
 
+#: Variables that make a harmless program run something else.
+RISKY_VARIABLES: Final = LazyPattern(
+    r"(PATH|LD_\w+|DYLD_\w+|\w*PAGER|\w*EDITOR|VISUAL|GIT_\w+|BASH_ENV|ENV|IFS|PROMPT_COMMAND|PYTHON\w+|NODE_OPTIONS|PERL5?\w+|RUBY\w+|LESS\w*|BROWSER|SHELLOPTS|PS4|\w+_COMMAND|TAR_OPTIONS|RIPGREP_CONFIG_PATH|KUBECTL_EXTERNAL_DIFF|CURL_HOME|GREP_OPTIONS|SHELL|HOME|FZF_\w+|MANOPT|PS1|DOCKER_\w+)$"
+)
+
+
 @lru_cache(maxsize=2048)
 def secret_harm(path: str) -> Harm | None:
     """How bad reading this file is: keys and credentials of a person or machine, then those that a project keeps."""
