@@ -63,12 +63,28 @@ def _gentle(reading: Reading, scene: Scene, effects: Iterable[Effect]) -> Iterat
         yield replace(effect, harm="low") if reads and effect.kind == "privilege" else effect
 
 
+#: Variables whose value a program runs as a command, and those that load code into it.
+_RUN_BY_NAME = LazyPattern(
+    r"(\w*PAGER|(GIT_|GIT_SEQUENCE_)?EDITOR|VISUAL|GIT_(SSH_COMMAND|EXTERNAL_DIFF|ASKPASS)|PROMPT_COMMAND|BROWSER|RSYNC_RSH)$"
+)
+_LOADS = LazyPattern(r"(LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|BASH_ENV|PERL5OPT|PYTHONSTARTUP|RUBYOPT)$")
+
+
+def _surroundings(call: ProgramCall) -> Iterator[Effect]:
+    for name, value in call.invocation.environment:
+        if _RUN_BY_NAME.fullmatch(name) and value.known:
+            yield from call.shell(value)
+        elif _LOADS.fullmatch(name):
+            yield call.effect("unknown", "medium", f"{name}={value.text}", why="it loads other code into the program")
+
+
 def _one(call: ProgramCall) -> Iterator[Effect]:
     for redirect in call.invocation.redirects:
         if redirect.operator != "<":
             yield from call.write(redirect.target, append=redirect.operator.endswith(">>"))
     if not call.invocation.argv:
         return
+    yield from _surroundings(call)
     if not call.name:
         yield from _nameless(call)
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias
 
@@ -85,6 +86,9 @@ class ProgramCall:
     def argv(self, words: Iterable[Word]) -> Iterator[Effect]:
         """The effects of a program that this one starts with these words."""
         words = tuple(words)
+        if words and not self.invocation.remote and all(word.known and not word.globs for word in words):
+            yield from self.shell(Word((shlex.join(word.text for word in words),), words[0].source))
+            return
         if not words or self.scene.depth >= _DEEPEST:
             return
         scene = replace(self.scene, depth=self.scene.depth + 1)

@@ -30,6 +30,8 @@ _NETWORK, _HIDDEN, _SECRET, _ENVIRONMENT = (
 _DIGEST: Final = words(
     "wc md5sum sha1sum sha256sum sha512sum shasum cksum ls stat file test [ true false sleep wait read mkdir rm touch chmod chown kill du df diff cmp"
 )
+#: Programs that print nothing: beside others in a group, what those print goes on.
+_SILENT: Final = words("true false : sleep wait test [ mkdir rm touch chmod chown kill cd")
 #: Programs that name files without reading them.
 _NO_READERS: Final = words(
     "ls stat rm rmdir unlink chmod chown chgrp touch echo printf mkdir test [ [[ cd pushd popd export unset set alias type which command hash basename dirname realpath readlink find fd mv ln git tee kill source_ : true false ssh ssh-add ssh-keygen ssh-copy-id docker podman docker-compose kubectl helm terraform du df file mkfifo mktemp install_ truncate shred local declare typeset readonly return exit shift trap umask ulimit wait xattr getfacl setfacl lsattr chattr rename for case if while until sftp age-keygen rsync_ scp_ npm yarn pnpm pip cargo make"
@@ -107,6 +109,8 @@ class _Flow:
         one = call.invocation
         labels = _NOTHING
         for before in one.upstream:
+            if before.name in _SILENT:
+                continue
             inner = ProgramCall(invocation=before, scene=self._scene)
             labels = self._output(
                 inner,
@@ -210,6 +214,7 @@ class _Flow:
             labels |= incoming
         if source.script is not None:
             labels |= self._file(call, source.script) - _SECRET
+            labels |= _NETWORK if source.script.prefix.startswith(("http://", "https://")) else _NOTHING
         return labels
 
     def _send(self, call: ProgramCall, sent: Traffic, incoming: _Labels) -> Iterator[Effect]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator
 from typing import Final
 
@@ -32,7 +33,7 @@ _SCANS: Final = tuple(
     (LazyPattern(pattern, re.DOTALL), action)
     for pattern, action in (
         (
-            r"\b(?:rmSync|rmdirSync|rm|rmdir|rimraf|rm_rf|rm_r|remove_tree|rmtree|remove_dir_all|removeSync|remove_entry|FileUtils\.rm\w*|deltree)"
+            r"\b(?:rmSync|rmdirSync|rm|rmdir|rimraf|rm_rf|rm_r|remove_tree|rmtree|remove_dir_all|removeSync|remove_entry|Deno\.remove|FileUtils\.rm\w*|deltree)"
             + _QUOTED,
             "tree",
         ),
@@ -60,9 +61,14 @@ _SCANS: Final = tuple(
         ),
     )
 )
+_STRING = LazyPattern(r"""(["'])((?:\\.|(?!\1).)*)\1""")
+_MORE = LazyPattern(r"""(?:\s*,\s*\[?\s*(["'])(?:\\.|(?!\1).)*\1)+""")
+_HOMES = LazyPattern(
+    r"""process\.env\.HOME\b|(?:os|require\(["'](?:node:)?os["']\))\.homedir\(\)|Dir\.home\b|ENV(?:\.fetch\(|\[)["']HOME["'][\])]|\$ENV\{["']?HOME["']?\}|getenv\(["']HOME["']\)|Deno\.env\.get\(["']HOME["']\)"""
+)
 _BACKTICKS = LazyPattern(r"`([^`]+)`")
 _FETCHES = LazyPattern(
-    r"(?i)\b(eval|exec|iex|invoke-expression|new Function|loadstring|load)\b.*(fetch|https?://|atob|base64|downloadstring|invoke-webrequest|iwr|curl|unpack)|(downloadstring|iwr|irm|invoke-webrequest).*\|\s*(iex|invoke-expression)",
+    r"(?i)\b(eval|exec|iex|invoke-expression|new Function|loadstring|load)\b.*(fetch|https?://|atob|base64|downloadstring|invoke-webrequest|iwr|curl|unpack)|(downloadstring|iwr|irm|invoke-webrequest).*\|\s*(iex|invoke-expression)|\bfetch\s*\(.*\beval\b",
     re.DOTALL,
 )
 _POWERSHELL = LazyPattern(
@@ -73,20 +79,27 @@ _SHELLISH = LazyPattern(r"\s*(sudo\s+)?(rm|git|dd|mkfs\S*|shred|chmod|chown|find
 
 def _scan(call: ProgramCall, code: str) -> Iterator[Effect]:
     """Calls by their names, with the string that follows; enough for one-liners, and no more is promised."""
+    code = _HOMES.sub(lambda _found: f'"{call.scene.places.home}"', code)
     for pattern, action in _SCANS:
         for found in pattern.finditer(code):
             text = next((group for group in reversed(found.groups()) if group), "")
             if text:
-                yield from _scanned(
-                    call, action, text.replace("\\\\", "\\").replace('\\"', '"').replace("\\'", "'"), found[0]
-                )
+                text = text.replace("\\\\", "\\").replace('\\"', '"').replace("\\'", "'")
+                rest = _MORE.match(code[found.end() :])
+                if action == "shell" and rest:  # system("rm", "-rf", …), spawn("rm", ["-rf", …])
+                    text = shlex.join([text, *(one[2] for one in _STRING.finditer(rest[0]))])
+                deep = action == "delete" and "recursive" in code[found.end() : found.end() + 30]
+                yield from _scanned(call, "tree" if deep else action, text, found[0])
     if "perl" in call.name or "ruby" in call.name or "php" in call.name:
         for found in _BACKTICKS.finditer(code):
             yield from call.shell(Word((found[1],), found[0]))
     if _FETCHES.search(code):
         yield call.effect("remote-code", "high", why="it runs hidden or fetched code")
     if call.name in {"pwsh", "powershell"} and _POWERSHELL.search(code):
-        yield call.effect("delete", "medium", code[:80], why="PowerShell deletes without asking")
+        wide = re.search(r"(?i)[\s'\"](~|\$home|\$env:userprofile|[a-z]:|/)[\\/]?\*?(?=[\s'\"]|$)", code)
+        yield call.effect(
+            "delete", "critical" if wide else "medium", code[:80], why="PowerShell deletes without asking"
+        )
     if _SHELLISH.match(code):
         yield from call.shell(Word((code,), code))
 

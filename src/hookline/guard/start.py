@@ -314,6 +314,7 @@ def _find(shell: Commands, name: str, argv: list[Word], call: Execution) -> bool
     )
     roots = [each for each in argv[1:first] if each.text not in {"-H", "-L", "-P"}] or [word(".")]
     started, at = False, first
+    finder = tuple(shell.invocations[-1:])
     while at < len(argv):
         if argv[at].text not in _FIND_RUNS:
             at += 1
@@ -327,13 +328,28 @@ def _find(shell: Commands, name: str, argv: list[Word], call: Execution) -> bool
             len(argv),
         )
         for root in roots:
-            path = Word((*root.pieces, UNKNOWN), "{}", root.sources)
+            path = Word((*root.pieces, UNKNOWN), "{}", (*root.sources, *finder))
             command = [_filled(each, "{}", path) for each in argv[at + 1 : end]]
             started = _hand_on(shell, name, command, call, more=True) or started
         at = end + 1
     if started:
         shell.print(unknown((shell.invocations[-1],)))
     return started
+
+
+def _fd(shell: Commands, name: str, argv: list[Word], call: Execution) -> bool:
+    """``fd PATTERN ROOT… -x COMMAND``: without ``{}``, the path comes last."""
+    at = next((n for n, each in enumerate(argv) if each.text in {"-x", "-X", "--exec", "--exec-batch"}), 0)
+    command = argv[at + 1 :]
+    if not at or not command:
+        return False
+    roots = [each for each in argv[1:at] if not each.text.startswith("-")][1:] or [word(".")]
+    command = command if any("{" in each.text for each in command) else [*command, word("{}")]
+    finder = tuple(shell.invocations[-1:])
+    for root in roots:
+        path = Word((*root.pieces, UNKNOWN), "{}", (*root.sources, *finder))
+        _hand_on(shell, name, [_filled(each, "{}", path) for each in command], call, more=True)
+    return True
 
 
 def _container(shell: Commands, name: str, argv: list[Word], call: Execution) -> bool:
@@ -447,6 +463,8 @@ _SPECIAL: dict[str, Callable[[Commands, str, list[Word], Execution], bool]] = {
     "parallel": _parallel,
     "find": _find,
     "gfind": _find,
+    "fd": _fd,
+    "fdfind": _fd,
     **dict.fromkeys(("docker", "podman", "nerdctl", "docker-compose", "podman-compose"), _container),
     **dict.fromkeys(("kubectl", "oc", "k", "k3s"), _kubectl),
     "git": _git,

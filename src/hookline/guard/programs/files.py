@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise, takewhile
 from types import MappingProxyType
 from typing import Final
 
+from hookline.core._dataclass import replace
 from hookline.guard.call import Handler, ProgramCall
 from hookline.guard.effects import Effect, Harm
 from hookline.guard.options import GivenOptions, cut
@@ -17,11 +19,13 @@ from hookline.guard.sensitive import own_path, repository_part, write_kind
 
 _RM = "rR,recursive f,force i I ,interactive? v,verbose d,dir ,one-file-system ,no-preserve-root ,preserve-root? P W x"
 _FINDERS = words("find gfind fd fdfind locate mlocate")
-_CACHES: Final = LazyPattern(
-    r"/(\.cache|node_modules|__pycache__|\.pytest_cache|\.mypy_cache|\.ruff_cache|\.tox|\.gradle|\.npm|\.nuget|target|dist|build|\.next|\.nuxt|\.venv|venv|DerivedData|Caches|\.Trash|coverage|\.turbo|\.parcel-cache)(/|$)"
-)
+_CACHE_NAMES: Final = r"/(\.cache|node_modules|__pycache__|\.pytest_cache|\.mypy_cache|\.ruff_cache|\.tox|\.gradle|\.npm|\.nuget|target|dist|build|\.next|\.nuxt|\.venv|venv|DerivedData|Caches|\.Trash|coverage|\.turbo|\.parcel-cache)(/|$)"
+_CACHES: Final = LazyPattern(_CACHE_NAMES)
+_MADE: Final = LazyPattern(_CACHE_NAMES + r"|/\*\.(py[co]|o|obj|class|gc(da|no|ov)|tsbuildinfo)$")
 #: Slashes in a path that lies directly in a home directory.
 _TOP_OF_HOME = 3
+#: ``rm`` skips these, wherever they are.
+_DOTS = LazyPattern(r"(^|/)\.\.?/*$")
 _TRASH = "move it away first, or use a trash program such as gio trash"
 
 
@@ -33,10 +37,14 @@ def _rm(call: ProgramCall) -> Iterator[Effect]:
     found = _finds(call, options.operands)
     for word in options.operands:
         if not (found and not word.known):
-            yield from deletion(call, word, tree=tree, force=force)
+            for one in deletion(call, word, tree=tree, force=force):
+                harmless = one.where == "project" and one.harm == "high" and _DOTS.search(word.text)
+                yield replace(one, harm="medium", why="rm itself refuses to delete . and ..") if harmless else one
     if found:
         wide = any(word.prefix and call.place(word).outside for word in options.operands if not word.known)
         harm: Harm = "high" if (force and (tree or found == "searched")) or wide else "low"
+        if harm == "high" and not wide and _narrow(call, options.operands):
+            harm = "low"
         yield call.effect(
             "delete",
             harm,
@@ -56,6 +64,18 @@ def _finds(call: ProgramCall, operands: tuple[Word, ...]) -> str:
     if not listed or not {"xargs", "parallel", "find", "gfind", "fd", "fdfind"} & set(call.invocation.wrappers):
         return ""
     return "searched" if _upstream(call) & _FINDERS else "listed"
+
+
+def _narrow(call: ProgramCall, operands: tuple[Word, ...]) -> bool:
+    """Every search that names the files looks in the project alone, and for what can be made again."""
+    named = [*call.invocation.upstream, *(one for word in operands for one in word.sources)]
+    searches = [one.argv[1:] for one in named if one.name in {"find", "gfind"}]
+    return bool(searches) and all(
+        any(before.text in {"-name", "-iname"} and _MADE.search("/" + word.text) for before, word in pairwise(words))
+        and not any(word.text in {"-o", "-or", "!", "-not"} for word in words)
+        and not any(call.place(word).outside for word in takewhile(lambda word: not word.text.startswith("-"), words))
+        for words in searches
+    )
 
 
 def _upstream(call: ProgramCall) -> frozenset[str]:
@@ -97,6 +117,8 @@ def _loss(place: Place, word: Word, *, tree: bool, force: bool) -> tuple[Harm, s
         return ("critical" if tree else "medium"), "it is a device"
     if place.name == "project" or not tree:
         return "low", ""
+    if not force and place.name == "outside":
+        return "low", ""
     deep = place.name == "home" and place.path.count("/") > _TOP_OF_HOME
     return ("high" if force and not deep else "medium"), f"it is outside the project ({place.name})"
 
@@ -122,7 +144,9 @@ def _shred(call: ProgramCall) -> Iterator[Effect]:
     )
     for word in options.operands if not options.informs else ():
         place = call.place(word)
-        if place.name == "device":
+        if options.any("r", "R"):
+            yield from deletion(call, word, tree=True)
+        elif place.name == "device":
             yield call.effect("device", "critical", word.text, where="device", why="all data on it are destroyed")
         elif place.outside or call.name == "shred":
             harm: Harm = "high" if place.outside and call.name == "shred" else "medium"
@@ -201,8 +225,8 @@ def moving(call: ProgramCall, word: Word, target: Place | None) -> Iterator[Effe
         yield call.effect(kind, harm, word.text, where=place.name, why=why)
     elif place.path.endswith("/.local/bin"):
         yield call.effect("move", "high", word.text, where=place.name, why="programs are started from there")
-    elif place.whole and word.globs and place.name != "project":
-        harm = "critical" if place.name in {"root", "system"} else "medium"
+    elif place.whole and place.name != "project":
+        harm = "critical" if word.globs and place.name in {"root", "system"} else "medium"
         yield call.effect(
             "move", harm, word.text, where=place.name, why="it is all of a directory that much depends on"
         )
@@ -244,7 +268,8 @@ def _permissions(call: ProgramCall) -> Iterator[Effect]:
     if options.informs:
         return
     operands = options.operands
-    if "reference" not in options and call.name != "setfacl":
+    flags = call.name == "chattr" and not any(word.prefix.startswith(("+", "=")) for word in operands)  # -i is the mode
+    if "reference" not in options and call.name != "setfacl" and not flags:
         operands = operands[1:]
     tree = "recursive" in options or call.invocation.more_arguments
     mode = options.operands[0].text if options.operands else ""
@@ -409,6 +434,9 @@ def _awk(call: ProgramCall) -> Iterator[Effect]:
             word.text,
         ):
             yield from call.shell(Word(((found[1] or found[2] or found[3] or "").replace('\\"', '"'),), found[0]))
+        if re.search(r"\bsystem\b|\|", word.text):  # a text that looks like a command, kept for later
+            for found in re.finditer(r'"([\w./]+\s+[-/~$][^"]*)"', word.text):
+                yield from call.shell(Word((found[1],), found[0]))
         for found in re.finditer(r'>>?\s*"([^"]+)"', word.text):
             yield from call.write(Word((found[1],), found[0]))
 
@@ -428,6 +456,9 @@ def _rsync(call: ProgramCall) -> Iterator[Effect]:
         yield from call.shell(word)
     if not options.operands:
         return
+    if "remove-source-files" in options:
+        for word in options.operands[:-1]:
+            yield from moving(call, word, None)
     target = options.operands[-1]
     local = ":" not in target.prefix.partition("/")[0]
     if any(key.startswith("del") for key in options.given):
@@ -524,6 +555,7 @@ PROGRAMS: Final[Mapping[str, Handler]] = MappingProxyType({
     **dict.fromkeys(("find", "gfind", "bfs"), _find),
     **dict.fromkeys(words("awk gawk mawk nawk"), _awk),
     **dict.fromkeys(("tar", "gtar", "bsdtar"), _tar),
+    **dict.fromkeys(("patch", "sponge"), _tee),
     **dict.fromkeys(words("unzip 7z 7za 7zz bsdcpio"), _unzip),
     "truncate": _truncate, "ln": _ln, "tee": _tee, "dd": _dd, "sed": _sed, "gsed": _sed, "rsync": _rsync, "touch": _touch,
 })  # fmt: skip

@@ -99,7 +99,15 @@ def code_source(invocation: Invocation) -> CodeSource | None:
         return None
     if kind.language == "powershell":
         return _powershell(invocation)
-    options = parse_options(invocation.argv[1:], kind.options, until_operand=True, dashes=kind.dashes)
+    words = invocation.argv[1:]
+    if name == "deno" and words and words[0].text in {"run", "eval"}:
+        rest = tuple(word for word in words[1:] if not word.prefix.startswith("-"))[:1]
+        return (
+            CodeSource(language="js", script=rest[0] if rest else None)
+            if words[0].text == "run"
+            else CodeSource(language="js", code=rest)
+        )
+    options = parse_options(words, kind.options, until_operand=True, dashes=kind.dashes)
     if options.informs or (kind.language == "sh" and "n" in options and kind.options == _SH):
         return None
     if kind.options == _SH and "c" in options:
@@ -141,6 +149,9 @@ def _interpret(call: ProgramCall) -> Iterator[Effect]:
         and not call.texts[-1].startswith("-")
     ):
         yield call.effect("remote-code", "high", why="the code is encoded, so that nobody can read it")
+    if source.language in {"perl", "ruby"} and any(re.match(r"-[pnlaw]*i", text) for text in call.texts):
+        for word in parse_options(call.words, _TABLE[call.name].options if call.name in _TABLE else "").operands:
+            yield from call.write(word)  # edited in place
     code = list(source.code)
     if source.stdin and call.invocation.stdin is not None:
         code.append(call.invocation.stdin)
@@ -175,19 +186,21 @@ _RUNNERS: Final[Mapping[str, str]] = MappingProxyType({
 })  # fmt: skip
 
 
+_RUNNER = "p:,package: c:,call: n: ,with: ,from: ,python: ,project: ,directory: y,yes q,quiet"
+
+
 def _runner(call: ProgramCall) -> Iterator[Effect]:
     """Programs that start a program of a project: ``npx prisma …``, ``bundle exec rails …``."""
-    options = call.options(
-        "p:,package: c:,call: n: ,with: ,from: ,python: ,project: ,directory: y,yes q,quiet", until_operand=True
-    )
+    options = call.options(_RUNNER, until_operand=True)
     words = options.operands
     verbs = _RUNNERS[call.name].split()
     if verbs and (not words or words[0].text not in verbs):
         return
-    rest = words[1:] if verbs else words
-    while rest and rest[0].prefix.startswith("-"):
-        rest = rest[1:]
-    yield from call.argv(rest)
+    if verbs:
+        options = parse_options(words[1:], _RUNNER, until_operand=True)
+    if options.operands[:1] and re.match(r"https?://|git\+", options.operands[0].text):
+        yield call.effect("remote-code", "high", options.operands[0].text, why="code from that address is run unread")
+    yield from call.argv(options.operands)
     for word in options.values("call"):
         yield from call.shell(word)
 
@@ -195,10 +208,10 @@ def _runner(call: ProgramCall) -> Iterator[Effect]:
 #: GivenOptions whose value is run by a shell.
 _SHELL_OPTIONS: Final[Mapping[str, frozenset[str]]] = MappingProxyType({
     "man": words("-P --pager -H --html"), "rg": words("--pre"), "sort": words("--compress-program"), "split": words("--filter"), "zip": words("-TT --unzip-command"), "tcpdump": words("-z"),
-    "fzf": words("--preview"), "entr": words("-s"), "nmap": words("--script"), "bat": words("--pager"), "batcat": words("--pager"), "delta": words("--pager"), "journalctl": words("--pager"), "ctags": words("--filter"), "socksify": words("-c"), "capsh": words("-c"),
+    "fzf": words("--preview"), "entr": words("-s"), "nmap": words("--script"), "bat": words("--pager"), "batcat": words("--pager"), "delta": words("--pager"), "journalctl": words("--pager"), "ctags": words("--filter"), "socksify": words("-c"), "capsh": words("-c"), "mapfile": words("-C"), "readarray": words("-C"),
 })  # fmt: skip
 _ESCAPES = LazyPattern(
-    r"(?:^|[+:\s'\"(])!\s*([^\n]+)|^\s*(?:shell|system|pipe)\s+([^\n]+)|\bspawn\s+([^\n;]+)|execute(?:-silent)?[(:]([^)]+)"
+    r"(?:^|[+:\s'\"(])!\s*([^\n]+)|^\s*(?:shell|system|pipe)\s+([^\n]+)|\bspawn\s+([^\n;]+)|execute(?:-silent)?[(:]([^)]+)|shell-command(?:-to-string)?\s+\"([^\"]+)|\bexec\s+([a-z][^\n;\]]+)"
 )
 
 
@@ -214,7 +227,7 @@ def _shell_options(call: ProgramCall) -> Iterator[Effect]:
 
 def _escape(call: ProgramCall) -> Iterator[Effect]:
     """Editors, pagers and debuggers: ``vim -c '!…'``, ``gdb -ex 'shell …'``, ``less +'!…'``, ``expect -c 'spawn …'``."""
-    for word in call.words:
+    for word in (*call.words, *((call.invocation.stdin,) if call.invocation.stdin else ())):
         for found in _ESCAPES.finditer(word.text) if word.known else ():
             yield from call.shell(_text_word(next(group for group in found.groups() if group)))
 
@@ -241,6 +254,21 @@ def _from_list(call: ProgramCall) -> Iterator[Effect]:
                 yield from call.shell(Word((code[0].replace("{}", "/"),), code[0]))
 
 
+_RECIPES = LazyPattern(r"\$\(shell\s+([^)]*)\)|^\t[@-]*(.+)|^[^#\n=]+:[^\n;=]*;(.+)", re.MULTILINE)
+
+
+def _make(call: ProgramCall) -> Iterator[Effect]:
+    """Rules that stand in the command itself: ``--eval``, and a makefile from standard input."""
+    options = call.options("E:,eval: f:,file:,makefile: C:,directory: I: j? k n s B i t q e l? o: W: ,silent")
+    given = call.invocation.stdin
+    code = [
+        *options.values("eval"),
+        *((given,) if given and any(w.text == "-" for w in options.values("file")) else ()),
+    ]
+    for found in (one for word in code for one in _RECIPES.finditer(word.text)):
+        yield from call.shell(_text_word(next(group for group in found.groups() if group)))
+
+
 PROGRAMS: Final[Mapping[str, Handler]] = MappingProxyType(
     {
         **dict.fromkeys(_RUNNERS, _runner),
@@ -248,6 +276,8 @@ PROGRAMS: Final[Mapping[str, Handler]] = MappingProxyType(
         **dict.fromkeys(words("vim vi nvim ex view emacs less more most gdb lldb ftp telnet ed fzf"), _escape),
         **dict.fromkeys(_TABLE, _interpret),
         "xargs": _from_list,
+        "make": _make,
+        "gmake": _make,
         "parallel": _from_list,
     }
 )

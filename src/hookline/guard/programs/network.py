@@ -74,7 +74,11 @@ def _parts(word: Word) -> list[Word]:
 
 
 def _last(address: str) -> str:
-    return re.sub(r"[?#].*", "", address).rstrip("/").rpartition("/")[2] if "/" in address.partition("://")[2] else ""
+    return (
+        re.sub(r"[?#].*", "", address).rstrip("/").rpartition("/")[2]
+        if "/" in (address.partition("://")[2] or address)
+        else ""
+    )
 
 
 _WGET = "O:,output-document: o:,output-file: a: i:,input-file: P:,directory-prefix: U:,user-agent: q,quiet v nv c,continue N,timestamping r,recursive l: k p,page-requisites m,mirror e:,execute: t:,tries: T:,timeout: w: Q: S b,background ,post-data: ,post-file: ,body-data: ,body-file: ,method: ,header: ,spider ,no-check-certificate ,user: ,password: ,load-cookies: ,save-cookies: ,referer: ,content-disposition n: x H D: A: R: I: X: E K B: 4 6 d h V ,ca-certificate: ,certificate: ,private-key: ,limit-rate: ,bind-address: ,use-askpass:"

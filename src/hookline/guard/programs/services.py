@@ -24,7 +24,7 @@ _OUT = "others can install it from then on; most registries do not take it back"
 #: program -> rows of (pattern on the action's words, kind, harm, why). The first row that matches counts.
 _ROWS: Final[Mapping[str, tuple[_Rule, ...]]] = MappingProxyType({
     "docker": (
-        (r"(system|volume|builder) prune.*--volumes|volume (rm|remove|prune)|compose (\S+ )*down.*( -v| --volumes)|(compose )?rm .*-\w*v", "infrastructure", "high", "volumes and the data in them are deleted"),
+        (r"(system|volume|builder) prune.*--volumes|system reset|volume (rm|remove|prune)|compose (\S+ )*down.*( -v| --volumes)|(compose )?rm .*-\w*v", "infrastructure", "high", "volumes and the data in them are deleted"),
         (r"(system|image|container|network|builder|buildx) prune|(container |image |network |config |secret |stack |service |node |context |plugin )?(rm|rmi|remove)\b|swarm leave|compose (\S+ )*(kill|rm)|(container )?(kill|stop)|image rm", "infrastructure", "medium", _STOP),
         (r"(run|create|container run) .*(--privileged|--pid[= ]host|-v ?/:|--volume[= ]/:|/var/run/docker\.sock|--cap-add[= ](ALL|SYS_ADMIN))", "privilege", "high", "the container has the rights of the machine's root"),
         (r"(image )?push|trust sign|manifest push", "publish", "medium", _OUT),
@@ -41,7 +41,7 @@ _ROWS: Final[Mapping[str, tuple[_Rule, ...]]] = MappingProxyType({
         (r"push\b", "publish", "medium", _OUT),
     ),
     "terraform": (
-        (r"(apply|destroy) .*-destroy|destroy|apply .*-auto-approve|apply$|workspace delete|state rm|force-unlock|state push|taint|apply\b", "infrastructure", "high", _GONE),
+        (r"(run-all |run |stack run )?(-- )?destroy|apply .*-destroy|apply .*-auto-approve|apply$|workspace delete|state rm|force-unlock|state push|taint|apply\b", "infrastructure", "high", _GONE),
     ),
     "pulumi": ((r"destroy|stack rm|up .*(-y|--yes)|state delete|cancel", "infrastructure", "high", _GONE),),
     "cdk": ((r"destroy|gc|rollback", "infrastructure", "high", _GONE),),
@@ -55,8 +55,8 @@ _ROWS: Final[Mapping[str, tuple[_Rule, ...]]] = MappingProxyType({
         (r"s3 (cp|sync|mv) (?!s3://)\S+ s3://", "send", "medium", "files are copied to the cloud"),
     ),
     "gcloud": (
-        (r"(projects|sql (instances|databases)|storage (buckets|rm)|compute (instances|disks|snapshots)|container clusters|firestore|spanner|bigtable|secrets|kms|dns managed-zones) (\S+ )*(delete|destroy|rm)\b", "infrastructure", "high", _GONE),
-        (r"storage rm|(\S+ )+(delete|destroy|remove-\S+|stop|disable|reset)\b", "infrastructure", "medium", _STOP),
+        (r"(projects|sql (instances|databases)|storage buckets|compute (instances|disks|snapshots)|container clusters|firestore|spanner|bigtable|secrets|kms|dns managed-zones) (\S+ )*(delete|destroy|rm)\b|storage rm\b", "infrastructure", "high", _GONE),
+        (r"(\S+ )+(delete|destroy|remove-\S+|stop|disable|reset)\b", "infrastructure", "medium", _STOP),
         (r"secrets versions access|auth print-(access|identity)-token|auth application-default print-access-token|iam service-accounts keys create", "secret", "medium", "it prints credentials"),
     ),
     "gsutil": ((r"(-m )?(rm|rb)\b|(-m )?rsync .*-d", "infrastructure", "high", _GONE), (r"(-m )?(cp|mv|rsync) (?!gs:)\S+ gs:", "send", "medium", "files are copied to the cloud")),
@@ -66,6 +66,8 @@ _ROWS: Final[Mapping[str, tuple[_Rule, ...]]] = MappingProxyType({
         (r"(\S+ )+(delete|purge|remove|stop|deallocate|disable|revoke|regenerate-keys?)\b", "infrastructure", "medium", _STOP),
         (r"keyvault secret (show|download)|account get-access-token|ad sp create-for-rbac|(\S+ )+keys list|(\S+ )+list-keys|(\S+ )+list-publishing-\S+|(\S+ )+show-connection-string", "secret", "medium", "it prints credentials"),
     ),
+    "eksctl": ((r"delete\b|drain\b", "infrastructure", "high", _GONE),), "vsce": ((r"(un)?publish\b", "publish", "medium", _OUT),),
+    "rpm": ((r"(.* )?(-e\b|--erase)", "install", "medium", "software of the machine is removed"),),
     "doctl": ((r"(\S+ )+(delete|rm|d)\b|(\S+ )+destroy", "infrastructure", "high", _GONE),),
     "heroku": ((r"(apps:destroy|apps:delete|addons:destroy|pg:reset|destroy|ps:stop|domains:clear|config:unset)", "infrastructure", "high", _GONE),),
     "flyctl": ((r"(apps |volumes |machines? |postgres )?(destroy|delete|rm)\b", "infrastructure", "high", _GONE), (r"deploy", "publish", "medium", "it goes live")),
@@ -83,12 +85,13 @@ _ROWS: Final[Mapping[str, tuple[_Rule, ...]]] = MappingProxyType({
     "glab": ((r"repo delete|project delete|release delete|api .*DELETE", "infrastructure", "high", _GONE), (r"auth (token|status .*-t)", "secret", "medium", "it prints a credential")),
     "npm": (
         (r"(publish|pub)\b(?!.*--dry-run)|dist-tag (add|rm)|access (public|restricted|set|grant)", "publish", "medium", _OUT),
+        (r"(config |c )?set registry", "persistence", "medium", "packages come from another address from then on"),
         (r"unpublish|deprecate|owner (add|rm)|token (create|revoke)|team (destroy|rm)", "publish", "high", "a published package changes for everybody"),
         (r"(uninstall|remove|rm|un|r|unlink) .*(-g|--global)\b|(-g|--global) (.* )?(uninstall|remove|rm)\b", "install", "medium", "it changes the machine, not the project"),
         (r"(i|install|add|update|up|link) .*(-g|--global|--location=global)\b|(-g|--global) (i|install|add)\b", "install", "medium", "it changes the machine, not the project"),
     ),
     "cargo": ((r"(\+\S+ )?publish\b(?!.*(--dry-run| -n))", "publish", "medium", _OUT), (r"yank|owner (--add|-a|--remove|-r)", "publish", "high", "a published crate changes for everybody"), (r"uninstall (dcg|shguard|nah|hookline)\b", "guard", "critical", "it removes a guard of this machine")),
-    "pip": ((r"uninstall .*\b(hookline|nah|dippy)\b", "guard", "critical", "it removes a guard of this machine"), (r"install .*--break-system-packages|uninstall .*-y\b.*-r", "install", "medium", "it changes the machine, not the project"), (r"install (.* )?(git\+|https?://)", "remote-code", "medium", "it runs the setup code of that address"), (r"install .*(--(extra-)?index-url|-i )[= ]?http://", "remote-code", "high", "packages come from an address that nobody vouches for")),
+    "pip": ((r"(tool )?uninstall .*\b(hookline|nah|dippy)\b", "guard", "critical", "it removes a guard of this machine"), (r"publish\b(?!.*--dry-run)", "publish", "medium", _OUT), (r"config set \S*index-url", "persistence", "medium", "packages come from another address from then on"), (r"install .*--break-system-packages|uninstall .*-y\b.*-r", "install", "medium", "it changes the machine, not the project"), (r"install (.* )?(git\+|https?://)", "remote-code", "medium", "it runs the setup code of that address"), (r"install .*(--(extra-)?index-url|-i )[= ]?http://", "remote-code", "high", "packages come from an address that nobody vouches for")),
     "twine": ((r"upload", "publish", "medium", _OUT),),
     "poetry": ((r"publish(?!.*--dry-run)", "publish", "medium", _OUT),),
     "gem": ((r"push", "publish", "medium", _OUT), (r"yank|owner", "publish", "high", "a published gem changes for everybody")),
@@ -153,7 +156,7 @@ def _service(call: ProgramCall) -> Iterator[Effect]:
 def _action(texts: list[str], name: str) -> list[str]:
     """The words from the action on; options before it, and their values, are left out."""
     rest = list(texts)
-    while rest and rest[0].startswith("-") and name not in {"pacman", "vercel", "ansible"}:
+    while rest and rest[0].startswith("-") and name not in {"pacman", "vercel", "ansible", "rpm"}:
         option = rest.pop(0)
         if _SKIP.match(option) and rest:
             rest.pop(0)
@@ -163,6 +166,7 @@ def _action(texts: list[str], name: str) -> list[str]:
 _DROPS: Final = LazyPattern(
     r"(?is)\b(drop\s+(database|schema|table|keyspace|index|view|user|role|owned|collection|tablespace)|truncate\s+(table\s+)?\w|delete\s+from\s+[\w.\"`\[\]]+\s*(;|$|'|\")|alter\s+table\s+.*\bdrop\b|update\s+[\w.\"`]+\s+set\s+(?!.*\bwhere\b))"
 )
+_SELECTS: Final = LazyPattern(r"(?i)\s*(select|show|explain)\b[^;]*;?\s*$")
 _SQL_OPTIONS = "c:,command: e:,execute: f:,file: q:,query: Q: s: ,cmd: ,eval: d:,dbname:,database: h:,host: U:,username: u:,user: p?,password? P:,port: t A B N i: S: o:,output: v: w W X"
 
 
@@ -171,7 +175,7 @@ def _sql(call: ProgramCall) -> Iterator[Effect]:
     if call.invocation.stdin is not None:
         code.append(call.invocation.stdin)
     for word in code:
-        found = _DROPS.search(word.text)
+        found = _DROPS.search(re.sub(r"'[^']*'", "''", word.text) if _SELECTS.match(word.text) else word.text)
         if found:
             harm: Harm = "high" if not re.match(r"(?i)update|alter", found[0]) else "medium"
             yield call.effect(

@@ -49,7 +49,7 @@ def _always(call: ProgramCall) -> Iterator[Effect]:
     if (
         name not in _ALWAYS
         or set(texts) & (_HELP if name not in {"shutdown", "halt"} else {"--help"})
-        or (not texts and name not in {"reboot", "halt", "poweroff", "shutdown", "visudo", "vipw"})
+        or (not texts and name not in {"reboot", "halt", "poweroff", "shutdown", "visudo", "vipw", "chpasswd"})
     ):
         return
     if _dry(name, call.texts) or (name == "shutdown" and "-c" in texts):
@@ -103,10 +103,12 @@ def _kill(call: ProgramCall) -> Iterator[Effect]:
     if options.any("list", "L") or options.informs:
         return
     names = " ".join(word.text for word in options.operands)
+    asked = [*call.invocation.upstream, *(one for word in options.operands for one in word.sources)]
+    found = " ".join(word.text for one in asked for word in one.argv)  # kill $(pgrep …)
     everything = (
         "-1" in call.texts and call.name == "kill" and any(word.text == "-1" for word in call.words[1:] or ())
     ) or (re.search(r"(^| )(1|-1)( |$)", names) and call.name == "kill")
-    if _GUARDIAN.search(names):
+    if _GUARDIAN.search(f"{names} {found}"):
         yield call.effect("guard", "critical", names, why="it stops the guard of this machine")
     elif everything:
         yield call.effect("process", "critical", names, why="it kills every process, or the first one")
@@ -296,7 +298,7 @@ PROGRAMS: Final[Mapping[str, Handler]] = MappingProxyType({
     **dict.fromkeys(words("claude opencode codex gemini qwen copilot letta cursor-agent amp droid"), _agent),
     **dict.fromkeys(words("nah dcg shguard dippy cc-safety-net"), _guard_tool),
     **dict.fromkeys(words("security pass op bw lpass secret-tool gopass vault doppler gpg infisical chamber"), _pull_out),
-    **dict.fromkeys(words("networksetup scutil defaults hostnamectl timedatectl localectl"), _set_hostname),
+    **dict.fromkeys(words("networksetup scutil defaults hostnamectl timedatectl localectl ssh-copy-id"), _set_hostname),
     "diskutil": _diskutil, "cryptsetup": _cryptsetup, "crontab": _crontab, "hookline": _hookline, "history": _history,
     "journalctl": _journal, "tmutil": _tmutil, "smartctl": _always,
 })  # fmt: skip
