@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from types import MappingProxyType
 from typing import Final
 
 from hookline.guard.call import ProgramCall, Scene
@@ -341,18 +342,7 @@ class _Flow:
                 self._mark(call, archive, outgoing)
         if call.name in {"gzip", "xz", "bzip2", "zstd", "gpg", "age", "lz4"}:
             suffix = next((texts[index + 1] for index, text in enumerate(texts[:-1]) if text == "-S"), None)
-            ending = (
-                suffix
-                or {
-                    "gzip": ".gz",
-                    "xz": ".xz",
-                    "bzip2": ".bz2",
-                    "zstd": ".zst",
-                    "gpg": ".gpg",
-                    "age": ".age",
-                    "lz4": ".lz4",
-                }[call.name]
-            )
+            ending = suffix or _ENDINGS.get(call.name, f".{call.name}")
             for word in call.words:
                 self._mark(
                     call,
@@ -366,6 +356,8 @@ class _Flow:
         )
 
 
+#: What packing a file adds to its name, where it is not the packer's name.
+_ENDINGS: Final = MappingProxyType({"gzip": ".gz", "bzip2": ".bz2", "zstd": ".zst"})
 _PLAIN: Final = words(
     "cat head tail base64 base32 xxd od hexdump gzip grep sort uniq nl tac rev printf echo yes true find ls"
 )

@@ -66,6 +66,7 @@ _MORE = LazyPattern(r"""(?:\s*,\s*\[?\s*(["'])(?:\\.|(?!\1).)*\1)+""")
 _HOMES = LazyPattern(
     r"""process\.env\.HOME\b|(?:os|require\(["'](?:node:)?os["']\))\.homedir\(\)|Dir\.home\b|ENV(?:\.fetch\(|\[)["']HOME["'][\])]|\$ENV\{["']?HOME["']?\}|getenv\(["']HOME["']\)|Deno\.env\.get\(["']HOME["']\)"""
 )
+_STARTS = LazyPattern(r"child_process|Open3|ProcessBuilder|getRuntime\(")
 _BACKTICKS = LazyPattern(r"`([^`]+)`")
 _FETCHES = LazyPattern(
     r"(?i)\b(eval|exec|iex|invoke-expression|new Function|loadstring|load)\b.*(fetch|https?://|atob|base64|downloadstring|invoke-webrequest|iwr|curl|unpack)|(downloadstring|iwr|irm|invoke-webrequest).*\|\s*(iex|invoke-expression)|\bfetch\s*\(.*\beval\b",
@@ -93,6 +94,9 @@ def _scan(call: ProgramCall, code: str) -> Iterator[Effect]:
     if "perl" in call.name or "ruby" in call.name or "php" in call.name:
         for found in _BACKTICKS.finditer(code):
             yield from call.shell(Word((found[1],), found[0]))
+    if _STARTS.search(code):  # by whatever name it calls it
+        for found in _STRING.finditer(code):
+            yield from call.shell(Word((found[2],), found[0])) if _SHELLISH.match(found[2]) else ()
     if _FETCHES.search(code):
         yield call.effect("remote-code", "high", why="it runs hidden or fetched code")
     if call.name in {"pwsh", "powershell"} and _POWERSHELL.search(code):

@@ -36,22 +36,8 @@ _MOUNTS = frozenset(["mnt", "media", "Volumes", "srv", "net"])
 _HOMES = LazyPattern(r"/(home|Users|export/home)(/[^/]+)?$|/(root|var/root)$")
 _BELOW_HOMES = LazyPattern(r"/(home|Users|export/home)/[^/]+/|/(root|var/root)/")
 #: What a pattern such as ``/et?`` may mean.
-_LANDMARKS = (
-    "/etc",
-    "/usr",
-    "/bin",
-    "/sbin",
-    "/lib",
-    "/var",
-    "/boot",
-    "/home",
-    "/root",
-    "/opt",
-    "/dev",
-    "/sys",
-    "/proc",
-    "/Users",
-    "/System",
+_LANDMARKS = tuple(
+    f"/{name}" for name in sorted(words("etc usr bin sbin lib var boot home root opt dev sys proc Users System"))
 )
 _SOMEBODY = LazyPattern(r"~[A-Za-z_][\w-]*(/|$)")
 #: How deep below the root a directory still counts as a whole part of the system.

@@ -70,17 +70,7 @@ def reads_lite(call: ProgramCall, inner: bool) -> bool:
         or not all(word.known for word in call.words)
     ):
         return False
-    values = {
-        "-separator": 1,
-        "-nullvalue": 1,
-        "-newline": 1,
-        "-lookaside": 2,
-        "-c": 1,
-        "-s": 1,
-        "-vfs": 1,
-        "-mmap": 1,
-        "-maxsize": 1,
-    }
+    values = {"-lookaside": 2} | dict.fromkeys(words("-separator -nullvalue -newline -c -s -vfs -mmap -maxsize"), 1)
     code: list[str] = []
     rest: list[str] = []
     while texts:

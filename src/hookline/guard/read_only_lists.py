@@ -48,6 +48,8 @@ def tree_reads(call: ProgramCall, name: str) -> bool:
     takes, _, never = TREES[name]
     if any(not word.known and not word.prefix for word in call.words) or call.invocation.more_arguments:
         return False
+    if any(text.endswith(";") for text in call.texts):  # tmux: another command follows
+        return False
     never_words = never.split()
     if any(gives_option(text, one) for text in call.texts for one in never_words):
         return False

@@ -22,7 +22,7 @@ from hookline.guard.read_only_table import SAME
 from hookline.guard.sensitive import RISKY_VARIABLES
 
 _CURL_NEVER: Final = words(
-    "remote-name remote-name-all remote-header-name data data-binary data-raw data-urlencode json form form-string upload-file config dump-header cookie-jar trace trace-ascii stderr libcurl etag-save hsts alt-svc output-dir create-dirs mail-from mail-rcpt unix-socket append netrc-file key cert"
+    "remote-name remote-name-all remote-header-name data data-binary data-raw data-urlencode json form form-string upload-file config dump-header cookie-jar trace trace-ascii stderr libcurl etag-save hsts alt-svc output-dir create-dirs mail-from mail-rcpt unix-socket append netrc-file key cert engine"
 )
 
 
@@ -46,6 +46,7 @@ def _curl(call: ProgramCall, _inner: bool) -> bool:
         and (method is None or method.text in {"GET", "HEAD", "OPTIONS"})
         and (output is None or output.text in {"/dev/null", "-"})
         and not any("@" in word.text for word in options.values("url-query"))
+        and not any(word.prefix.startswith("@") for word in options.values("header"))
         and not any("%output" in word.text or word.prefix.startswith("@") for word in options.values("write-out"))
         and all(
             re.match(r"(?i)(noop|help|type|cdup|pwd|syst|stat|feat|cwd|list|nlst|size|mdtm)\b", word.text)
@@ -57,27 +58,14 @@ def _curl(call: ProgramCall, _inner: bool) -> bool:
     )
 
 
+_WGET_NEVER: Final = words(
+    "recursive mirror post-data post-file body-data body-file method output-file a execute save-cookies background input-file"
+)
+
+
 def _wget(call: ProgramCall, _inner: bool) -> bool:
     options = wget_options(call)
-    return (
-        "spider" in options
-        and not options.any(
-            "recursive",
-            "mirror",
-            "post-data",
-            "post-file",
-            "body-data",
-            "body-file",
-            "method",
-            "output-file",
-            "a",
-            "execute",
-            "save-cookies",
-            "background",
-            "input-file",
-        )
-        and all(word.known for word in call.words)
-    )
+    return "spider" in options and not options.any(*_WGET_NEVER) and all(word.known for word in call.words)
 
 
 def _find(call: ProgramCall, inner: bool) -> bool:
@@ -261,7 +249,7 @@ def _helm(call: ProgramCall, _inner: bool) -> bool:
         return (
             all(word.known for word in call.words)
             and any(text in {"install", "upgrade", "uninstall", "rollback"} for text in call.texts[:2])
-            and "--post-renderer" not in call.texts
+            and not any(gives_option(text, "--post-renderer") for text in call.texts)
         )
     return tree_reads(call, "helm")
 
@@ -350,6 +338,8 @@ def _git(call: ProgramCall, _inner: bool) -> bool:
             )
         case "stash":
             return names[:1] in (["list"], ["show"])
+        case "help":
+            return not flags
         case "grep":
             return not any(re.match(r"-\w*O", one) for one in flags)
         case _ if name in _GIT_SHOWS:

@@ -12,8 +12,8 @@ from hookline.guard.pattern import LazyPattern
 
 # Each pattern is searched in a normalised path; a slash is put in front, so that "/\.env" matches ".env" too.
 _KEYS: Final = LazyPattern(
-    r"/\.ssh(/(id_[\w-]+|identity|[\w.-]+\.pem|[\w.-]*_?key))?$|/id_(rsa|dsa|ecdsa|ed25519)(_sk)?$|/\.gnupg(/.*)?$"
-    r"|/\.(aws|oci)/(credentials|[\w.-]*credential[\w.-]*|.*\.pem)$|/\.aws/(sso|cli)/cache|/etc/(g?shadow-?|sudoers|security/opasswd|ssl/private.*|ssh/ssh_host_\w+_key|kubernetes/.*\.conf)$"
+    r"/\.ssh(/(\*|id_[\w-]+|identity|[\w.-]+\.pem|[\w.-]*_?key))?$|/id_(rsa|dsa|ecdsa|ed25519)(_sk)?$|/\.gnupg(/.*)?$"
+    r"|/\.(aws|oci)/(\*|credentials|[\w.-]*credential[\w.-]*|.*\.pem)$|/\.aws/(sso|cli)/cache|/etc/(g?shadow-?|sudoers|security/opasswd|ssl/private.*|ssh/ssh_host_\w+_key|kubernetes/.*\.conf)$"
     r"|/\.kube/config$|/\.docker/config\.json$|/\.(netrc|pgpass|my\.cnf|pypirc|npmrc|yarnrc\.yml|git-credentials|boto|s3cfg|dockercfg|htpasswd|vault-token|terraformrc|databrickscfg|envrc)$"
     r"|/_netrc$|/\.terraform\.d/credentials\.tfrc\.json$|/\.(cargo/credentials(\.toml)?|gem/credentials|m2/settings(-security)?\.xml|gradle/gradle\.properties|composer/auth\.json|nuget/.*config)$"
     r"|/\.config/(gh/hosts\.yml|glab-cli/config\.yml|hub|gcloud(/.*)?|op(/.*)?|rclone/rclone\.conf|sops/age/keys\.txt|doctl/config\.yaml|stripe/config\.toml|heroku/.*|netlify/config\.json)$"

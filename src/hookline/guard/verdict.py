@@ -12,12 +12,15 @@ from hookline.guard.assess import assess
 from hookline.guard.call import Scene
 from hookline.guard.effects import HARMS, KINDS, Effect
 from hookline.guard.paths import KnownPlaces
+from hookline.guard.pattern import LazyPattern
 from hookline.guard.policy import ANSWERS, READY, Answer, Policy
 from hookline.guard.read import read
 from hookline.guard.read_only import only_reads
 from hookline.guard.reading import Reading
 from hookline.guard.scripts import ReadScript, script_effects
 
+#: Texts that bash may run when it expands or counts: ``a[$(…)]``, ``${x?$(…)}``, ``${x@P}``.
+_EVALUATED = LazyPattern(r"@P\}|\w\[[^\]]*(\$\(|`)|\$\{\w+:?\?[^}]*(\$\(|`)")
 #: Longer commands are unknown: reading them would take longer than a person wants to wait.
 _LONGEST = 100_000
 #: Longer ones are not proved to be harmless.
@@ -97,7 +100,8 @@ def _look(command: str, scene: Scene, script: ReadScript | None, *, grants: bool
         effects = assess(reading, scene)
         if script is not None:
             effects = (*effects, *script_effects(reading, scene, script))
-        return effects, grants and len(command) <= _LONGEST_PROOF and only_reads(reading, scene, effects)
+        provable = grants and len(command) <= _LONGEST_PROOF and not _EVALUATED.search(command)
+        return effects, provable and only_reads(reading, scene, effects)
     except Exception as fault:
         why = f"the guard failed on it ({type(fault).__name__}, a fault of hookline)"
         return (Effect(kind="unknown", harm="high", what=command[:80], cause=command[:200], why=why),), False

@@ -90,6 +90,7 @@ WRAPPERS: dict[str, Options] = {
     "caffeinate": Options(letters="tw"),
     "direnv": Options(operands=2),
     "entr": Options(),
+    "watchexec": Options(letters="wefid", names=_words("watch exts filter ignore delay-run shell signal")),
     "proxychains": Options(letters="f"),
     "proxychains4": Options(letters="f"),
     "cgexec": Options(letters="g"),
@@ -101,7 +102,7 @@ WRAPPERS: dict[str, Options] = {
 } | dict.fromkeys(
     _words(
         "nohup setsid builtin command busybox toybox chronic unbuffer torsocks torify dbus-run-session linux32 linux64 i386"
-        " x86_64 fakeroot noglob nocorrect catchsegv prlimit tini dumb-init firejail valgrind dotenv"
+        " x86_64 fakeroot noglob nocorrect catchsegv prlimit tini dumb-init firejail valgrind dotenv shx"
     ),
     PLAIN,
 )

@@ -133,6 +133,12 @@ def _whole(place: Place) -> tuple[Harm, str]:
     )
 
 
+def _rimraf(call: ProgramCall) -> Iterator[Effect]:
+    """Programs of node that always delete all below."""
+    for word in call.options("f,force g,glob").operands:
+        yield from deletion(call, word, tree=True)
+
+
 def _unlink(call: ProgramCall) -> Iterator[Effect]:
     for word in call.options().operands:
         yield from deletion(call, word, tree=False)
@@ -408,6 +414,12 @@ def _sed(call: ProgramCall) -> Iterator[Effect]:
         yield from _sed_script(call, word)
 
 
+def _yq(call: ProgramCall) -> Iterator[Effect]:
+    options = call.options("i,inplace,in-place o:,output-format: p:,input-format: I: P r j C M e n s:")
+    for word in options.operands[1:] if "inplace" in options else ():
+        yield from call.write(word)
+
+
 def _sed_script(call: ProgramCall, word: Word) -> Iterator[Effect]:
     """The commands ``e`` (run) and ``w`` (write), which hide in an innocent program."""
     text = word.text
@@ -547,6 +559,7 @@ def _touch(call: ProgramCall) -> Iterator[Effect]:
 
 PROGRAMS: Final[Mapping[str, Handler]] = MappingProxyType({
     **dict.fromkeys(("rm", "grm", "trash-empty"), _rm),
+    **dict.fromkeys(words("rimraf del-cli trash-cli"), _rimraf),
     **dict.fromkeys(("unlink", "rmdir"), _unlink),
     **dict.fromkeys(words("shred srm wipe scrub bcwipe gshred"), _shred),
     **dict.fromkeys(words("cp install gcp ginstall ditto"), _cp),
@@ -557,5 +570,5 @@ PROGRAMS: Final[Mapping[str, Handler]] = MappingProxyType({
     **dict.fromkeys(("tar", "gtar", "bsdtar"), _tar),
     **dict.fromkeys(("patch", "sponge"), _tee),
     **dict.fromkeys(words("unzip 7z 7za 7zz bsdcpio"), _unzip),
-    "truncate": _truncate, "ln": _ln, "tee": _tee, "dd": _dd, "sed": _sed, "gsed": _sed, "rsync": _rsync, "touch": _touch,
+    "truncate": _truncate, "ln": _ln, "tee": _tee, "dd": _dd, "sed": _sed, "yq": _yq, "gsed": _sed, "rsync": _rsync, "touch": _touch,
 })  # fmt: skip

@@ -39,25 +39,7 @@ _RUBY = _Interpreter(
     "e: n p i? l a F: I: r: w W? v x? c C: d 0? E: K: s S T? U X: h ,disable: ,enable:", ("e",), "ruby"
 )
 _PHP = _Interpreter("r: B: R: E: f: F: d: c: n i l m s v w z: S: t: a e q H", ("r", "B", "R", "E"), "php")
-_SHELLS = (
-    "bash",
-    "sh",
-    "zsh",
-    "dash",
-    "ksh",
-    "ash",
-    "mksh",
-    "rbash",
-    "yash",
-    "posh",
-    "osh",
-    "busybox-sh",
-    "rc",
-    "lksh",
-    "pdksh",
-    "tcsh",
-    "csh",
-)
+_SHELLS = words("bash sh zsh dash ksh ash mksh rbash yash posh osh busybox-sh rc lksh pdksh tcsh csh")
 _TABLE: Final[Mapping[str, _Interpreter]] = MappingProxyType({
     **dict.fromkeys(_SHELLS, _Interpreter(_SH, ())),
     **dict.fromkeys(words("python python2 python3 pypy pypy3 ipython jython micropython"), _PYTHON),
@@ -208,7 +190,7 @@ def _runner(call: ProgramCall) -> Iterator[Effect]:
 #: GivenOptions whose value is run by a shell.
 _SHELL_OPTIONS: Final[Mapping[str, frozenset[str]]] = MappingProxyType({
     "man": words("-P --pager -H --html"), "rg": words("--pre"), "sort": words("--compress-program"), "split": words("--filter"), "zip": words("-TT --unzip-command"), "tcpdump": words("-z"),
-    "fzf": words("--preview"), "entr": words("-s"), "nmap": words("--script"), "bat": words("--pager"), "batcat": words("--pager"), "delta": words("--pager"), "journalctl": words("--pager"), "ctags": words("--filter"), "socksify": words("-c"), "capsh": words("-c"), "mapfile": words("-C"), "readarray": words("-C"),
+    "fzf": words("--preview"), "entr": words("-s"), "nmap": words("--script"), "bat": words("--pager"), "batcat": words("--pager"), "delta": words("--pager"), "journalctl": words("--pager"), "ctags": words("--filter"), "socksify": words("-c"), "capsh": words("-c"), "nodemon": words("--exec -x"), "mapfile": words("-C"), "readarray": words("-C"),
 })  # fmt: skip
 _ESCAPES = LazyPattern(
     r"(?:^|[+:\s'\"(])!\s*([^\n]+)|^\s*(?:shell|system|pipe)\s+([^\n]+)|\bspawn\s+([^\n;]+)|execute(?:-silent)?[(:]([^)]+)|shell-command(?:-to-string)?\s+\"([^\"]+)|\bexec\s+([a-z][^\n;\]]+)"
@@ -254,6 +236,13 @@ def _from_list(call: ProgramCall) -> Iterator[Effect]:
                 yield from call.shell(Word((code[0].replace("{}", "/"),), code[0]))
 
 
+def _lines(call: ProgramCall) -> Iterator[Effect]:
+    """Programs each of whose operands is a line for a shell."""
+    for word in call.words:
+        if not word.prefix.startswith("-") and " " in word.text:
+            yield from call.shell(word)
+
+
 _RECIPES = LazyPattern(r"\$\(shell\s+([^)]*)\)|^\t[@-]*(.+)|^[^#\n=]+:[^\n;=]*;(.+)", re.MULTILINE)
 
 
@@ -277,6 +266,7 @@ PROGRAMS: Final[Mapping[str, Handler]] = MappingProxyType(
         **dict.fromkeys(_TABLE, _interpret),
         "xargs": _from_list,
         "make": _make,
+        **dict.fromkeys(("concurrently", "hyperfine"), _lines),
         "gmake": _make,
         "parallel": _from_list,
     }

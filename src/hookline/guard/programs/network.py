@@ -92,11 +92,12 @@ def _wget(call: ProgramCall) -> Traffic:
     options = wget_options(call)
     if options.informs or (not options.operands and "input-file" not in options):
         return _NONE
-    target = options.last("output-document")
+    target, prefix = options.last("output-document"), options.last("directory-prefix")
+    folder = prefix.text.rstrip("/") + "/" if prefix else ""
     saves = (
         (target,)
         if target is not None
-        else tuple(Word((_last(word.text) or "index.html",), word.source) for word in options.operands)
+        else tuple(Word((folder + (_last(word.text) or "index.html"),), word.source) for word in options.operands)
     )
     stdout = target is not None and target.text in {"-", "/dev/stdout"}
     return Traffic(

@@ -33,6 +33,7 @@ _ROWS: Final[Mapping[str, tuple[_Rule, ...]]] = MappingProxyType({
         (r"delete (.* )?(ns|namespaces?|pvc?|persistentvolume(claim)?s?|crds?|customresourcedefinitions?|statefulsets?|nodes?)\b|delete .*(--all\b|--all-namespaces|-A\b)", "infrastructure", "high", _GONE),
         (r"delete\b|drain\b|cordon|replace .*--force|scale .*--replicas[= ]0|rollout undo|taint|config (delete|unset)", "infrastructure", "medium", _STOP),
         (r"get (.*[ ,])?secrets?\b.* (-o|--output)|get (.* )?secrets?/\S+ .*-o|config view .*--raw", "secret", "medium", "it prints credentials"),
+        (r"(apply|create) .*https?://", "remote-code", "medium", "what is at that address is set up unread"),
         (r"exec|cp|port-forward|proxy|attach|debug", "infrastructure", "low", ""),
     ),
     "helm": (
@@ -87,11 +88,12 @@ _ROWS: Final[Mapping[str, tuple[_Rule, ...]]] = MappingProxyType({
         (r"(publish|pub)\b(?!.*--dry-run)|dist-tag (add|rm)|access (public|restricted|set|grant)", "publish", "medium", _OUT),
         (r"(config |c )?set registry", "persistence", "medium", "packages come from another address from then on"),
         (r"unpublish|deprecate|owner (add|rm)|token (create|revoke)|team (destroy|rm)", "publish", "high", "a published package changes for everybody"),
+        (r"(i|install|add) (.* )?(git\+|https?://)", "remote-code", "medium", "it runs the setup code of that address"),
         (r"(uninstall|remove|rm|un|r|unlink) .*(-g|--global)\b|(-g|--global) (.* )?(uninstall|remove|rm)\b", "install", "medium", "it changes the machine, not the project"),
         (r"(i|install|add|update|up|link) .*(-g|--global|--location=global)\b|(-g|--global) (i|install|add)\b", "install", "medium", "it changes the machine, not the project"),
     ),
-    "cargo": ((r"(\+\S+ )?publish\b(?!.*(--dry-run| -n))", "publish", "medium", _OUT), (r"yank|owner (--add|-a|--remove|-r)", "publish", "high", "a published crate changes for everybody"), (r"uninstall (dcg|shguard|nah|hookline)\b", "guard", "critical", "it removes a guard of this machine")),
-    "pip": ((r"(tool )?uninstall .*\b(hookline|nah|dippy)\b", "guard", "critical", "it removes a guard of this machine"), (r"publish\b(?!.*--dry-run)", "publish", "medium", _OUT), (r"config set \S*index-url", "persistence", "medium", "packages come from another address from then on"), (r"install .*--break-system-packages|uninstall .*-y\b.*-r", "install", "medium", "it changes the machine, not the project"), (r"install (.* )?(git\+|https?://)", "remote-code", "medium", "it runs the setup code of that address"), (r"install .*(--(extra-)?index-url|-i )[= ]?http://", "remote-code", "high", "packages come from an address that nobody vouches for")),
+    "cargo": ((r"install .*--git\b", "remote-code", "medium", "it builds and installs what is at that address"), (r"(\+\S+ )?publish\b(?!.*(--dry-run| -n))", "publish", "medium", _OUT), (r"yank|owner (--add|-a|--remove|-r)", "publish", "high", "a published crate changes for everybody"), (r"uninstall (dcg|shguard|nah|hookline)\b", "guard", "critical", "it removes a guard of this machine")),
+    "pip": ((r"(tool |runpip \S+ )?uninstall .*\b(hookline|nah|dippy)\b", "guard", "critical", "it removes a guard of this machine"), (r"publish\b(?!.*--dry-run)", "publish", "medium", _OUT), (r"config set \S*index-url", "persistence", "medium", "packages come from another address from then on"), (r"install .*--break-system-packages|uninstall .*-y\b.*-r", "install", "medium", "it changes the machine, not the project"), (r"install (.* )?(git\+|https?://)", "remote-code", "medium", "it runs the setup code of that address"), (r"install .*(--(extra-)?index-url|-i )[= ]?http://", "remote-code", "high", "packages come from an address that nobody vouches for")),
     "twine": ((r"upload", "publish", "medium", _OUT),),
     "poetry": ((r"publish(?!.*--dry-run)", "publish", "medium", _OUT),),
     "gem": ((r"push", "publish", "medium", _OUT), (r"yank|owner", "publish", "high", "a published gem changes for everybody")),
@@ -146,6 +148,9 @@ def _service(call: ProgramCall) -> Iterator[Effect]:
     texts = list(call.texts)
     if set(texts) & _DRY or ("-h" in texts and name not in _VALUE_H):
         return
+    given = call.invocation.stdin
+    if given is not None and name in {"redis-cli", "mongosh"}:
+        texts += given.text.split()
     line = ("compose " if call.name.endswith("-compose") else "") + " ".join(_action(texts, name))
     for pattern, kind, harm, why in _ROWS[name]:
         if re.match(pattern, line, re.IGNORECASE):
@@ -164,7 +169,7 @@ def _action(texts: list[str], name: str) -> list[str]:
 
 
 _DROPS: Final = LazyPattern(
-    r"(?is)\b(drop\s+(database|schema|table|keyspace|index|view|user|role|owned|collection|tablespace)|truncate\s+(table\s+)?\w|delete\s+from\s+[\w.\"`\[\]]+\s*(;|$|'|\")|alter\s+table\s+.*\bdrop\b|update\s+[\w.\"`]+\s+set\s+(?!.*\bwhere\b))"
+    r"(?is)\b(drop\s+(database|schema|table|keyspace|index|view|user|role|owned|collection|tablespace)|truncate\s+(table\s+)?\w|delete\s+from\s+[\w.\"`\[\]]+\s*(;|$|'|\"|where\s+(1\s*=\s*1|true)\b)|alter\s+table\s+.*\bdrop\b|update\s+[\w.\"`]+\s+set\s+(?!.*\bwhere\b))"
 )
 _SELECTS: Final = LazyPattern(r"(?i)\s*(select|show|explain)\b[^;]*;?\s*$")
 _SQL_OPTIONS = "c:,command: e:,execute: f:,file: q:,query: Q: s: ,cmd: ,eval: d:,dbname:,database: h:,host: U:,username: u:,user: p?,password? P:,port: t A B N i: S: o:,output: v: w W X"

@@ -100,7 +100,7 @@ def _kill(call: ProgramCall) -> Iterator[Effect]:
         [word for word in call.words if not re.fullmatch(r"-(\d+|(SIG)?[A-Z]{3,}\d*)", word.text)],
         "s:,signal: n: l,list? L q: p f,full x,exact u:,euid:,user: U: g: P: G: t: n,newest o,oldest i I e v w,wait r,regexp a k",
     )
-    if options.any("list", "L") or options.informs:
+    if options.any("list", "L") or options.informs or (call.name == "fuser" and "k" not in options):
         return
     names = " ".join(word.text for word in options.operands)
     asked = [*call.invocation.upstream, *(one for word in options.operands for one in word.sources)]
@@ -164,20 +164,12 @@ def _at(call: ProgramCall) -> Iterator[Effect]:
         yield call.effect("persistence", "high", " ".join(call.texts), why="it runs later by itself")
 
 
+_ASKS_SUDO: Final = words("-l --list -v -k -K -V --version -h --help --validate")
+
+
 def _gain(call: ProgramCall) -> Iterator[Effect]:
     """sudo and its like; what they start is an invocation of its own."""
-    if call.name in {"sudo", "doas"} and set(call.texts) & {
-        "-l",
-        "--list",
-        "-v",
-        "-k",
-        "-K",
-        "-V",
-        "--version",
-        "-h",
-        "--help",
-        "--validate",
-    }:
+    if call.name in {"sudo", "doas"} and set(call.texts) & _ASKS_SUDO:
         return
     if (
         not any(not text.startswith("-") for text in call.texts)
@@ -213,22 +205,14 @@ def _hookline(call: ProgramCall) -> Iterator[Effect]:
         )
 
 
+_LOOSE: Final = words(
+    "--safe-mode --pure --bare --no-hooks --disable-hooks --dangerously-skip-permissions --yolo --allow-all-tools --dangerously-bypass-approvals-and-sandbox --full-auto --permission-mode=bypassPermissions"
+)
+
+
 def _agent(call: ProgramCall) -> Iterator[Effect]:
     """Agents started without their hooks or without asking."""
-    loose = {
-        "--safe-mode",
-        "--pure",
-        "--bare",
-        "--no-hooks",
-        "--disable-hooks",
-        "--dangerously-skip-permissions",
-        "--yolo",
-        "--allow-all-tools",
-        "--dangerously-bypass-approvals-and-sandbox",
-        "--full-auto",
-        "--permission-mode=bypassPermissions",
-    }
-    found = sorted(set(call.texts) & loose)
+    found = sorted(set(call.texts) & _LOOSE)
     if found and not set(call.texts) & _HELP:
         yield call.effect(
             "guard", "high", " ".join(found), why="an agent without its hooks or without asking has no guard"
@@ -291,7 +275,7 @@ def _tmutil(call: ProgramCall) -> Iterator[Effect]:
 
 PROGRAMS: Final[Mapping[str, Handler]] = MappingProxyType({
     **dict.fromkeys((*_ALWAYS, "lvm", "mkfs.ext4", "mkfs.ext3", "mkfs.ext2", "mkfs.xfs", "mkfs.btrfs", "mkfs.vfat", "mkfs.fat", "mkfs.ntfs", "mkfs.f2fs", "mkfs.exfat", "mkfs.minix", "mkfs.jfs", "mkfs.bfs", "mkfs.cramfs", "mkfs.reiserfs"), _always),
-    **dict.fromkeys(words("kill pkill killall killall5 skill xkill"), _kill),
+    **dict.fromkeys(words("kill pkill killall killall5 skill xkill fuser"), _kill),
     **dict.fromkeys(words("systemctl service launchctl rc-service initctl sv loginctl"), _service),
     **dict.fromkeys(("at", "batch"), _at),
     **dict.fromkeys(words("sudo doas su pkexec runuser gosu su-exec run0 runas sudoedit"), _gain),
