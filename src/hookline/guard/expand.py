@@ -97,6 +97,8 @@ def number(shell: ReadingContext, raw: Raw) -> Word:
         return unknown(value.sources, raw.source)
     for name in changes(text):
         shell.state.variables[name] = unknown()
+    if "[" in text and ("$(" in text or "`" in text):
+        shell.doubt("a subscript is evaluated, with the commands in it", text, part=True)
     found = evaluate(text, lambda name: text_lookup(shell, name))
     return unknown(value.sources, raw.source) if found is None else Word((str(found),), raw.source, value.sources)
 
