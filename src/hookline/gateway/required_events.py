@@ -104,7 +104,9 @@ def _registered(
 ) -> dict[tuple[Scope, str], frozenset[str]]:
     """Scope and path of its files that call hookline, with the events for which they do."""
     root = project_root(cwd, home)
-    paths = [(scope, path) for scope in _SCOPES if (path := agent.config_path(scope, root, home, environ)) is not None]
+    paths: list[tuple[Scope, str]] = [
+        (scope, path) for scope in _SCOPES if (path := agent.config_path(scope, root, home, environ)) is not None
+    ]
     found = {one: frozenset(entry_events(read_text(one[1], _LARGEST) or "")) for one in paths}
     return {one: events for one, events in found.items() if events}
 

@@ -49,7 +49,7 @@ def _bad_test(path: str, test: Any) -> Wrong | None:
         return Wrong(finding=f"has a table for {path!r}; name the field in it", fix=f'write "{path}.{key}" = "…"')
     if isinstance(test, dict) and list(test) == ["command"] and isinstance(test["command"], str):
         return None
-    listed = test if isinstance(test, list) else [test]
+    listed: list[Any] = test if isinstance(test, list) else [test]
     if not listed or not all(isinstance(one, str) for one in listed):
         return Wrong(
             finding=f"the test of {path!r} must be a pattern, a list of patterns, a number or a boolean; got {show(test)}",

@@ -117,7 +117,8 @@ def guard_hooks(layer: Layer) -> tuple[tuple[HookSpec, ...], tuple[Problem, ...]
     if not isinstance(table, dict):
         return (), (where.problem(f"guard must be a table; got {show(table)}", 'write "[guard]"'),)
     read = read_table(table, GUARD_FIELDS, where)
-    values, problems = {"policy": "standard", **read.values}, list(read.problems)
+    values: dict[str, Any] = {"policy": "standard", **read.values}
+    problems = list(read.problems)
     for key in _INNER:
         values[key] = _good(values.get(key, []), key, where, problems)
     if layer.name in FOREIGN and values.pop("allow", "nothing") != "nothing":
