@@ -32,6 +32,7 @@ def fields(shell: ReadingContext, raw: Raw, *, like: bool = True) -> list[Word]:
     found = list[Word]()
     for parts in braces(shell, raw.parts):
         if parts is None:
+            _Fields(shell, raw.source).expand(raw.parts, like=False)  # the commands in it run, whatever it becomes
             found.append(unknown(source=raw.source))
         else:
             found += _Fields(shell, raw.source).expand(parts, like=like and parts is raw.parts)
@@ -237,11 +238,11 @@ def braces(shell: ReadingContext, parts: list[Part]) -> list[list[Part] | None]:
         else:
             atoms.append(part)
     shell.budget.spend(len(atoms) // 10)
-    if any(
-        isinstance(part, Substitution) and part.quoted and part.source[0] == "`" and '"' in part.source
-        for part in parts
-    ):
-        return [None]  # Bash takes these quotes for the word's own when it looks for braces.
+    for part in parts:
+        if isinstance(part, Substitution) and part.quoted and part.source[0] == "`" and '"' in part.source:
+            # Bash takes these quotes for the word's own when it looks for braces.
+            shell.doubt("quotes in backquotes beside braces cannot be read", part.source)
+            return [None]
     try:
         found = _alternatives(shell, atoms)
         return [parts] if found == [atoms] else [_parts(each) for each in found]

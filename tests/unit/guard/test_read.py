@@ -352,3 +352,8 @@ LESSONS = [
 @pytest.mark.parametrize(("command", "programs"), LESSONS, ids=[row[0] for row in LESSONS])
 def test_a_lesson_of_the_fuzzer_is_kept(command: str, programs: str) -> None:
     assert " | ".join(_programs(command, environment={})) == programs
+
+
+@pytest.mark.parametrize("text", ['p "`rm "-rf" ~`"{b,c}', "p {1..1000000}$(rm -rf ~)"])
+def test_the_commands_in_a_word_are_read_though_its_braces_are_not(text: str) -> None:
+    assert "rm" in {one.name for one in read(text).invocations}
