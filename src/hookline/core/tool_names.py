@@ -35,6 +35,9 @@ ANSWERS_TO: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {"apply_patch": ("Edit", "Write"), "ApplyPatch": ("Edit", "Write"), "patch": ("Edit", "Write")}
 )
 
+#: Dialects whose own names of tools are the canonical ones.
+CANONICAL_DIALECTS = frozenset({"claude"})
+
 
 def canonical(native: str) -> str:
     return CANONICAL.get(native, native)

@@ -13,7 +13,7 @@ from hookline.core.event import COMMON_FIELDS, event_kind
 from hookline.core.hook import DEFAULTED, Gates, HookSpec
 from hookline.core.problem import Problem
 from hookline.core.suggest import nearest
-from hookline.core.tool_names import ANSWERS_TO, CANONICAL, INPUTS
+from hookline.core.tool_names import ANSWERS_TO, CANONICAL, CANONICAL_DIALECTS, INPUTS
 from hookline.engine.match import is_named
 
 #: Names of agents for a part of a tool's input that any other tool may have too.
@@ -71,14 +71,14 @@ def match_problems(specs: Sequence[HookSpec]) -> list[Problem]:
         if spec.enabled and spec.dialect == "native":
             hooks.setdefault((spec.origin.file, spec.origin.pointer, spec.name), []).append(spec)
     found = [problem for ours in hooks.values() for problem in _of_hook(ours)]
-    return found + [problem for spec in specs if spec.enabled for problem in _of_claude(spec)]
+    return found + [problem for spec in specs if spec.enabled for problem in _own_tool_names(spec)]
 
 
-def _of_claude(spec: HookSpec) -> Iterator[Problem]:
+def _own_tool_names(spec: HookSpec) -> Iterator[Problem]:
     """The matcher of a hook for Claude Code, where it names tools: it would never run there either."""
     pattern = spec.matcher.subject
     text = "|".join(pattern.options) if pattern.style == "exact" else pattern.text if pattern.style == "search" else ""
-    if spec.dialect == "claude" and event_kind(spec.event).subject == "tool_name" and "Agent" not in text:
+    if spec.dialect in CANONICAL_DIALECTS and event_kind(spec.event).subject == "tool_name" and "Agent" not in text:
         for finding, fix in _tool_name_problems(text):
             rule = f'write "matcher": "{text.partition("(")[0]}", "if": "{text}"' if "(" in text else fix
             yield spec.origin.problem(f"the matcher {text!r} {finding}", rule, "warning")
