@@ -79,3 +79,40 @@ def test_what_was_refused_because_the_agent_cannot_do_it_is_recorded_as_a_refusa
     assert [one["effect"] for one in row["outcomes"]] == ["ask"]
     again = project.run("replay", "--last", "1", "--config", "hooks.toml")
     assert (again.code, "deny → deny" in again.out) == (0, True)
+
+
+_REFUSES = {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "echo no >&2; exit 2"}]}]}
+
+
+def test_the_dialect_of_a_named_file_is_detected_as_check_does(project: Any) -> None:
+    project.write(".letta/settings.json", json.dumps({"hooks": _REFUSES}))
+    project.write("more.toml", '[[hook]]\nname = "more"\non = "PreToolUse"\nshell = "true"\n')
+    payload = {"event_type": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}}
+    files = ("--config", "more.toml", "--config", ".letta/settings.json")
+    result = project.run("hook", "--agent", "letta-code", *files, stdin=json.dumps(payload))
+    assert (result.code, result.err) == (2, "no")
+    fired = project.fire("PreToolUse", {"tool_name": "Bash"}, *files)
+    assert [one["hook"] for one in fired.json["outcomes"]] == ["more", "echo no >&2; exit 2"]
+
+
+def test_a_named_file_of_unknown_format_is_reported(project: Any) -> None:
+    project.write("strange.json", "{}")
+    payload = {"event_type": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}}
+    words = ("--agent", "letta-code", "--config", "strange.json", "--on-failure", "deny")
+    result = project.run("hook", *words, stdin=json.dumps(payload))
+    assert (result.code, "name its dialect with --dialect" in result.err) == (2, True)
+
+
+@pytest.mark.parametrize("dialect", ["native", "letta"])
+def test_guards_in_a_home_inside_the_project_are_not_dropped_silently(project: Any, dialect: str) -> None:
+    """As in a container. A repository can set HOME in an agent's settings, so that file cannot count as one's own."""
+    home = project.path / "home"
+    project.write("home/.config/hookline/hookline.toml", '[[hook]]\nname = "g"\non = "PreToolUse"\nshell = "exit 2"\n')
+    project.write("home/.letta/settings.json", json.dumps({"hooks": _REFUSES}))
+    payload = {"event_type": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}}
+    words = ("hook", "--agent", "letta-code", "--dialect", dialect)
+    result = project.run(*words, stdin=json.dumps(payload), HOME=str(home))
+    assert (result.code, "lies in the project" in result.err) == (0, True)
+    assert project.run(*words, "--on-failure", "deny", stdin=json.dumps(payload), HOME=str(home)).code == 2
+    named = project.run(*words, "--home", str(home), stdin=json.dumps(payload), HOME=str(home))
+    assert (named.code, "lies in the project" in named.err) == (2, False)

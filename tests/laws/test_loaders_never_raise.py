@@ -149,7 +149,7 @@ fields = st.fixed_dictionaries(
         "mode": st.sampled_from(["sync", "background", "apply-later"]),
         "order": st.integers(-9, 9),
         "flow": st.sampled_from(["chain", "parallel"]),
-        "after_deny": st.sampled_from(["stop", "continue"]),
+        "after_deny": st.sampled_from(["stop", "always-stop", "continue"]),
         "enabled": st.booleans(),
         "description": words,
         "label": words,

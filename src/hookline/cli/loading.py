@@ -6,15 +6,14 @@ import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from pathlib import PurePath
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from hookline.cli.output import safe
 from hookline.cli.stdio import decode_text
-from hookline.core.errors import ConfigError, DataError, UsageError
+from hookline.core.errors import ConfigError, DataError
 from hookline.core.event import EVENTS, Event
-from hookline.dialects import DIALECTS, dialect_named
+from hookline.dialects import dialect_named
 from hookline.engine.build import Runtime, Sources, StoreOptions, load_runtime
 from hookline.gateway.notices import approval_lines, problem_lines, trust_lines
 
@@ -24,29 +23,6 @@ if TYPE_CHECKING:
     from hookline.core.hook import HookSpec
     from hookline.core.result import Decision
     from hookline.gateway.required_events import Unregistered
-
-
-def dialect_of_file(file: str, home: str, environ: Mapping[str, str]) -> str:
-    """The dialect whose files have this name in a folder of this name, or the only one with files of this name.
-
-    Otherwise a TOML file, or one that does not exist, is native; for any other file, raise UsageError.
-    """
-    path = PurePath(os.path.abspath(file))
-    names = {
-        dialect: [PurePath(place.path) for place in dialect_named(dialect).places(str(path.parent), home, environ)]
-        for dialect in DIALECTS
-    }
-    for depth in (2, 1):
-        whose = [dialect for dialect, places in names.items() if any(_alike(path, one, depth) for one in places)]
-        if len(whose) == 1 or (whose and depth > 1):
-            return whose[0]
-    if path.suffix == ".toml" or not os.path.exists(path):
-        return "native"
-    raise UsageError(f"{file}: unknown format; name its dialect with --dialect: {', '.join(DIALECTS)}")
-
-
-def _alike(path: PurePath, other: PurePath, depth: int) -> bool:
-    return path.parts[-depth:] == other.parts[-depth:]
 
 
 #: Bytes of an event's data: some files never end (/dev/zero).

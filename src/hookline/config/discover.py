@@ -22,7 +22,7 @@ from hookline.core.paths import (
 from hookline.dialects.base import ConfigPlace, Lookup
 
 #: lazy-harness's own names.
-_LAZY_FILE = "config.toml"
+LAZY_FILE = "config.toml"
 _LAZY_FOLDER = "lazy-harness"
 
 
@@ -47,7 +47,7 @@ def lazy_places(home: str, environ: Mapping[str, str], paths: Paths, project: st
     given = environ.get("LH_CONFIG_DIR", "")
     if not os.path.isabs(given) or is_inside_project(given, project, home):
         given = os.path.join(beside or os.path.join(home, ".config"), _LAZY_FOLDER)
-    own, theirs = (os.path.join(folder, _LAZY_FILE) for folder in (paths.config, given))
+    own, theirs = (os.path.join(folder, LAZY_FILE) for folder in (paths.config, given))
     return ConfigPlace(path=own, layer="user", syntax="toml"), ConfigPlace(path=theirs, layer="user", syntax="toml")
 
 

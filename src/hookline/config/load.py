@@ -15,7 +15,7 @@ from hookline.core.hook import HookSpec
 from hookline.core.paths import Paths
 from hookline.core.problem import Problem
 from hookline.core.settings import Settings
-from hookline.dialects import ALIASES, dialect_named
+from hookline.dialects import ALIASES, DIALECTS, dialect_named
 from hookline.dialects.base import FOREIGN, ConfigPlace, Dialect, Layer, Lookup, Syntax
 from hookline.dialects.native.sources import SourceTable
 
@@ -23,6 +23,7 @@ COMMAND_LINE = "command line"
 _NATIVE = "native"
 _LAZY = "lazy"
 _DEEPEST_SOURCE = 8
+_NAME_IT = "name its dialect with --dialect: "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,14 +108,32 @@ def _finished(reading: LayerLoader, specs: Sequence[HookSpec], layers: Sequence[
 def _named_files(
     reading: LayerLoader, files: Sequence[str], speaker: Dialect | None, cwd: str
 ) -> tuple[Sequence[HookSpec], Sequence[Layer]]:
-    """Files that somebody named are all of one dialect; without a name it is ours."""
-    speaker = speaker or dialect_named(_NATIVE)
-    paths = [os.path.normpath(_from_home(reading.lookup.home, cwd, file)) for file in files]
-    places = [ConfigPlace(path=path, layer=COMMAND_LINE, syntax=syntax_for(speaker, path)) for path in paths]
-    layers = reading.load_layers(places, speaker.name, required=True)
-    if speaker.name == _NATIVE:
-        return _native(reading, layers, ()), layers
-    return reading.parsed(speaker, reading.with_includes(speaker, layers)), ()
+    """Files that somebody named: all of the named dialect, or each of the one that its name tells."""
+    together: dict[str, list[str]] = {}
+    for file in files:
+        path = os.path.normpath(_from_home(reading.lookup.home, cwd, file))
+        together.setdefault(speaker.name if speaker else _detected(reading, path), []).append(path)
+    specs, native = list[HookSpec](), tuple[Layer, ...]()
+    for name, paths in together.items():
+        theirs = dialect_named(name or _NATIVE)
+        places = [ConfigPlace(path=path, layer=COMMAND_LINE, syntax=syntax_for(theirs, path)) for path in paths]
+        layers = reading.load_layers(places, theirs.name, required=True) if name else ()
+        if theirs.name == _NATIVE:
+            native = (*native, *layers)
+            specs += _native(reading, layers, ())
+        else:
+            specs += reading.parsed(theirs, reading.with_includes(theirs, layers))
+    return specs, native
+
+
+def _detected(reading: LayerLoader, path: str) -> str:
+    """The dialect of a named file; "", with a problem, if its name does not tell."""
+    from hookline.config.detect import dialect_of_file  # a registration names no file
+
+    lookup = reading.lookup
+    if not (name := dialect_of_file(path, lookup.home, lookup.environ)):
+        reading.problems.append(Problem(file=path, finding="unknown format", fix=_NAME_IT + ", ".join(DIALECTS)))
+    return name
 
 
 def _from_home(home: str, cwd: str, file: str) -> str:

@@ -24,7 +24,7 @@ except ImportError:
 Mode = Literal["sync", "background", "async", "detached", "apply-later"]
 OnFailure = Literal["ignore", "deny", "abort"]
 _OnUnsupported = Literal["deny", "ignore"]
-_AfterDeny = Literal["stop", "continue"]
+_AfterDeny = Literal["stop", "always-stop", "continue"]
 _OverBudget = Literal["report", "background", "skip"]
 
 

@@ -10,10 +10,11 @@ from hookline.config import Loaded, ProjectGate, load
 from hookline.core._dataclass import dataclass, field, replace
 from hookline.core.code_variables import is_inside
 from hookline.core.hook import HookSpec
-from hookline.core.paths import Directories, Paths, find_paths, project_root
+from hookline.core.paths import FILE, Directories, Paths, find_paths, project_root
 from hookline.core.problem import Problem
 from hookline.core.result import Blocked
 from hookline.core.settings import RecordSettings
+from hookline.dialects import dialect_named
 from hookline.dialects.base import FOREIGN
 from hookline.engine.eligibility import (
     HookBlocks,
@@ -270,6 +271,9 @@ def _loaded(place: _Place, sources: Sources, store: TrustStore | None) -> Loaded
     # A folder above everything that is the person's is no project.
     names = (root,) if root and not is_inside(place.home, (root,)) else ()
     loaded = replace(loaded, settings=replace(loaded.settings, state_dir=place.paths.state, agents_project=names))
+    if sources.agents_door and not config and not sources.registered and (given := place.environ.get("HOME")):
+        lost = () if given == place.home else _unused_home(given, place, sources)
+        loaded = replace(loaded, problems=(*loaded.problems, *lost)) if lost else loaded
     for other in () if config else sources.others:
         loaded = _with_others(loaded, load(
             cwd=place.cwd, home=other.home, environ=other.variables(), paths=other.paths, dialect=sources.dialect,
@@ -280,6 +284,21 @@ def _loaded(place: _Place, sources: Sources, store: TrustStore | None) -> Loaded
     read = {(spec.dialect, spec.origin.file) for spec in more}
     rest = tuple(spec for spec in loaded.specs if (spec.dialect, spec.origin.file) not in read)
     return replace(loaded, specs=(*rest, *more))
+
+
+def _unused_home(given: str, place: _Place, sources: Sources) -> list[Problem]:
+    """What is configured in a home directory that lies in the project, where a repository may have put it: it has no
+    effect, and its owner must know."""
+    inside = os.path.realpath(given).startswith(os.path.realpath(place.root()).rstrip("/") + "/")
+    if not inside:
+        return []
+    files = [os.path.join(find_paths({}, given).config, FILE)]
+    if sources.dialect not in {None, "native"}:
+        places = dialect_named(str(sources.dialect)).places(place.cwd, given, {})
+        files = [one.path for one in places if one.layer not in FOREIGN and one.path.startswith(given)]
+    finding = f"HOME ({given}) lies in the project, where a repository may have put it, so this file has no effect"
+    fix = f"if it is yours, name it in the entry: hookline deploy, or hookline hook --home {given}"
+    return [Problem(file=file, finding=finding, fix=fix) for file in files if os.path.exists(file)]
 
 
 def _with_others(loaded: Loaded, other: Loaded) -> Loaded:

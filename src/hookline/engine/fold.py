@@ -159,8 +159,9 @@ def _add_opinion(state: State, spec: HookSpec, opinion: _Opinion) -> State:
     """A deny of what has already happened is ignored, and the record says so."""
     if opinion.effect != "allow" and not state.kind.deniable:
         note = Message(hook=opinion.hook, text=f"{opinion.effect} ignored ({state.kind.name})")
-        return replace(state, ignored=(*state.ignored, note))
-    stops = opinion.effect == "deny" and spec.after_deny == "stop"
+        stops = opinion.effect == "deny" and spec.after_deny == "always-stop"
+        return replace(state, ignored=(*state.ignored, note), stopped=state.stopped or stops)
+    stops = opinion.effect == "deny" and spec.after_deny != "continue"
     firm = opinion.effect == "ask" and spec.on_unsupported == "deny"
     return _make_state(  # replace() takes ten times as long, and every deny passes here
         kind=state.kind, original=state.original, data=state.data, opinions=(*state.opinions, opinion), changed=state.changed,

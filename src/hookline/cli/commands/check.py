@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from glob import glob
 from typing import TYPE_CHECKING
 
-from hookline.cli.loading import build_runtime, dialect_of_file, missing_registrations
+from hookline.cli.loading import build_runtime, missing_registrations
 from hookline.cli.output import paint, paint_status, plural, print_json, safe
 from hookline.cli.parser import add_json, add_sources
 from hookline.config.files import read_text
@@ -54,15 +54,17 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    runtimes = list(_load_all(args))
     own = not (args.file or args.config or args.dialect)  # the hooks that agents' entries serve
-    looked = [_with_missing(runtime, registered=own) for runtime in runtimes]
-    unapproved = {one.file for runtime in runtimes for one in runtime.unapproved}
-    specs = {spec.id for loaded in looked for spec in loaded.specs if not is_inner(spec)}
-    found = list(dict.fromkeys(one for loaded in looked for one in loaded.sources if one.found))
-    problems = list(dict.fromkeys(problem for loaded in looked for problem in _problems(loaded)))
+    args.config = [*args.config, *args.file]
+    runtime = build_runtime(args, READ_ONLY, inspect=True)
+    runtime.engine.close()
+    loaded = _with_missing(runtime, registered=own)
+    unapproved = {one.file for one in runtime.unapproved}
+    specs = {spec.id for spec in loaded.specs if not is_inner(spec)}
+    found = list(dict.fromkeys(one for one in loaded.sources if one.found))
+    problems = list(dict.fromkeys(_problems(loaded)))
     errors = sum(problem.severity == "error" for problem in problems)
-    guards = [spec for runtime in runtimes for spec in active_hooks(runtime) if is_guard(spec)]
+    guards = [spec for spec in active_hooks(runtime) if is_guard(spec)]
     fail_open = list(dict.fromkeys(spec.name for spec in guards if spec.on_failure == "ignore"))
     if args.json:
         files = [
@@ -80,7 +82,7 @@ def run(args: Namespace) -> int:
     else:
         for problem in problems:
             _print(problem)
-        for line in dict.fromkeys(line for runtime in runtimes for line in approval_lines(runtime)):
+        for line in dict.fromkeys(approval_lines(runtime)):
             print(safe(line))
         if fail_open:
             print(
@@ -91,20 +93,6 @@ def run(args: Namespace) -> int:
         notes = len(problems) - errors - warnings
         print(", ".join(plural(number, word) for number, word in [*numbers, *([(notes, "note")] if notes else [])]))
     return 78 if errors else 0
-
-
-def _load_all(args: Namespace) -> Iterator[Runtime]:
-    """The files read here; or the named ones, those of one dialect together, as layers."""
-    home = os.environ.get("HOME") or os.path.expanduser("~")
-    together: dict[str | None, list[str]] = {args.dialect: list(args.config)}
-    for file in args.file:
-        whose = args.dialect or dialect_of_file(file, home, os.environ)
-        together.setdefault(whose, []).append(file)
-    for args.dialect, args.config in together.items():
-        if args.config or not args.file:
-            runtime = build_runtime(args, READ_ONLY, inspect=True)
-            runtime.engine.close()
-            yield runtime
 
 
 def _with_missing(runtime: Runtime, *, registered: bool) -> Loaded:

@@ -364,7 +364,7 @@ def _hook(spec: HookSpec, losses: Losses) -> dict[str, Any] | None:
         losses.weaken(spec, "asking the agent's own model")
     if isinstance(spec.action, Http) and spec.action.allow_insecure:
         losses.weaken(spec, "plain http to another machine")
-    if spec.after_deny == "stop" and spec.flow == "chain":
+    if spec.after_deny != "continue" and spec.flow == "chain":
         losses.weaken(spec, "stopping the next hooks after a deny")
     return hook
 

@@ -151,6 +151,6 @@ def _hook(system: HooksFormat, spec: HookSpec, event: str, text: str, losses: Lo
     if spec.timeout is not None and spec.timeout != _default_timeout(system, event):
         hook["timeout"] = amount(spec.timeout, system.per_second)
     losses.policy(spec, modes=modes)
-    if spec.flow == "chain" and spec.after_deny == "stop":
+    if spec.flow == "chain" and spec.after_deny != "continue":
         losses.weaken(spec, "stopping the next hooks after a deny")
     return hook

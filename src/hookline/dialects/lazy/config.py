@@ -223,7 +223,7 @@ def _policy(spec: HookSpec, losses: Losses) -> None:
     losses.policy(spec)
     if spec.timeout is not None and spec.timeout != _TIMEOUT:
         losses.weaken(spec, f"its timeout ({spec.timeout:g} s)")
-    if spec.after_deny == "stop" and spec.flow == "chain":
+    if spec.after_deny != "continue" and spec.flow == "chain":
         losses.weaken(spec, "stopping the next hooks after a deny")
     if spec.event == "PostToolUse" and spec.dialect != "lazy":
         losses.weaken(spec, "running only after a successful call")

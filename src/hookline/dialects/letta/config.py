@@ -113,7 +113,7 @@ def _spec(entry: HookEntry, *, enabled: bool) -> HookSpec | None:
         matcher=Matcher(subject=_subject(entry, row), fields=_IMPLIED.get(entry.event, ())),
         timeout=entry.seconds(default, per_second=1000),
         flow=row.flow,
-        after_deny="stop",
+        after_deny="always-stop" if row.on_two == "stop" else "stop",
         on_failure="ignore",
         enabled=enabled,
         extra=extra,
@@ -233,8 +233,8 @@ class EventRules:
     #: Matchers are tried on the tool's name; on the other events a matcher is ignored.
     tool: bool = False
     prompts: bool = False
-    #: What exit code 2 does: stops the action, gives stderr to the agent, or nothing.
-    on_two: Literal["deny", "feed back", "nothing"] = "nothing"
+    #: What exit code 2 does: stops the action, only the hooks after it, gives stderr to the agent, or nothing.
+    on_two: Literal["deny", "stop", "feed back", "nothing"] = "nothing"
     #: The reason of a deny that gives none.
     silent: str = "Blocked by hook"
     #: What stdout becomes: text for the agent, or JSON that may hold additionalContext.
@@ -256,7 +256,7 @@ _ROWS = (
     EventRules(name="Stop", prompts=True, on_two="deny", silent="Stop hook blocked"),
     EventRules(name="SubagentStop", prompts=True, on_two="deny"),
     EventRules(name="PreCompact", flow="parallel"),
-    EventRules(name="SessionStart", stdout="text", any_exit=True),
+    EventRules(name="SessionStart", on_two="stop", stdout="text", any_exit=True),
     EventRules(name="SessionEnd", flow="parallel"),
 )  # fmt: skip
 

@@ -193,6 +193,8 @@ def _blocked(row: EventRules, stdout: str, stderr: str) -> Reply:
         return Reply(effect="deny", reason=stderr or row.silent)
     if row.on_two == "feed back":
         return Reply(context=_texts(stderr))
+    if row.on_two == "stop":
+        return Reply(effect="deny", reason=stderr or row.silent, context=_texts(stdout))
     return _unconditional(row, stdout, stderr) or Reply()
 
 

@@ -191,7 +191,7 @@ HOOK_FIELDS = (
     Field(key="mode", kind=kinds.choice("sync", "background", "async", "detached", "apply-later"), about="Whether the event waits for the hook."),
     Field(key="order", kind=kinds.whole(-(1 << 31), 1 << 31), about="Lower runs earlier; equal numbers keep the order of the files."),
     Field(key="flow", kind=kinds.choice("chain", "parallel"), about="One after the other, or with its neighbours."),
-    Field(key="after_deny", kind=kinds.choice("stop", "continue"), about="Whether later hooks still run after this one denied."),
+    Field(key="after_deny", kind=kinds.choice("stop", "always-stop", "continue"), about="Whether later hooks still run after this one denied; always-stop also where the event cannot be denied."),
     Field(key="when", kind=_table(WHEN_FIELDS), about="Further conditions; all must hold."),
     Field(key="env", kind=kinds.text_table(), about="Variables for the hook's environment."),
     Field(key="covers", kind=kinds.texts('["scripts/lib"]'), about="Files and folders of the project that belong to the hook and are approved with it, instead of its script's folder."),
