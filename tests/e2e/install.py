@@ -22,14 +22,17 @@ class NotInstalledError(Exception):
 
 @dataclass(frozen=True)
 class Package:
-    """One agent as npm has it. ``program`` is what is run, below the agent's own directory."""
+    """One agent as npm or PyPI has it. ``program`` is what is run, below the agent's own directory."""
 
     name: str
     version: str
-    #: What is given to ``npm install``; ``packed`` is fetched and unpacked as it is instead.
+    #: What is given to ``npm install``, or to ``pip install`` where the program is in a virtual environment; ``packed``
+    #: is fetched from npm and unpacked as it is.
     install: tuple[str, ...]
     program: str
     packed: str = ""
+    #: A program that comes compressed: it is unpacked beside itself.
+    compressed: str = ""
     #: Written for Node 22; the others are native programs or run on any.
     node: bool = False
 
@@ -68,6 +71,33 @@ PACKAGES = {
             name="opencode", version="1.18.33", install=("opencode-ai@1.18.33", "@opencode-ai/plugin@1.18.33"),
             program="node_modules/opencode-linux-x64/bin/opencode",
         ),
+        Package(
+            name="droid", version="0.215.0", install=("droid@0.215.0",),
+            program="node_modules/@factory/cli-linux-x64/bin/droid",
+        ),
+        Package(
+            name="kimi", version="2.1.0", install=("@moonshot-ai/kimi-code@2.1.0",),
+            program="node_modules/@moonshot-ai/kimi-code/dist/main.mjs", node=True,
+        ),
+        # Its own install script would ask the network for more; the compressed program is all that is needed.
+        Package(
+            name="grok", version="1.0.41", install=("@xai-official/grok@1.0.41", "--ignore-scripts"),
+            program="node_modules/@xai-official/grok-linux-x64/bin/grok",
+            compressed="node_modules/@xai-official/grok-linux-x64/bin/grok.br",
+        ),
+        Package(name="hermes", version="0.19.0", install=("hermes-agent==0.19.0",), program="venv/bin/hermes"),
+        Package(
+            name="deepagents", version="0.1.57", install=("deepagents-code==0.1.57",), program="venv/bin/deepagents-code"
+        ),
+        # Bundled: it loads only these two from outside, and some of its declared dependencies are not in every registry.
+        Package(
+            name="pi", version="1.5.0", install=("jiti@2.7.0", "quickjs-wasi@3.6.2"),
+            packed="@earendil-works/pi-coding-agent@1.5.0",
+            program="node_modules/@earendil-works/pi-coding-agent/dist/bundle/cli.js", node=True,
+        ),
+        Package(
+            name="cline", version="3.0.65", install=("cline@3.0.65",), program="node_modules/@cline/cli-linux-x64/bin/cline"
+        ),
     )
 }  # fmt: skip
 
@@ -100,7 +130,7 @@ def install(name: str, seconds: float | None = None) -> Path:
             _fetch(package, place, time.monotonic() + (seconds or 3600))
             found = program(name)
     if found is None:
-        raise NotInstalledError(f"npm has installed something, but not {package.program}")
+        raise NotInstalledError(f"something was installed, but not {package.program}")
     return found
 
 
@@ -108,12 +138,32 @@ def _fetch(package: Package, place: Path, end: float) -> None:
     new = place.with_name(f"{place.name}.new")
     shutil.rmtree(new, ignore_errors=True)
     new.mkdir()
+    shutil.rmtree(place, ignore_errors=True)
+    if package.program.startswith("venv/"):
+        # Its scripts name the directory they were made in, so it is made in its place; the program comes last.
+        run(sys.executable, "-m", "venv", str(place / "venv"), cwd=new, end=end)
+        python = str(place / "venv/bin/python")
+        run(
+            python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *package.install, cwd=new, end=end
+        )
+        new.rmdir()
+        return
     words = ("--no-audit", "--no-fund", "--no-package-lock", *package.install)
     npm("install", "--prefix", str(new), *words, cwd=new, end=end)
     if package.packed:
         unpack(package, new, end)
-    shutil.rmtree(place, ignore_errors=True)
+    if package.compressed:
+        decompress(new / package.compressed, end)
     new.rename(place)
+
+
+def decompress(file: Path, end: float) -> None:
+    """Node can, and Python's own library cannot."""
+    tool = shutil.which("node")
+    if tool is None:
+        raise NotInstalledError("there is no node, which unpacks the program")
+    code = "const fs=require('fs'),[,from,to]=process.argv;fs.writeFileSync(to,require('zlib').brotliDecompressSync(fs.readFileSync(from)),{mode:0o755})"
+    run(tool, "-e", code, str(file), str(file.with_suffix("")), cwd=file.parent, end=end)
 
 
 def unpack(package: Package, place: Path, end: float) -> None:
@@ -125,22 +175,27 @@ def unpack(package: Package, place: Path, end: float) -> None:
 
 
 def npm(*words: str, cwd: Path, end: float) -> str:
-    """A group of its own, so that what it started ends with it."""
     tool = shutil.which("npm")
     if tool is None:
         raise NotInstalledError("there is no npm, and the real agents come from there")
+    return run(tool, *words, cwd=cwd, end=end)
+
+
+def run(*words: str, cwd: Path, end: float) -> str:
+    """A group of its own, so that what it started ends with it."""
+    name = " ".join([os.path.basename(words[0]), *words[1:4]])
     with subprocess.Popen(
-        [tool, *words], cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        words, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         start_new_session=True,
     ) as running:  # fmt: skip
         try:
             out, err = running.communicate(timeout=max(0.1, end - time.monotonic()))
         except subprocess.TimeoutExpired:
             os.killpg(running.pid, signal.SIGKILL)
-            raise NotInstalledError(f"npm {words[0]} was not done in time") from None
+            raise NotInstalledError(f"{name} was not done in time") from None
     if running.returncode:
         said = " ".join(line.removeprefix("npm error ") for line in err.splitlines()[:4])
-        raise NotInstalledError(f"npm {words[0]}: {said[:300]}")
+        raise NotInstalledError(f"{name}: {said[:300]}")
     return out
 
 

@@ -10,30 +10,53 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
+#: Canonical name -> what agents call it; a canonical name may stand for itself.
+_NATIVE = {
+    "Bash": "run_shell_command bash shell Shell exec_command local_shell unified_exec ShellCommand Execute exec run_commands"
+    " execute_command run_terminal_command run_terminal_cmd terminal execute execute_bash executeBash execute_cmd"
+    " executePwsh run_command run_in_terminal shell_command",
+    "Read": "read_file read view read_many_files read_file_gemini ReadFile read_files fs_read readFile readCode view_file"
+    " read_notebook",
+    "Write": "write_file write create write_file_gemini Create WriteFile write_to_file fs_write create_file",
+    "Edit": "replace edit str_replace str_replace_editor multiedit apply_patch ApplyPatch patch StrReplaceFile StrReplace"
+    " replace_in_file edit_file editor search_replace strReplace file_editor replace_file_content"
+    " multi_replace_file_content replace_string_in_file multi_replace_string_in_file insert_edit_into_file editFiles"
+    " apply_diff fs_append",
+    "Glob": "glob glob_gemini find find_by_name file_search list_files_glob",
+    "Grep": "search_file_content grep_search grep rg search_codebase search_files grepSearch textSearch",
+    "LS": "list_directory list ls list_dir list_files listDirectory LSTool",
+    "WebFetch": "web_fetch webfetch fetch fetch_webpage FetchURL FetchUrl fetch_web_content web_extract fetch_url"
+    " read_url_content read_web_page webFetch",
+    "WebSearch": "google_web_search web_search websearch search_web SearchWeb remote_web_search webSearch",
+    "Task": "task Agent agent spawn_agent collaborationspawn_agent spawn_subagent delegate_task runSubagent"
+    " invokeSubAgent use_subagent",
+}
+
 #: Native name -> canonical name. A canonical name maps to itself by not being here.
 CANONICAL: Mapping[str, str] = MappingProxyType(
-    {
-        "run_shell_command": "Bash", "bash": "Bash", "shell": "Bash", "exec_command": "Bash", "local_shell": "Bash",
-        "unified_exec": "Bash", "ShellCommand": "Bash",
-        "read_file": "Read", "read": "Read", "view": "Read", "read_many_files": "Read", "read_file_gemini": "Read",
-        "write_file": "Write", "write": "Write", "create": "Write", "write_file_gemini": "Write",
-        "replace": "Edit", "edit": "Edit", "str_replace": "Edit", "str_replace_editor": "Edit", "multiedit": "Edit",
-        "apply_patch": "Edit", "ApplyPatch": "Edit", "patch": "Edit",
-        "glob": "Glob", "glob_gemini": "Glob",
-        "search_file_content": "Grep", "grep_search": "Grep", "grep": "Grep", "rg": "Grep",
-        "list_directory": "LS", "list": "LS", "ls": "LS",
-        "web_fetch": "WebFetch", "webfetch": "WebFetch", "fetch": "WebFetch",
-        "fetch_webpage": "WebFetch",
-        "google_web_search": "WebSearch", "web_search": "WebSearch", "websearch": "WebSearch",
-        "task": "Task", "Agent": "Task", "agent": "Task", "spawn_agent": "Task",
-        "collaborationspawn_agent": "Task",
-    }
-)  # fmt: skip
+    {native: ours for ours, names in _NATIVE.items() for native in names.split()}
+)
 
 #: A tool that does the work of several: a matcher for any of them must see it.
 ANSWERS_TO: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {"apply_patch": ("Edit", "Write"), "ApplyPatch": ("Edit", "Write"), "patch": ("Edit", "Write")}
+    dict.fromkeys(
+        (
+            "apply_patch",
+            "ApplyPatch",
+            "patch",
+            "editor",
+            "search_replace",
+            "str_replace_editor",
+            "file_editor",
+            "fs_write",
+        ),
+        ("Edit", "Write"),
+    )
 )
+#: Of these, those that are given a patch.
+_PATCHERS = frozenset({"apply_patch", "ApplyPatch", "patch"})
+#: Tools that write a new file where they are given no old text: Write then.
+_CREATORS = frozenset({"editor", "str_replace_editor", "file_editor"})
 
 #: Dialects whose own names of tools are the canonical ones.
 CANONICAL_DIALECTS = frozenset({"claude"})
@@ -41,6 +64,17 @@ CANONICAL_DIALECTS = frozenset({"claude"})
 
 def canonical(native: str) -> str:
     return CANONICAL.get(native, native)
+
+
+def _canonical_call(native: str, given: Any) -> str:
+    """What a call of the tool is: some tools read, write or edit, as their input says."""
+    if native in _CREATORS and isinstance(given, dict):
+        order = given.get("command")
+        if order in {"view", "create"}:
+            return "Read" if order == "view" else "Write"
+        if order is None and given.keys().isdisjoint({*INPUTS["Edit"]["old_string"], "insert_line", "edits"}):
+            return "Write"
+    return canonical(native)
 
 
 def matching_names(name: str, native: str | None = None) -> tuple[str, ...]:
@@ -51,25 +85,40 @@ def matching_names(name: str, native: str | None = None) -> tuple[str, ...]:
 
 # ── what a tool is given ─────────────────────────────────────────────────────────────────────────────
 
-_PATH = ("file_path", "filePath", "absolute_path", "path", "target_file")
-_FOLDER = ("path", "dir_path")
+_PATH = ("file_path", "filePath", "absolute_path", "path", "target_file", "AbsolutePath", "TargetFile", "filename")
+_FOLDER = ("path", "dir_path", "directory", "DirectoryPath", "SearchPath", "SearchDirectory", "target_directory")
 
 #: Canonical tool -> our name for a part of its input (Claude Code's) -> what agents call it, ours first.
 INPUTS: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
-        "Bash": {"command": ("command", "cmd")},
+        "Bash": {"command": ("command", "cmd", "command_line", "CommandLine", "commands")},
         "Read": {"file_path": _PATH},
-        "Write": {"file_path": _PATH, "content": ("content", "file_text", "text")},
-        "Edit": {
-            "file_path": _PATH, "old_string": ("old_string", "oldString", "old_str"),
-            "new_string": ("new_string", "newString", "new_str"), "replace_all": ("replace_all", "replaceAll"),
+        "Write": {
+            "file_path": _PATH,
+            "content": ("content", "file_text", "text", "new_text", "CodeContent", "contents", "fileText", "code"),
         },
-        "Glob": {"pattern": ("pattern",), "path": _FOLDER},
-        "Grep": {"pattern": ("pattern",), "path": _FOLDER, "glob": ("glob", "include")},
+        "Edit": {
+            "file_path": _PATH,
+            "old_string": (
+                "old_string", "oldString", "old_str", "oldStr", "oldText", "old_text", "TargetContent", "search",
+            ),
+            "new_string": (
+                "new_string", "newString", "new_str", "newStr", "newText", "new_text", "ReplacementContent", "code_edit",
+            ),
+            "replace_all": ("replace_all", "replaceAll", "change_all", "AllowMultiple"),
+        },
+        "Glob": {"pattern": ("pattern", "Pattern", "glob_pattern", "query"), "path": _FOLDER},
+        "Grep": {
+            "pattern": ("pattern", "query", "Query", "regex", "queries"), "path": _FOLDER,
+            "glob": ("glob", "include", "file_pattern", "includePattern"),
+        },
         "LS": {"path": _FOLDER},
-        "WebFetch": {"url": ("url",)},
-        "WebSearch": {"query": ("query",)},
-        "Task": {"prompt": ("prompt", "message"), "subagent_type": ("subagent_type", "agent_type")},
+        "WebFetch": {"url": ("url", "Url", "uri")},
+        "WebSearch": {"query": ("query", "Query", "search_term", "queries")},
+        "Task": {
+            "prompt": ("prompt", "message", "task", "goal", "description"),
+            "subagent_type": ("subagent_type", "agent_type", "agentName", "subagent_name"),
+        },
     }
 )  # fmt: skip
 
@@ -77,12 +126,14 @@ INPUTS: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(
 _PATCH = ("command", "input", "patch", "patchText")
 _PATCHED = re.compile(r"\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.*\S)")
 _URL = re.compile(r"https?://[^\s<>\"'`)\]}]+")
+#: Parts of an input that hold several of what we give one name.
+_SEVERAL = frozenset({"commands", "queries"})
 _SHELLS = frozenset({"sh", "bash", "zsh", "dash"})
 
 
 def tool_fields(native: str, given: Any, cwd: str, name: str = "") -> dict[str, Any]:
     """The fields of an event about a tool call: its name and its input in our words, the agent's own beside them."""
-    name = name or canonical(native)
+    name = name or _canonical_call(native, given)
     fields: dict[str, Any] = {"tool_name": name, "native_tool_name": native}
     if name.startswith("mcp__") and name.count("__") > 1:
         _, fields["mcp_server_name"], fields["mcp_tool_name"] = name.split("__", 2)
@@ -95,7 +146,8 @@ def tool_fields(native: str, given: Any, cwd: str, name: str = "") -> dict[str, 
 def input_names(native: str, given: Any, cwd: str) -> tuple[dict[str, str], list[str]]:
     """Our name of each part of an input -> the agent's ("" where it was made of another part), and what has no name of
     ours."""
-    own, name = _as_object(given), canonical(native)
+    own = _as_object(given)
+    name = _canonical_call(native, own)
     found, keys = _renamed(native, name, own, cwd)
     return {ours: keys.get(ours, "") for ours in found}, [key for key in own if key not in keys.values()]
 
@@ -124,19 +176,49 @@ def _renamed(native: str, name: str, own: Mapping[str, Any], cwd: str) -> tuple[
         for ours, theirs in INPUTS.get(name, {}).items()
         if not own.keys().isdisjoint(theirs)
     }
-    found: dict[str, Any] = {ours: own[key] for ours, key in keys.items()}
-    if native in ANSWERS_TO:
+    found: dict[str, Any] = {ours: _plain_text(ours, own[key]) for ours, key in keys.items()}
+    if native in _PATCHERS and "new_string" not in found:
         found |= _patched(own)
     elif name == "Bash" and isinstance(found.get("command"), list):
-        found["command"], keys["command"] = _command_line(found["command"]), ""
+        if keys["command"] in _SEVERAL:
+            found["command"] = "\n".join(map(_one_command, found["command"]))
+        else:
+            found["command"], keys["command"] = _command_line(found["command"]), ""
     elif name == "Edit" and isinstance(own.get("edits"), list) and "new_string" not in found:
         found |= _joined_edits(own["edits"])
-    elif name == "Read" and isinstance(own.get("paths"), list):
-        found["file_paths"] = [path for path in own["paths"] if isinstance(path, str)]
+    elif name == "Read":
+        found |= _listed_paths(own)
     elif name == "WebFetch" and "url" not in found:
-        found["urls"] = list(dict.fromkeys(_URL.findall(str(own.get("prompt", "")))))
+        found |= _listed_urls(own)
+    if native in ANSWERS_TO and name == "Edit" and not found.get("old_string") and "new_string" in found:
+        found["content"] = found["new_string"]  # with no old text it writes a new file
     _complete(found, cwd)
     return found, keys
+
+
+def _plain_text(ours: str, value: Any) -> Any:
+    """Several command lines or queries of one call are lines of one text; an argument list stays a list."""
+    if ours == "command" or not isinstance(value, list):
+        return value
+    return "\n".join(str(part) for part in value)
+
+
+def _listed_paths(own: Mapping[str, Any]) -> dict[str, Any]:
+    listed = next((own[key] for key in ("paths", "files", "operations") if isinstance(own.get(key), list)), None)
+    if listed is None:
+        return {}
+    paths = [
+        next((part[key] for key in _PATH if key in part), None) if isinstance(part, dict) else part for part in listed
+    ]
+    return {"file_paths": [path for path in paths if isinstance(path, str)]}
+
+
+def _listed_urls(own: Mapping[str, Any]) -> dict[str, Any]:
+    listed = next((own[key] for key in ("urls", "requests") if isinstance(own.get(key), list)), None)
+    if listed is None:
+        return {"urls": list(dict.fromkeys(_URL.findall(str(own.get("prompt", "")))))}
+    found = [part.get("url") if isinstance(part, dict) else part for part in listed]
+    return {"urls": [url for url in found if isinstance(url, str)]}
 
 
 def _complete(found: dict[str, Any], cwd: str) -> None:
@@ -153,6 +235,10 @@ def _complete(found: dict[str, Any], cwd: str) -> None:
 
 def _absolute(path: str, cwd: str) -> str:
     return os.path.normpath(os.path.join(cwd, path)) if cwd and path and not path.startswith(("/", "~")) else path
+
+
+def _one_command(part: Any) -> str:
+    return str(part.get("command", "") if isinstance(part, dict) else part)
 
 
 def _command_line(words: list[Any]) -> str:
@@ -230,7 +316,7 @@ def native_input(data: Mapping[str, Any], cwd: str) -> Any:
         if ours in changed and changed[ours] != before.get(ours):
             if not key:
                 return None
-            result[key] = changed[ours]
+            result[key] = [changed[ours]] if key in _SEVERAL else changed[ours]
         elif key and (key not in changed or key == ours):
             result[key] = own[key]
     return result

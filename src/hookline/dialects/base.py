@@ -237,4 +237,8 @@ def agent_places(agent: str, cwd: str, home: str, environ: Mapping[str, str]) ->
             else os.path.join(home if scope == "user" else cwd, file)
         )
         found.setdefault(os.path.normpath(path), scope)
-    return tuple(ConfigPlace(path=path, layer=layer, syntax="json") for path, layer in found.items())
+    return tuple(ConfigPlace(path=path, layer=layer, syntax=_syntax(path)) for path, layer in found.items())
+
+
+def _syntax(path: str) -> Syntax:
+    return "toml" if path.endswith(".toml") else "yaml" if path.endswith((".yaml", ".yml")) else "json"

@@ -3,30 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
 from hookline.core.event import Event
 from hookline.core.hook import HookSpec
 from hookline.core.result import HookError, Reply, RunResult
-from hookline.dialects.base import Answer
 from hookline.dialects.claude_family.agent import AgentDialect
-from hookline.dialects.claude_family.field_map import FieldMap, field_names
+from hookline.dialects.claude_family.field_map import FieldMap, event_table, field_names
 from hookline.dialects.claude_family.hooks_file import HooksFormat
 from hookline.dialects.claude_family.payload import after_tool, tool_response
-from hookline.dialects.claude_family.reply import ReplyDraft, output_as_text
 from hookline.dialects.claude_family.reply_reader import Rules
+from hookline.dialects.claude_family.reply_table import (
+    BLOCK,
+    CONTEXT,
+    END,
+    EXIT_2,
+    MESSAGE,
+    PERMISSION_DENY,
+    REQUEST_ALLOW,
+    REQUEST_DENY,
+    Replies,
+    on,
+    specific,
+)
 
-_EVENTS: Mapping[str, str] = MappingProxyType(
-    {
-        name: name
-        for name in (
-            "SessionStart", "SessionEnd", "UserPromptSubmit", "PreModelRequest", "PostModelRequest", "PreToolUse",
-            "PermissionRequest", "PostToolUse", "PreCompact", "PostCompact", "SubagentStart", "SubagentStop", "Stop",
-            "Interrupt",
-        )
-    }
-)  # fmt: skip
+_EVENTS = event_table(
+    "codex",
+    "SessionStart SessionEnd UserPromptSubmit PreModelRequest PostModelRequest PreToolUse PermissionRequest PostToolUse"
+    " PreCompact PostCompact SubagentStart SubagentStop Stop Interrupt",
+)
 
 _TOOL = "tool_name tool_input tool_use_id"
 _SUBAGENT = "subagent_id:agent_id subagent_type:agent_type agent_transcript_path"
@@ -78,30 +83,22 @@ _WORDS = FieldMap(
 )  # fmt: skip
 
 
-#: Where a block is top-level JSON.
-_BLOCKED_BY_JSON = frozenset({"Stop", "SubagentStop"})
-_SILENT = frozenset({"PreModelRequest", "PostModelRequest", "SessionEnd", "Interrupt"})
-
-
-def _forms(draft: ReplyDraft) -> Answer | None:
-    name, decision = draft.name, draft.decision
-    draft.reads_context, draft.shows_messages = not draft.denies, name not in _SILENT
-    if draft.denies and name == "UserPromptSubmit":
-        return Answer(stderr=draft.feasible.reason, exit_code=2, lost=draft.lost)
-    if draft.denies and name in _BLOCKED_BY_JSON:
-        draft.block()
-    elif draft.feasible.field == "tool_output":
-        draft.block(reason=output_as_text(decision.data["tool_output"]))
-    elif name in _BLOCKED_BY_JSON:
-        draft.stop()
-    if name == "PermissionRequest":
-        draft.permission()
-    elif name == "PreToolUse" and draft.denies:
-        draft.specific |= draft.tool_permission()
-    elif name == "PreToolUse" and draft.feasible.field:
+_REPLIES = Replies(
+    agent="Codex",
+    deny={
+        "PreToolUse": PERMISSION_DENY, "PermissionRequest": REQUEST_DENY, "UserPromptSubmit": EXIT_2,
+        **on("Stop SubagentStop", BLOCK),
+    },
+    allow={"PermissionRequest": REQUEST_ALLOW},
+    rewrite={
         # A rewrite is only read together with an allow; an allow alone is not read at all.
-        draft.specific |= {"permissionDecision": "allow", "updatedInput": decision.data["tool_input"]}
-    return None
+        "PreToolUse": specific(permissionDecision="allow", updatedInput="{value}"),
+        "PostToolUse": {"decision": "block", "reason": "{text}"},
+    },
+    output_as_reason=True,
+    context=on("PreToolUse PostToolUse SessionStart UserPromptSubmit SubagentStart", CONTEXT),
+    message=MESSAGE, quiet=frozenset({"PreModelRequest", "PostModelRequest", "SessionEnd", "Interrupt"}), end=END,
+)  # fmt: skip
 
 
 _SYSTEM = HooksFormat(
@@ -122,7 +119,7 @@ class _CodexDialect(AgentDialect):
     words = _WORDS
     #: Codex decides a permission by JSON alone, and reads JSON only from a hook that ended well.
     rules = Rules(deaf_to_two=frozenset({"PermissionRequest"}), json_on_any_exit=False)
-    forms = staticmethod(_forms)
+    replies = _REPLIES
 
     def reply_in(self, spec: HookSpec, event: Event, raw: RunResult) -> Reply | HookError:
         """As Claude Code's, but a block without a reason is a hook that failed."""

@@ -2,35 +2,25 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
 from hookline.core._dataclass import replace
 from hookline.core.event import Event
 from hookline.core.hook import HookSpec, Pattern
-from hookline.core.own_registration import calls_hookline
 from hookline.core.result import Context, Decision, Effect, HookError, Reply, RunResult
-from hookline.dialects.base import Answer, ConfigPlace, Incoming, Layer, Lookup, Parsed, Rendered
-from hookline.dialects.claude_family import field_map, hooks_file
+from hookline.dialects.base import Answer, ConfigPlace, Incoming
+from hookline.dialects.claude_family import field_map
 from hookline.dialects.claude_family.agent import AgentDialect
 from hookline.dialects.claude_family.field_map import FieldMap, field_names
 from hookline.dialects.claude_family.hooks_file import HooksFormat
 from hookline.dialects.claude_family.matcher import python_regex
 from hookline.dialects.claude_family.payload import as_mapping, as_text, output_text, read_object
-from hookline.dialects.claude_family.render import Losses, full_match_text
+from hookline.dialects.claude_family.render import full_match_text
 from hookline.dialects.claude_family.reply import ReplyDraft, output_as_text, write_reply
 from hookline.dialects.claude_family.reply_reader import refuse
-from hookline.dialects.claude_family.settings_file import (
-    Findings,
-    HookEntry,
-    as_object,
-    check_events,
-    hooks_object,
-    show,
-)
 
 _CAMEL: Mapping[str, str] = {
     "sessionStart": "SessionStart",
@@ -239,6 +229,9 @@ _SYSTEM = HooksFormat(
     fields=frozenset({"type", "bash", "command", "powershell", "timeoutSec", "timeout", "cwd", "env", "comment", "matcher"}),
     kept=("powershell", "cwd", "env", "comment"),
     timeout=30.0,
+    shape="flat",
+    names={"command": "bash", "timeout": "timeoutSec"},
+    head={"version": 1},
     matched=frozenset(
         name for name, canonical in _EVENTS.items()
         if canonical in {"PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest"}
@@ -261,28 +254,6 @@ class _CopilotDialect(AgentDialect):
             ConfigPlace(path=project, layer="project", syntax="json"),
         )
 
-    def parse(self, layers: Sequence[Layer], lookup: Lookup) -> Parsed:
-        del lookup
-        findings = Findings()
-        specs: list[HookSpec] = []
-        for layer in layers:
-            for entry in _entries(layer, findings):
-                spec = hooks_file.build_spec(_SYSTEM, entry)
-                if spec is not None:
-                    specs.append(spec)
-        return Parsed(specs=tuple(specs), problems=findings.all())
-
-    def render(self, specs: Sequence[HookSpec]) -> Rendered:
-        losses = Losses("copilot")
-        events: dict[str, list[dict[str, Any]]] = {}
-        for event, matcher, hook in hooks_file.render_hooks(_SYSTEM, specs, losses):
-            entry: dict[str, Any] = {"type": "command", "bash": hook.pop("command")}
-            entry |= {"matcher": matcher} if matcher else {}
-            entry |= {"timeoutSec": hook.pop("timeout")} if "timeout" in hook else {}
-            events.setdefault(event, []).append({**entry, **hook})
-        tree = {"version": 1, "hooks": events}
-        return Rendered(text=json.dumps(tree, indent=2, ensure_ascii=False) + "\n", losses=losses.all())
-
     def event_in(self, name: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> Incoming:
         """The name comes with the call: a camelCase payload has none."""
         came = field_map.event_in(self.words, name, payload, environ)
@@ -296,36 +267,6 @@ class _CopilotDialect(AgentDialect):
         # Under both spellings additionalContext is read at the top only; Claude Code's place for it is passed over.
         answer = write_reply("copilot", event, decision, _forms, context_on_top=True)
         return replace(answer, stderr=decision.message_text)
-
-
-def _entries(layer: Layer, findings: Findings) -> Iterator[HookEntry]:
-    """Copilot's lists are flat: a hook carries its own matcher."""
-    check_events(layer, _EVENTS, findings)
-    for event, hooks in hooks_object(layer, findings).items():
-        pointer = f"$.hooks.{event}"
-        if not isinstance(hooks, list):
-            findings.report(layer, pointer, f"{event} is {show(hooks)}, not a list", 'write [{"type": "command", …}]')
-            continue
-        for position, hook in enumerate(hooks):
-            place, fields = f"{pointer}[{position}]", as_object(hook)
-            if fields is None:
-                findings.report(layer, place, f"the hook is {show(hook)}", 'write {"type": "command", "bash": "…"}')
-                continue
-            if calls_hookline(fields):
-                continue
-            yield HookEntry(
-                layer=layer, event=event, pointer=place, matcher=as_text(fields.get("matcher")) or None, fields=_usual(fields),
-                findings=findings,
-            )  # fmt: skip
-
-
-def _usual(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Under the names that the other agents of the family use."""
-    renamed = dict(fields)
-    for theirs, usual in (("bash", "command"), ("timeoutSec", "timeout")):
-        if renamed.get(theirs) is not None:
-            renamed[usual] = renamed.pop(theirs)
-    return renamed
 
 
 DIALECT = _CopilotDialect()

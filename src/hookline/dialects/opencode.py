@@ -12,11 +12,10 @@ from hookline.core.result import Decision, HookError, Reply, RunResult
 from hookline.core.tool_names import tool_fields
 from hookline.dialects import base
 from hookline.dialects.base import Answer, Call, ConfigPlace, Incoming, Layer, Lookup, Parsed, Rendered, Syntax
-from hookline.dialects.claude_family.capabilities import CAPABILITIES, feasible
 from hookline.dialects.claude_family.payload import as_mapping, as_text, output_text
 from hookline.dialects.claude_family.render import Losses
-from hookline.dialects.claude_family.reply import to_json
 from hookline.dialects.claude_family.reply_reader import Rules, read
+from hookline.dialects.claude_family.reply_table import plugin_replies, write
 
 _EVENTS: Mapping[str, str] = MappingProxyType(
     {
@@ -95,6 +94,12 @@ def _result(made: Mapping[str, Any]) -> dict[str, Any]:
     return {"tool_output": text}
 
 
+_REPLIES = plugin_replies(
+    "opencode", rewrite="PreToolUse PostToolUse",
+    context="UserPromptSubmit PostToolUse PostToolUseFailure SessionStart PreCompact",
+)  # fmt: skip
+
+
 class _OpenCodeDialect:
     """An agent without hooks of its own: nothing is read from its files, and nothing can be written into them."""
 
@@ -128,24 +133,7 @@ class _OpenCodeDialect:
 
     def reply_out(self, event: Event, decision: Decision) -> Answer:
         """Orders for the plugin: ``deny`` throws, ``args`` and ``output`` are put in place, ``context`` is added."""
-        can = CAPABILITIES["opencode"]
-        possible = feasible(can, event, decision)
-        orders: dict[str, Any] = {}
-        lost = possible.lost
-        if possible.effect == "deny":
-            orders["deny"] = possible.reason
-        elif possible.field == "tool_input":
-            orders["args"] = decision.data["tool_input"]
-        elif possible.field == "tool_output":
-            orders["output"] = decision.data["tool_output"]
-        text = decision.model_text
-        if text and event.kind.name in can.context:
-            orders["context"] = text
-        elif text:
-            lost = (*lost, "context")
-        if message := decision.message_text:
-            orders["message"] = message
-        return Answer(stdout=to_json(orders) if orders else "", lost=lost)
+        return write(_REPLIES, event, decision, event.native_name)
 
 
 DIALECT = _OpenCodeDialect()

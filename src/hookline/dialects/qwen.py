@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
 from hookline.core.agents import uses_dialect
@@ -12,31 +11,35 @@ from hookline.dialects.claude_family.agent import AgentDialect
 from hookline.dialects.claude_family.field_map import (
     FieldMap,
     error_text,
+    event_table,
     field_names,
     llm_output,
     llm_response,
 )
 from hookline.dialects.claude_family.hooks_file import HooksFormat
 from hookline.dialects.claude_family.payload import after_tool
-from hookline.dialects.claude_family.reply import ReplyDraft
 from hookline.dialects.claude_family.reply_reader import Rules
+from hookline.dialects.claude_family.reply_table import (
+    BLOCK,
+    CONTEXT,
+    END,
+    MESSAGE,
+    PERMISSION_ALLOW,
+    PERMISSION_ASK,
+    PERMISSION_DENY,
+    REQUEST_ALLOW,
+    REQUEST_DENY,
+    Replies,
+    on,
+    specific,
+)
 
-_EVENTS: Mapping[str, str] = MappingProxyType(
-    {
-        **{
-            name: name
-            for name in (
-                "SessionStart", "SessionEnd", "UserPromptSubmit", "UserPromptExpansion", "PreToolUse", "PostToolUse",
-                "PostToolUseFailure", "PostToolBatch", "PermissionRequest", "PermissionDenied", "Notification",
-                "MessageDisplay", "Stop", "StopFailure", "SubagentStart", "SubagentStop", "PreCompact", "PostCompact",
-                "InstructionsLoaded",
-            )
-        },
-        "TodoCreated": "TaskCreated",
-        "TodoCompleted": "TaskCompleted",
-        "SessionDelete": "qwen:SessionDelete",
-    }
-)  # fmt: skip
+_EVENTS = event_table(
+    "qwen",
+    "SessionStart SessionEnd UserPromptSubmit UserPromptExpansion PreToolUse PostToolUse PostToolUseFailure PostToolBatch"
+    " PermissionRequest PermissionDenied Notification MessageDisplay Stop StopFailure SubagentStart SubagentStop PreCompact"
+    " PostCompact InstructionsLoaded TaskCreated:TodoCreated TaskCompleted:TodoCompleted -:SessionDelete",
+)
 
 _TOOL = "tool_name tool_input tool_use_id tool_call_id"
 
@@ -94,15 +97,17 @@ _WORDS = FieldMap(
 )  # fmt: skip
 
 
-def _forms(draft: ReplyDraft) -> None:
-    if draft.name == "PreToolUse":
-        draft.specific |= draft.tool_permission()
-    elif draft.name == "PermissionRequest":
-        draft.permission()
-    elif draft.denies:
-        draft.block()
-    if draft.event.kind.continues:
-        draft.stop()
+_REPLIES = Replies(
+    agent="Qwen Code",
+    deny={
+        "PreToolUse": PERMISSION_DENY, "PermissionRequest": REQUEST_DENY, **on("UserPromptSubmit Stop SubagentStop", BLOCK),
+    },
+    ask={"PreToolUse": PERMISSION_ASK},
+    allow={"PreToolUse": PERMISSION_ALLOW, "PermissionRequest": REQUEST_ALLOW},
+    rewrite={"PermissionRequest": specific(decision={"behavior": "allow", "updatedInput": "{value}"})},
+    context=on("SessionStart UserPromptSubmit PostToolUse PostToolUseFailure PostToolBatch PreCompact", CONTEXT),
+    context_with_deny=True, message=MESSAGE, end=END,
+)  # fmt: skip
 
 
 _SYSTEM = HooksFormat(
@@ -129,7 +134,7 @@ class _QwenDialect(AgentDialect):
     system = _SYSTEM
     words = _WORDS
     rules = Rules(deaf_to_two=frozenset({"PermissionRequest"}))
-    forms = staticmethod(_forms)
+    replies = _REPLIES
 
     def environ(self, event: Event) -> Mapping[str, str]:
         own = uses_dialect(event.agent, "qwen")

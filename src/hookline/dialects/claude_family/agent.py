@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from hookline.core.event import Event
@@ -16,6 +17,7 @@ from hookline.dialects.claude_family.hooks_file import HooksFormat
 from hookline.dialects.claude_family.payload import bash_launchers, compact
 from hookline.dialects.claude_family.reply import ReplyDraft, write_reply
 from hookline.dialects.claude_family.reply_reader import Rules, read
+from hookline.dialects.claude_family.reply_table import Replies, write
 
 
 class AgentDialect:
@@ -29,6 +31,17 @@ class AgentDialect:
     #: How the answers of its hooks are read, and how ours are written (``reply.write_reply``).
     rules = Rules()
     forms: Callable[[ReplyDraft], Answer | None]
+    #: Or, where no code is needed, its answers as tables (``reply_table``).
+    replies: Replies | None = None
+    #: Variables that it sets for its hooks: ``{cwd}`` and ``{session}`` stand for the event's.
+    variables: Mapping[str, str] = MappingProxyType({})
+
+    def __init__(self, **tables: Any) -> None:
+        """An agent that is nothing but tables: ``name``, ``words``, ``system``, ``replies``, ``rules``, ``variables``."""
+        self.__dict__.update(tables)
+        if "words" in tables:
+            self.events = self.words.events
+            self.syntax = self.system.syntax
 
     includes = staticmethod(base.includes)
 
@@ -51,7 +64,8 @@ class AgentDialect:
 
     def environ(self, event: Event) -> Mapping[str, str]:  # most agents set variables of the event
         """What this agent sets for its hooks."""
-        return {}
+        known = {"{cwd}": event.cwd, "{session}": event.session}
+        return {name: known.get(value, value) for name, value in self.variables.items()}
 
     def event_in(self, name: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> Incoming:
         return field_map.event_in(self.words, name, payload, environ)
@@ -60,4 +74,7 @@ class AgentDialect:
         return read(spec, event, raw, self.rules)
 
     def reply_out(self, event: Event, decision: Decision) -> Answer:
-        return write_reply(self.name, event, decision, self.forms)
+        if self.replies is None:
+            return write_reply(self.name, event, decision, self.forms)
+        native = next((theirs for theirs, ours in self.events.items() if ours == event.kind.name), "")
+        return write(self.replies, event, decision, native)

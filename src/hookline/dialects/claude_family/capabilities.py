@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Capabilities:
+class Capabilities:
     """What one agent can do. The sets are of canonical events."""
 
     agent: str
@@ -46,7 +46,7 @@ class Feasible:
     lost: tuple[str, ...] = ()
 
 
-def feasible(can: _Capabilities, event: Event, decision: Decision) -> Feasible:
+def feasible(can: Capabilities, event: Event, decision: Decision) -> Feasible:
     name, fields = event.kind.name, decision.changed_fields(event)
     rewritable, possible = can.rewrites.get(name, ("", _never))
     exact = not fields or (fields == (rewritable,) and possible(event, decision))
@@ -71,7 +71,7 @@ def feasible(can: _Capabilities, event: Event, decision: Decision) -> Feasible:
 
 
 def _refuse(
-    can: _Capabilities, event: Event, reason: str, what: str, *, lost: tuple[str, ...], rewrite: str = ""
+    can: Capabilities, event: Event, reason: str, what: str, *, lost: tuple[str, ...], rewrite: str = ""
 ) -> Feasible:
     """Where nothing can be refused any more, a change is still made."""
     if event.kind.deniable if can.denies is None else event.kind.name in can.denies:
@@ -79,7 +79,7 @@ def _refuse(
     return Feasible(effect="neutral", field=rewrite, lost=(what,))
 
 
-def _always(_event: Event, _decision: Decision) -> bool:
+def unconditionally(_event: Event, _decision: Decision) -> bool:
     return True
 
 
@@ -87,12 +87,17 @@ def _never(_event: Event, _decision: Decision) -> bool:
     return False
 
 
-def _if_granted(_event: Event, decision: Decision) -> bool:
+def if_granted(_event: Event, decision: Decision) -> bool:
     """A permission's input can only be changed together with granting it."""
     return decision.granted
 
 
-def _only_adds(event: Event, decision: Decision) -> bool:
+def not_empty(_event: Event, decision: Decision) -> bool:
+    """The agent puts the new output in the place of a reason."""
+    return bool(str(decision.data.get("tool_output") or "").strip())
+
+
+def only_adds(event: Event, decision: Decision) -> bool:
     """The agent lays the new input over the old one, key by key: nothing can be removed."""
     before: Any = event.data.get("tool_input", {})
     after: Any = decision.data.get("tool_input")
@@ -102,14 +107,14 @@ def _only_adds(event: Event, decision: Decision) -> bool:
 _DECISIVE = frozenset({"PreToolUse", "PermissionRequest", "UserPromptSubmit", "Stop", "SubagentStop"})
 _TOOL_OR_PERMISSION = frozenset({"PreToolUse", "PermissionRequest"})
 
-#: By dialect.
-CAPABILITIES: Mapping[str, _Capabilities] = MappingProxyType(
+#: By dialect; those of an agent whose answers are tables follow from them (``reply_table``).
+CAPABILITIES: Mapping[str, Capabilities] = MappingProxyType(
     {
-        "claude": _Capabilities(
+        "claude": Capabilities(
             agent="Claude Code", asks=frozenset({"PreToolUse"}), grants=_TOOL_OR_PERMISSION,
             rewrites={
-                "PreToolUse": ("tool_input", _always), "PermissionRequest": ("tool_input", _if_granted),
-                "PostToolUse": ("tool_output", _always),
+                "PreToolUse": ("tool_input", unconditionally), "PermissionRequest": ("tool_input", if_granted),
+                "PostToolUse": ("tool_output", unconditionally),
             },
             context=frozenset(
                 {
@@ -118,41 +123,20 @@ CAPABILITIES: Mapping[str, _Capabilities] = MappingProxyType(
                 }
             ),
         ),
-        "codex": _Capabilities(
-            agent="Codex", denies=_DECISIVE, grants=frozenset({"PermissionRequest"}),
-            rewrites={
-                "PreToolUse": ("tool_input", _always),
-                # Another output is given in the place of a block's reason, so it must be a text that is not empty.
-                "PostToolUse": ("tool_output", lambda _event, decision: bool(str(decision.data.get("tool_output") or "").strip())),
-            },
-            context=frozenset({"PreToolUse", "PostToolUse", "SessionStart", "UserPromptSubmit", "SubagentStart"}),
-        ),
         # An ask is never passed on to Gemini: without a terminal it then ends without any message.
-        "gemini": _Capabilities(
+        "gemini": Capabilities(
             agent="Gemini CLI", denies=frozenset({"PreToolUse", "UserPromptSubmit", "Stop", "PreModelRequest"}),
-            rewrites={"PreToolUse": ("tool_input", _only_adds), "PostToolUse": ("tool_output", _always)},
+            rewrites={"PreToolUse": ("tool_input", only_adds), "PostToolUse": ("tool_output", unconditionally)},
             context=frozenset({"SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure"}),
         ),
-        "letta": _Capabilities(agent="Letta Code", rewrites={"PreToolUse": ("tool_input", _only_adds)}),
-        "qwen": _Capabilities(
-            agent="Qwen Code", denies=_DECISIVE, asks=frozenset({"PreToolUse"}), grants=_TOOL_OR_PERMISSION,
-            rewrites={"PermissionRequest": ("tool_input", _if_granted)},
-            context=frozenset(
-                {"SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "PreCompact"}
-            ),
-        ),
-        "copilot": _Capabilities(
+        "letta": Capabilities(agent="Letta Code", rewrites={"PreToolUse": ("tool_input", only_adds)}),
+        "copilot": Capabilities(
             agent="Copilot CLI", denies=_DECISIVE, asks=frozenset({"PreToolUse"}), grants=_TOOL_OR_PERMISSION,
             rewrites={
-                "PreToolUse": ("tool_input", _always), "PostToolUse": ("tool_output", _always),
+                "PreToolUse": ("tool_input", unconditionally), "PostToolUse": ("tool_output", unconditionally),
                 "UserPromptSubmit": ("prompt", lambda _event, decision: isinstance(decision.data.get("prompt"), str)),
             },
             context=frozenset({"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure"}),
-        ),
-        "opencode": _Capabilities(
-            agent="OpenCode", denies=frozenset({"PreToolUse", "UserPromptSubmit"}),
-            rewrites={"PreToolUse": ("tool_input", _always), "PostToolUse": ("tool_output", _always)},
-            context=frozenset({"UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "SessionStart", "PreCompact"}),
         ),
     }
 )  # fmt: skip

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from hookline.core._dataclass import dataclass, empty, field
@@ -12,7 +14,10 @@ from hookline.core.tool_names import tool_fields
 from hookline.dialects.base import Incoming
 from hookline.dialects.claude_family.payload import FieldNames, as_text, field_names, output_text, own_input
 
-__all__ = ["FieldMap", "error_text", "event_in", "field_names", "llm_output", "llm_response", "payload"]
+__all__ = [
+    "FieldMap", "error_text", "event_in", "event_table", "field_map", "field_names", "llm_output", "llm_response", "payload",
+    "pick", "put",
+]  # fmt: skip
 
 #: The field of an event at which a hook can keep the agent working.
 _CONTINUED = ("stop_hook_active", "stop_hook_active")
@@ -36,15 +41,66 @@ class FieldMap:
     frame: FieldNames = field_names("session_id transcript_path cwd")
     #: Where a payload names its event; "" where it does not.
     named_by: str = "hook_event_name"
+    #: The name of an MCP server's tool, with the groups ``server`` and ``tool``, where it is not ``mcp__server__tool``.
+    mcp: str = ""
+    #: What stands in the place of a session's first source.
+    sources: Mapping[str, str] = field(default_factory=empty)
     #: Variables that know the session and the directory when the payload does not.
     session_variable: str = ""
     cwd_variable: str = ""
     #: ``canonical_fields(event, sent)``: further fields of ours that follow from what was sent.
     canonical_fields: Callable[[str, Mapping[str, Any]], dict[str, Any]] = field(default=_nothing)
+    #: ``call(native, sent)``: tool_name and tool_input, where the name of the event says which tool it is about.
+    call: Callable[[str, Mapping[str, Any]], dict[str, Any]] = field(default=_nothing)
     #: ``native_fields(event, data)``: fields of its own that follow from ours.
     native_fields: Callable[[str, Mapping[str, Any]], dict[str, Any]] = field(default=_nothing)
     #: Canonical event -> fields it always sends, with what they are when nobody knows better.
     always: Mapping[str, Mapping[str, Any]] = field(default_factory=empty)
+
+
+def event_table(dialect: str, text: str) -> Mapping[str, str]:
+    """Native -> canonical event, from ``canonical:native`` pairs; one word where both are the same, and ``-:native``
+    for an event that is the agent's own."""
+    pairs = (word.partition(":") for word in text.split())
+    return MappingProxyType(
+        {theirs or ours: ours if ours != "-" else f"{dialect}:{theirs}" for ours, _, theirs in pairs}
+    )
+
+
+def field_map(
+    dialect: str, events: Mapping[str, str], fields: Mapping[str, str], *, frame: str = "session_id transcript_path cwd",
+    **more: Any,
+) -> FieldMap:  # fmt: skip
+    """The same table with its names in texts (``field_names``)."""
+    named = {event: field_names(text) for event, text in fields.items()}
+    return FieldMap(dialect=dialect, events=events, fields=named, frame=field_names(frame), **more)
+
+
+def pick(sent: Mapping[str, Any], path: str) -> Any:
+    """The value at ``outer.inner``, at ``list.0``, or at the first of ``one|another`` that is there; None elsewhere."""
+    for way in path.split("|"):
+        value: Any = sent
+        for step in way.split("."):
+            if isinstance(value, list) and step.isdigit():
+                value = value[int(step)] if int(step) < len(value) else None
+            else:
+                value = value.get(step) if isinstance(value, Mapping) else None
+        if value is not None:
+            return value
+    return None
+
+
+def put(sent: dict[str, Any], path: str, value: Any) -> None:
+    """The inverse; of several ways the first is taken. What stands on the way is copied, since the agent sent it."""
+    step, _, rest = path.partition("|")[0].partition(".")
+    if not rest:
+        sent[step] = value
+    elif rest.isdigit():
+        sent[step] = [value]
+    else:
+        inner = dict(sent[step]) if isinstance(sent.get(step), Mapping) else {}
+        put(inner, rest, value)
+        sent[step] = inner
 
 
 # ── in ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -56,11 +112,16 @@ def event_in(words: FieldMap, name: str, sent: Mapping[str, Any], environ: Mappi
     event = words.events.get(native, f"{words.dialect}:{native}")
     data = {key: value for key, value in sent.items() if key != words.named_by}
     for ours, theirs in (*words.frame, *words.fields.get(event, ())):
-        if ours != theirs and theirs in sent:
-            data[ours] = sent[theirs]
+        if ours != theirs:
+            found = sent[theirs] if theirs in sent else pick(sent, theirs)
+            if found is not None or theirs in sent:
+                data[ours] = found
+    if event == "SessionStart" and data.get("source") in words.sources:
+        data |= {"source": words.sources[data["source"]], "native_source": data["source"]}
+    data |= words.call(native, sent)
     if isinstance(data.get("tool_name"), str):
         cwd = as_text(data.get("cwd")) or environ.get(words.cwd_variable, "")
-        data |= tool_fields(data["tool_name"], data.get("tool_input"), cwd)
+        data |= tool_fields(data["tool_name"], data.get("tool_input"), cwd, _server_tool(words.mcp, data["tool_name"]))
     if _CONTINUED in words.fields.get(event, ()):
         data["continuations"] = int(bool(sent.get("stop_hook_active")))
     data |= words.canonical_fields(event, sent)
@@ -71,6 +132,15 @@ def event_in(words: FieldMap, name: str, sent: Mapping[str, Any], environ: Mappi
         cwd=str(data.get("cwd") or environ.get(words.cwd_variable, "")),
         native_name=native,
     )
+
+
+def _server_tool(pattern: str, native: str) -> str:
+    """The common name of an MCP server's tool; "" where it is none."""
+    found = re.fullmatch(pattern, native) if pattern else None
+    if found is None or native.startswith("mcp__"):
+        return ""
+    named = found.groupdict()
+    return f"mcp__{named.get('server') or 'unknown'}__{named['tool']}"
 
 
 # ── out ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -84,12 +154,16 @@ def payload(words: FieldMap, name: str, event: Event) -> dict[str, Any]:
     native_tool = data.get("native_tool_name")
     if own and native_tool:
         data |= {"tool_name": native_tool, **own_input(event, words.dialect)}
-    sent |= {theirs: data[ours] for ours, theirs in words.frame if data.get(ours) is not None}
+    for ours, theirs in words.frame:
+        if data.get(ours) is not None:
+            put(sent, theirs, data[ours])
     if words.named_by:
         sent[words.named_by] = name
     data.setdefault("stop_hook_active", bool(data.get("continuations")))
     pairs = words.fields.get(event.kind.name) or tuple((key, key) for key in event.data)
-    sent |= {theirs: data[ours] for ours, theirs in pairs if ours in data}
+    for ours, theirs in pairs:
+        if ours in data:
+            put(sent, theirs, data[ours])
     sent |= words.native_fields(event.kind.name, data)
     return {**words.always.get(event.kind.name, {}), **sent}
 

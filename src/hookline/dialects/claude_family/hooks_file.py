@@ -5,15 +5,26 @@ Only commands are run from these files: what else an agent may know there is a p
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
-from hookline.core._dataclass import dataclass, empty, field
+from hookline.core._dataclass import dataclass, empty, field, replace
 from hookline.core.hook import Command, HookSpec, Matcher, Pattern
-from hookline.dialects.base import Layer, Parsed, Rendered
+from hookline.core.own_registration import calls_hookline
+from hookline.core.suggest import suggest
+from hookline.dialects.base import Layer, Parsed, Rendered, Syntax
+from hookline.dialects.claude_family.field_map import pick, put
 from hookline.dialects.claude_family.matcher import NAMES_OR_REGEX, NOT_REFUSED, claude_pattern, claude_text
 from hookline.dialects.claude_family.render import Groups, Losses, amount, command_text, writable_hooks
-from hookline.dialects.claude_family.settings_file import Findings, HookEntry, check_events, entries, show
+from hookline.dialects.claude_family.settings_file import (
+    Findings,
+    HookEntry,
+    check_events,
+    entries,
+    flat_entry,
+    show,
+)
 
 #: Hooks that decide form a chain here, so that a second rewrite builds on the first.
 _CHAINED = frozenset({"PreToolUse", "PermissionRequest", "UserPromptSubmit", "Stop", "SubagentStop", "PreModelRequest"})
@@ -39,6 +50,17 @@ class HooksFormat:
     group_fields: frozenset[str] = frozenset()
     #: Native events on which a matcher counts.
     matched: frozenset[str] = frozenset()
+    #: ``groups``: an event holds groups of hooks; ``flat``: it holds hooks that carry their own matcher; ``list``: all
+    #: hooks are one list, and each names its event.
+    shape: Literal["groups", "flat", "list"] = "groups"
+    #: Where in the file they are: "" is the file itself, "*" every key of it.
+    key: str = "hooks"
+    syntax: Syntax = "json"
+    #: What this file calls a field (``action.command``), where it is not the usual word.
+    names: Mapping[str, str] = field(default_factory=empty)
+    #: What every hook has, and what every file begins with.
+    constant: Mapping[str, Any] = field(default_factory=lambda: {"type": "command"})
+    head: Mapping[str, Any] = field(default_factory=empty)
     pattern: Callable[[str | None], Pattern | None] = field(default=claude_pattern)
     pattern_text: Callable[[Pattern], str | None] = field(default=claude_text)
 
@@ -51,12 +73,56 @@ def parse(system: HooksFormat, layers: Sequence[Layer]) -> Parsed:
     findings = Findings()
     specs: list[HookSpec] = []
     for layer in layers:
-        check_events(layer, system.events, findings, system.switches)
-        for entry in entries(layer, findings, system.switches, system.group_fields):
-            spec = build_spec(system, entry)
+        for entry in _entries(system, layer, findings):
+            spec = None if calls_hookline(entry.fields) else build_spec(system, entry)
             if spec is not None:
                 specs.append(spec)
     return Parsed(specs=tuple(specs), problems=findings.all())
+
+
+def _entries(system: HooksFormat, layer: Layer, findings: Findings) -> Iterator[HookEntry]:
+    """Every hook of a file, its fields under the usual words."""
+    if system.shape == "list":
+        found = _listed(system, layer, findings)
+    else:
+        tree = layer.tree if isinstance(layer.tree, dict) else {}
+        key = system.key
+        if not key and isinstance(tree.get("hooks"), dict):
+            key = "hooks"  # the same hooks in a larger file
+        keys = tuple(tree) if key == "*" else (key,)
+        for one in keys:
+            check_events(layer, system.events, findings, system.switches, one)
+        flat = system.shape == "flat" or key == "*"
+        found = (
+            entry
+            for one in keys
+            for entry in entries(layer, findings, system.switches, system.group_fields, key=one, flat=flat)
+        )
+    return (_usual(system, entry) for entry in found) if system.names else found
+
+
+def _listed(system: HooksFormat, layer: Layer, findings: Findings) -> Iterator[HookEntry]:
+    tree = layer.tree if isinstance(layer.tree, dict) else {}
+    hooks = tree.get(system.key)
+    if hooks is not None and not isinstance(hooks, list):
+        findings.report(layer, f"$.{system.key}", f"{system.key} is {show(hooks)}, not a list", "write a list of hooks")
+    for position, hook in enumerate(hooks if isinstance(hooks, list) else ()):
+        pointer = f"$.{system.key}[{position}]"
+        event = hook.get(system.names.get("event", "event")) if isinstance(hook, dict) else None
+        if isinstance(hook, dict) and event not in system.events:
+            known = suggest(str(event), system.events)
+            findings.report(layer, pointer, f"unknown event {show(event)}: the hook never fires", known, "warning")
+        yield from flat_entry(layer, findings, str(event), pointer, hook)
+
+
+def _usual(system: HooksFormat, entry: HookEntry) -> HookEntry:
+    fields = dict(entry.fields)
+    for usual, theirs in system.names.items():
+        if (value := pick(fields, theirs)) is not None:
+            fields.pop(theirs.partition(".")[0], None)
+            fields[usual] = value
+    matcher = fields.get("matcher")
+    return replace(entry, fields=fields, matcher=matcher if isinstance(matcher, str) and matcher else entry.matcher)
 
 
 def build_spec(system: HooksFormat, entry: HookEntry) -> HookSpec | None:
@@ -115,9 +181,48 @@ def _action(system: HooksFormat, entry: HookEntry) -> Command | None:
 
 def render(system: HooksFormat, specs: Sequence[HookSpec]) -> Rendered:
     losses, groups = Losses(system.dialect), Groups()
+    flat: list[tuple[str, dict[str, Any]]] = []
     for event, matcher, hook in render_hooks(system, specs, losses):
-        groups.add(event, matcher, hook)
-    return groups.text(losses, inside={}, beside={})
+        if system.shape == "groups":
+            groups.add(event, matcher, hook)
+        else:
+            flat.append((event, _own_words(system, event, matcher, hook)))
+    if system.shape == "list":
+        tree: dict[str, Any] = {**system.head, system.key: [hook for _event, hook in flat]}
+        return Rendered(text=file_text(tree, system.syntax), losses=losses.all())
+    for event, hook in flat:
+        groups.put(event, hook)
+    inside = groups.events()
+    named = {system.key if system.key != "*" else "hookline": inside} if system.key else inside
+    return Rendered(text=file_text({**system.head, **named}, system.syntax), losses=losses.all())
+
+
+def _own_words(system: HooksFormat, event: str, matcher: str | None, hook: dict[str, Any]) -> dict[str, Any]:
+    """A hook as this file writes it: constant fields first, each under its own name."""
+    usual = {"event": event} if system.shape == "list" else {}
+    usual |= {"matcher": matcher} if matcher else {}
+    made: dict[str, Any] = dict(system.constant)
+    for key, value in {**usual, **{key: value for key, value in hook.items() if key != "type"}}.items():
+        put(made, system.names.get(key, key), value)
+    return made
+
+
+def file_text(tree: Mapping[str, Any], syntax: Syntax) -> str:
+    if syntax == "json":
+        return json.dumps(tree, indent=2, ensure_ascii=False) + "\n"
+    if syntax == "yaml":
+        import yaml  # few agents keep their hooks in it
+
+        return str(yaml.safe_dump(dict(tree), sort_keys=False, allow_unicode=True))
+    return "\n".join(toml_table("hooks", hook) for hook in tree["hooks"])
+
+
+def toml_table(name: str, fields: Mapping[str, Any]) -> str:
+    """One entry of an array of tables; the escapes of a JSON text mean the same in TOML."""
+    lines = [
+        f"{key} = {json.dumps(value, ensure_ascii=False)}".replace("\x7f", "\\u007f") for key, value in fields.items()
+    ]
+    return "\n".join([f"[[{name}]]", *lines]) + "\n"
 
 
 def render_hooks(
@@ -142,7 +247,7 @@ def _matcher_text(system: HooksFormat, spec: HookSpec) -> str | None:
 
 
 def _hook(system: HooksFormat, spec: HookSpec, event: str, text: str, losses: Losses) -> dict[str, Any]:
-    hook: dict[str, Any] = {"type": "command", "command": text}
+    hook: dict[str, Any] = {**system.constant, "command": text} if system.shape == "groups" else {"command": text}
     if spec.dialect == system.dialect:
         hook |= {key: spec.extra[key] for key in system.kept if key in spec.extra}
     modes = ("sync", "async", "background") if "async" in system.fields else ("sync",)

@@ -136,6 +136,13 @@ class Groups:
             groups.append({"hooks": []} if matcher is None else {"matcher": matcher, "hooks": []})
         groups[-1]["hooks"].append(dict(hook))
 
+    def put(self, event: str, hook: Mapping[str, Any]) -> None:
+        """A hook that is in no group."""
+        self._events.setdefault(event, []).append(dict(hook))
+
+    def events(self) -> dict[str, Any]:
+        return dict(self._events)
+
     def text(self, losses: Losses, *, inside: Mapping[str, Any], beside: Mapping[str, Any]) -> Rendered:
         """The file: ``inside`` are switches among the events, ``beside`` are further keys of the file."""
         tree = {**beside, "hooks": {**inside, **self._events}}

@@ -52,7 +52,7 @@ class HookEntry:
 
     def report_matcher(self, finding: str, fix: str, severity: Severity = "error") -> None:
         """The matcher stands in the group that holds the hook."""
-        pointer = self.pointer.rpartition(".hooks[")[0] + ".matcher"
+        pointer = (self.pointer.rpartition(".hooks[")[0] or self.pointer) + ".matcher"
         self.findings.report(self.layer, pointer, f"matcher {show(self.matcher)}{finding}", fix, severity)
 
     @property
@@ -109,51 +109,74 @@ def show(value: Any) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def hooks_object(layer: Layer, findings: Findings) -> Mapping[str, Any]:
-    """The ``hooks`` object of a file; a file without one simply has no hooks."""
+def hooks_object(layer: Layer, findings: Findings, key: str = "hooks") -> Mapping[str, Any]:
+    """The object of events in a file; ``key`` "" is the file itself. A file without one simply has no hooks."""
     if layer.tree is None:
         return {}
     tree = as_object(layer.tree)
     if tree is None:
         findings.report(layer, "$", "the file is not a JSON object", 'write {"hooks": {...}}')
         return {}
-    if tree.get("hooks") is None:
-        return {}
-    hooks = as_object(tree["hooks"])
+    if not key or tree.get(key) is None:
+        return {} if key else tree
+    hooks = as_object(tree[key])
     if hooks is None:
-        findings.report(layer, "$.hooks", f"hooks is {show(tree['hooks'])}", "write an object with one key per event")
+        findings.report(layer, f"$.{key}", f"{key} is {show(tree[key])}", "write an object with one key per event")
         return {}
     return hooks
 
 
-def check_events(layer: Layer, known: Iterable[str], findings: Findings, switches: Sequence[str] = ()) -> None:
-    for name in (as_object(layer.tree) or {}).keys() & set(known):
-        finding = f"{name} is beside 'hooks', not in it: its hooks never fire"
-        findings.report(layer, f"$.{name}", finding, f'write {{"hooks": {{"{name}": [...]}}}}', "warning")
-    for name in hooks_object(layer, Findings()):
+def check_events(
+    layer: Layer, known: Iterable[str], findings: Findings, switches: Sequence[str] = (), key: str = "hooks"
+) -> None:
+    for name in (as_object(layer.tree) or {}).keys() & set(known) if key else ():
+        finding = f"{name} is beside {key!r}, not in it: its hooks never fire"
+        findings.report(layer, f"$.{name}", finding, f'write {{"{key}": {{"{name}": [...]}}}}', "warning")
+    for name in hooks_object(layer, Findings(), key):
         if name not in known and name not in switches:
             finding = f"unknown event {name!r}: its hooks never fire"
-            findings.report(layer, f"$.hooks.{name}", finding, suggest(name, known), "warning")
+            findings.report(layer, pointer_to(key, name), finding, suggest(name, known), "warning")
+
+
+def pointer_to(key: str, event: str) -> str:
+    return f"$.{key}.{event}" if key else f"$.{event}"
 
 
 def entries(
-    layer: Layer, findings: Findings, switches: Sequence[str] = (), beside: frozenset[str] = frozenset()
-) -> Iterator[HookEntry]:
+    layer: Layer, findings: Findings, switches: Sequence[str] = (), beside: frozenset[str] = frozenset(),
+    *, key: str = "hooks", flat: bool = False,
+) -> Iterator[HookEntry]:  # fmt: skip
     """Every hook of one file in order, but no call of hookline itself.
 
-    ``switches`` are keys beside the events, ``beside`` further keys of a group.
+    ``switches`` are keys beside the events, ``beside`` further keys of a group. ``flat``: a hook that is no group has
+    its own matcher.
     """
-    for event, groups in hooks_object(layer, findings).items():
+    for event, groups in hooks_object(layer, findings, key).items():
         if event in switches:
             continue
-        pointer = f"$.hooks.{event}"
+        pointer = pointer_to(key, event)
         if not isinstance(groups, list):
             fix = 'write a list: [{"matcher": "...", "hooks": [...]}]'
             findings.report(layer, pointer, f"{event} is {show(groups)}, not a list", fix)
             continue
         listed: list[Any] = groups
         for position, group in enumerate(listed):
-            yield from _of_group(layer, findings, event, f"{pointer}[{position}]", group, beside=beside)
+            place = f"{pointer}[{position}]"
+            if flat and "hooks" not in (as_object(group) or {}):
+                yield from flat_entry(layer, findings, event, place, group)
+            else:
+                yield from _of_group(layer, findings, event, place, group, beside=beside)
+
+
+def flat_entry(layer: Layer, findings: Findings, event: str, pointer: str, hook: Any) -> Iterator[HookEntry]:
+    """A hook that stands for itself."""
+    fields = as_object(hook)
+    if fields is None:
+        findings.report(layer, pointer, f"the hook is {show(hook)}, not an object", 'write {"command": "..."}')
+    elif not calls_hookline(fields):
+        matcher = fields.get("matcher")
+        matcher = matcher if isinstance(matcher, str) and matcher else None
+        yield HookEntry(layer=layer, event=event, pointer=pointer, matcher=matcher, fields=fields, findings=findings)
 
 
 def _of_group(
