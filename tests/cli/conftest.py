@@ -11,6 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cli.conversation import serve, stage
+
+__all__ = ["serve", "stage"]
 
 
 @dataclass(frozen=True)

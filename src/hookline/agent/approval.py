@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -81,8 +82,7 @@ class FoundFiles:
         listed = "\n".join(f"  {line}" for line in dict.fromkeys(findings))
         raise DataError(
             f"the run does not start, because this is not approved:\n{listed}\n"
-            f"review it with: hookline trust --dialect lectic (in {self._where.directory}); "
-            "or read it, and run the same command once with --trust"
+            f"review and approve it with: cd {shlex.quote(self._where.directory)} && hookline trust"
         )
 
     def _gone(self, missing: Sequence[Approval]) -> Iterator[str]:

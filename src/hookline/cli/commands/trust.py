@@ -1,5 +1,8 @@
 """Approve this project's hooks, by the exact content of their definition and of the files they run.
 
+All files of the project count: hookline's own, and those of every dialect that has some here (lectic.yaml,
+.letta/settings.json, .claude/settings.json, …), each with the name of its dialect.
+
 Before this, nothing of a project's files has any effect. If a trusted hook changes, it counts as failed until you approve
 it again. Project files that a hook runs are part of the approval; what is shown as unpinned (a program on PATH, a module)
 is not. What a file contains besides hooks (settings, sources, tools, servers) is approved as a whole.
@@ -35,13 +38,15 @@ from typing import TYPE_CHECKING, Any
 from hookline.cli.loading import missing_registrations, tell_problems
 from hookline.cli.output import paint, paint_trust, plural, print_json, safe, table
 from hookline.cli.parser import add_json
-from hookline.core._dataclass import replace
+from hookline.core._dataclass import dataclass, replace
 from hookline.core.describe import action_text, action_whole, conditions
 from hookline.core.errors import UsageError
 from hookline.core.event import event_kind
 from hookline.core.git import ignore_local_file
 from hookline.core.hook import FILE_EVENT, HookSpec, Http
 from hookline.core.paths import FOLDER, LOCAL, find_paths
+from hookline.dialects import DIALECTS, dialect_named
+from hookline.dialects.base import FOREIGN
 from hookline.engine.build import READ_ONLY, Runtime, Sources, approve, load_runtime, trust_store
 from hookline.state.protection import require_outside_agent
 from hookline.state.record.redact import Redactor
@@ -203,7 +208,7 @@ def shape(spec: HookSpec, verdict: Verdict, pins: Pins) -> dict[str, Any]:
 
 
 def configure(parser: ArgumentParser) -> None:
-    parser.add_argument("--dialect", metavar="D", help="use this dialect's own files instead of hookline's")
+    parser.add_argument("--dialect", metavar="D", help="only this dialect's own files")
     parser.add_argument("--yes", action="store_true", help="approve everything without asking")
     parser.add_argument("--list", action="store_true", help="show what is trusted, in every project")
     parser.add_argument("--revoke", metavar="NAME", help="revoke the approval of every hook of this name")
@@ -219,19 +224,55 @@ def run(args: Namespace) -> int:
             return _list(store, as_json=args.json)
         require_outside_agent(paths.state, "revoke an approval")
         return _revoke(store, args.revoke)
-    runtime = load_runtime(Sources(dialect=args.dialect, inspect=True), READ_ONLY)
-    runtime.engine.close()
-    tell_problems(replace(runtime, missing=()))  # a hook that cannot be loaded is not in the list below
-    asking = [spec for spec in runtime.loaded.specs if _state(runtime, spec) in {"unknown", "changed"}]
-    files = _open_files(runtime, asking)
+    looks = _looks(args.dialect)
     if args.json and not args.yes:
-        _print_json(runtime, asking, files)
-        return 1 if asking or files or runtime.missing else 0
-    needed = bool(asking or files or runtime.missing)
-    asking += _renewable(runtime)
-    _show(runtime, asking, files)
-    code = _decide(runtime, asking, files, yes=args.yes)
+        _print_json(looks)
+        return 1 if any(look.is_open for look in looks) else 0
+    needed = any(look.is_open for look in looks)
+    looks = [replace(look, asking=(*look.asking, *_renewable(look.runtime))) for look in looks]
+    for look in looks:
+        _show(look)
+    code = _decide(looks, yes=args.yes)
     return code if needed else 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Look:
+    """The files of one dialect here, and what of them is to be approved."""
+
+    runtime: Runtime
+    dialect: str
+    asking: tuple[HookSpec, ...]
+    #: Those of which more than hooks is to be approved, or that have no hooks at all.
+    files: tuple[_File, ...]
+
+    @property
+    def is_open(self) -> bool:
+        return bool(self.asking or self.files or self.runtime.missing)
+
+
+def _looks(dialect: str | None) -> list[_Look]:
+    """Our own files and those that any other dialect has here; or those of the dialect that was named."""
+    looks: list[_Look] = []
+    seen: set[str] = set()
+    for name in (dialect,) if dialect else (None, *_dialects_here()):
+        runtime = load_runtime(Sources(dialect=name, inspect=True), READ_ONLY)
+        runtime.engine.close()
+        tell_problems(replace(runtime, missing=()))  # a hook that cannot be loaded is not in the list
+        new = [spec for spec in runtime.loaded.specs if spec.origin.file not in seen]
+        asking = [spec for spec in new if _state(runtime, spec) in {"unknown", "changed"}]
+        files = [one for one in _open_files(runtime, asking) if one[0].origin.file not in seen]
+        seen |= {spec.origin.file for spec in (*new, *(spec for spec, _ in runtime.contents))}
+        looks.append(_Look(runtime=runtime, dialect=name or "hookline", asking=tuple(asking), files=tuple(files)))
+    return looks
+
+
+def _dialects_here() -> Iterator[str]:
+    cwd, home = os.getcwd(), os.environ.get("HOME") or os.path.expanduser("~")
+    for name in DIALECTS:
+        places = dialect_named(name).places(cwd, home, os.environ) if name != "native" else ()
+        if any(place.layer in FOREIGN and os.path.isfile(place.path) for place in places):
+            yield name
 
 
 def _renewable(runtime: Runtime) -> list[HookSpec]:
@@ -263,37 +304,45 @@ def _state(runtime: Runtime, spec: HookSpec) -> str:
     return verdict.state if verdict else "own"
 
 
-def _show(runtime: Runtime, asking: list[HookSpec], files: list[_File]) -> None:
-    pins = _pins(runtime)
-    for text in render_hooks(asking, runtime.verdicts, pins):
+def _show(look: _Look) -> None:
+    pins = _pins(look.runtime)
+    files = dict.fromkeys(spec.origin.file for spec in (*look.asking, *(spec for spec, _ in look.files)))
+    for file in files if look.dialect != "hookline" else ():
+        print(f"{look.dialect}: {safe(file)}")
+    for text in render_hooks(look.asking, look.runtime.verdicts, pins):
         print(text)
-    for contents, verdict in files:
+    for contents, verdict in look.files:
         print(render_file(contents, verdict, pins(contents)))
-    for gone in runtime.missing:
+    for gone in look.runtime.missing:
         print(
             f"{paint('gone', 'red')}  {paint(safe(gone.name), 'bold')} on {safe(gone.event)} was trusted and is missing from {safe(gone.file)}"
         )
 
 
-def _decide(runtime: Runtime, asking: list[HookSpec], files: list[_File], *, yes: bool) -> int:
-    store = runtime.trust
-    if store is None or not (asking or files or runtime.missing):
-        print("Nothing to approve: every hook here is trusted." if runtime.loaded.specs else "No hooks here.")
-        _report_unregistered(runtime, ())
+def _decide(looks: Sequence[_Look], *, yes: bool) -> int:
+    hooks = sum(len(look.asking) for look in looks)
+    files = sum(len(look.files) for look in looks)
+    gone = sum(len(look.runtime.missing) for look in looks)
+    if not (hooks or files or gone):
+        found = any(look.runtime.loaded.specs for look in looks)
+        print("Nothing to approve: every hook here is trusted." if found else "No hooks here.")
+        _report_unregistered(looks)
         return 0
-    require_outside_agent(runtime.paths.state, "approve hooks")
+    require_outside_agent(looks[0].runtime.paths.state, "approve hooks")
     sys.stdout.flush()
-    if not yes and not _confirm(_question(len(asking) + len(files), len(runtime.missing))):
+    if not yes and not _confirm(_question(hooks + files, gone)):
         print("Nothing changed. To approve without being asked: hookline trust --yes", file=sys.stderr)
         return 1
-    approve(runtime, asking)
-    store.forget((*runtime.missing, *_renamed(runtime, asking)))
-    done = [f"Approved {plural(len(asking), 'hook')}."] if asking else []
-    done += [f"Approved {plural(len(files), 'file')} besides hooks."] if files else []
-    done += [f"Removed {plural(len(runtime.missing), 'stale approval')}."] if runtime.missing else []
+    for look in looks:
+        if look.is_open and (store := look.runtime.trust) is not None:
+            approve(look.runtime, look.asking)
+            store.forget((*look.runtime.missing, *_renamed(look.runtime, look.asking)))
+    done = [f"Approved {plural(hooks, 'hook')}."] if hooks else []
+    done += [f"Approved {plural(files, 'file')} besides hooks."] if files else []
+    done += [f"Removed {plural(gone, 'stale approval')}."] if gone else []
     print(" ".join(done))
-    _ignore_local_files({os.path.dirname(spec.origin.file) for spec in asking})
-    _report_unregistered(runtime, asking)
+    _ignore_local_files({os.path.dirname(spec.origin.file) for look in looks for spec in look.asking})
+    _report_unregistered(looks)
     return 0
 
 
@@ -305,12 +354,13 @@ def _ignore_local_files(folders: Iterable[str]) -> None:
                 print(f"Wrote {FOLDER}/.gitignore: what one person sets in {mine} is not committed.")
 
 
-def _report_unregistered(runtime: Runtime, asking: Sequence[HookSpec]) -> None:
-    for one in missing_registrations(runtime, asking):
-        print(f"hookline: {safe(str(one))}", file=sys.stderr)
+def _report_unregistered(looks: Sequence[_Look]) -> None:
+    for look in looks:
+        for one in missing_registrations(look.runtime, look.asking):
+            print(f"hookline: {safe(str(one))}", file=sys.stderr)
 
 
-def _renamed(runtime: Runtime, asking: list[HookSpec]) -> Iterator[Approval]:
+def _renamed(runtime: Runtime, asking: Sequence[HookSpec]) -> Iterator[Approval]:
     """Approvals of the same hooks under their old names."""
     for spec in asking:
         before = runtime.verdicts[spec.id].approval
@@ -367,13 +417,17 @@ def _list(store: TrustStore, *, as_json: bool) -> int:
     return 0
 
 
-def _print_json(runtime: Runtime, asking: list[HookSpec], files: list[_File]) -> None:
-    missing = [{"hook": one.name, "event": one.event, "file": one.file} for one in runtime.missing]
-    pins = _pins(runtime)
-    hooks = [shape(spec, runtime.verdicts[spec.id], pins(spec)) for spec in asking]
-    shapes = [_file_shape(contents, verdict, pins(contents)) for contents, verdict in files]
-    renewable = [{"hook": one.name, "event": one.event, "file": one.origin.file} for one in _renewable(runtime)]
-    print_json({"hooks": hooks, "files": shapes, "missing": missing} | ({"renewable": renewable} if renewable else {}))
+def _print_json(looks: Sequence[_Look]) -> None:
+    hooks, files, missing, renewable = [], [], [], []
+    for look in looks:
+        runtime, pins = look.runtime, _pins(look.runtime)
+        hooks += [shape(spec, runtime.verdicts[spec.id], pins(spec)) for spec in look.asking]
+        files += [_file_shape(contents, verdict, pins(contents)) for contents, verdict in look.files]
+        missing += [{"hook": one.name, "event": one.event, "file": one.file} for one in runtime.missing]
+        renewable += [
+            {"hook": one.name, "event": one.event, "file": one.origin.file} for one in _renewable(runtime)
+        ]  # fmt: skip
+    print_json({"hooks": hooks, "files": files, "missing": missing} | ({"renewable": renewable} if renewable else {}))
 
 
 def _pins(runtime: Runtime) -> Callable[[HookSpec], Pins]:

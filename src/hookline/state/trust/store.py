@@ -132,15 +132,15 @@ class TrustStore:
         return bool(here) and all(a.event != FILE_EVENT for a in here)
 
     def _definitions(self, spec: HookSpec) -> tuple[str, ...]:
-        given = self._given_root or file_project(spec.origin.file)
-        real = os.path.realpath(given)
-        name = shared_name(given)
-        names = {root: name for root in (given, real) if root != name}
-        digest = definition_digest(spec, names)
-        return (digest, definition_digest(spec)) if names else (digest,)
+        """By the names of this project, of the file's own (who judges may be elsewhere), and as it is written."""
+        own = file_project(spec.origin.file)
+        names = dict.fromkeys(_names(root) for root in (self._given_root or own, own))
+        return tuple(dict.fromkeys(definition_digest(spec, dict(one)) for one in (*names, ())))
 
     def _covered_files(self, approval: Approval) -> CoveredFiles:
-        root = self._root or os.path.realpath(file_project(approval.file))
+        made_in = approval.look.partition(" ")[2] or self._root or file_project(approval.file)
+        here = self._root and shared_name(made_in) == shared_name(self._root)
+        root = self._root if here else os.path.realpath(made_in)
         files = CoveredFiles(approval.cover, root, self._digests, self._environ, self._watch)
         self._covered.append(files)
         return files
@@ -355,6 +355,11 @@ def _born(item: Any) -> tuple[tuple[int, int], ...]:
 
 def _pairs(items: Any) -> tuple[tuple[str, str], ...]:
     return tuple((str(first), str(second)) for first, second in items)
+
+
+def _names(root: str) -> tuple[tuple[str, str], ...]:
+    name = shared_name(root)
+    return tuple((one, name) for one in dict.fromkeys((root, os.path.realpath(root))) if one != name)
 
 
 def file_project(file: str) -> str:
