@@ -279,3 +279,50 @@ def test_what_was_added_to_ones_own_approved_file_switches_no_guard_off(project)
     project.run("trust", "--yes")
     mine.write_text(mine.read_text() + '[[hook]]\nname = "guard"\nenabled = false\n')
     assert denied(call(project))
+
+
+CLAUDE_GUARD = {"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "echo no >&2; exit 2"}]}]}}
+
+
+@pytest.mark.parametrize("closed", ["", 'on_failure = "deny"\n'])
+@pytest.mark.parametrize(
+    "text", ['{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "true"}]}]}}', "{}", "{", None]
+)
+def test_a_guard_of_a_source_outside_the_project_is_missed_when_somebody_edits_it(
+    project, closed: str, text: str | None
+) -> None:
+    source = project.home / "shared.json"
+    source.write_text(json.dumps(CLAUDE_GUARD))
+    project.write(".hookline/hookline.toml", f'[[source]]\ndialect = "claude"\npath = "{source}"\n{closed}')
+    assert project.run("trust", "--yes").code == 0
+    sent = json.dumps(
+        {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {}, "cwd": str(project.path)}
+    )
+    asked = ["hook", "--agent", "codex", "--cold"]
+    assert project.run(*asked, stdin=sent).json["hookSpecificOutput"]["permissionDecisionReason"] == "no"
+    source.unlink() if text is None else source.write_text(text)
+    assert (
+        "review it with: hookline trust"
+        in project.run(*asked, stdin=sent).json["hookSpecificOutput"]["permissionDecisionReason"]
+    )
+
+
+def test_an_approved_hook_that_may_fail_and_was_edited_is_reported_in_the_agent_once(project) -> None:
+    project.write("hooks/g.sh", "exit 2\n")
+    text = "[[hook]]\nname = 'g'\non = 'PreToolUse'\nrun = 'sh hooks/g.sh'\non_failure = 'ignore'\n"
+    project.write(".hookline/hookline.toml", text)
+    assert project.run("trust", "--yes").code == 0
+    project.write("hooks/g.sh", "exit 0\n")
+    sent = json.dumps(
+        {
+            "hook_event_name": "PreToolUse",
+            "tool_name": "Bash",
+            "tool_input": {},
+            "cwd": str(project.path),
+            "session_id": "s",
+        }
+    )
+    first, second = (project.run("hook", "--agent", "codex", "--cold", stdin=sent) for _ in range(2))
+    line = "hookline: g: changed since it was trusted (hooks/g.sh); review it with: hookline trust"
+    assert (first.json, first.err.strip()) == ({"systemMessage": line}, line)
+    assert (second.out, second.err.strip()) == ("", line)

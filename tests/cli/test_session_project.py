@@ -71,6 +71,30 @@ def test_the_project_that_an_agent_starts_its_hooks_in_counts_if_it_tells_none(
     assert "no" in (result.out + result.err).split() or '"no"' in result.out, (result.out, result.err)
 
 
+@pytest.mark.parametrize("agent", ["codex", "letta"])
+def test_the_project_that_a_session_began_in_counts_wherever_the_agent_and_its_process_are(
+    guarded: Project, agent: str
+) -> None:
+    def answer(event: str, cwd: Path | str, session: str = "s") -> list[str]:
+        sent = {
+            **PAYLOAD,
+            "hook_event_name": event,
+            "session_id": session,
+            "cwd": str(cwd),
+            "working_directory": str(cwd),
+        }
+        result = guarded.run(
+            "hook", "--agent", agent, "--event", event, "--cold", stdin=json.dumps(sent), cwd=guarded.home
+        )
+        return (result.out + result.err).replace('"', " ").split()
+
+    answer("SessionStart", guarded.path / "deeper")
+    assert "no" in answer("PreToolUse", "/usr")
+    answer("SessionStart", "/usr")  # sent by whoever wants to get rid of the guard
+    assert "no" in answer("PreToolUse", "/usr")
+    assert answer("PreToolUse", "/usr", "another session") == []
+
+
 def test_a_project_that_was_moved_away_is_missed(guarded: Project) -> None:
     moved = guarded.path.with_name("moved")
     guarded.path.rename(moved)
@@ -143,13 +167,28 @@ def cloned(project: Project) -> Path:
 
 
 @pytest.mark.parametrize("make", [copied, cloned])
-@pytest.mark.parametrize("instead", [True, False])
-def test_a_copy_is_a_project_that_nobody_has_approved(
-    guarded: Project, make: Callable[[Project], Path], instead: bool
+def test_a_copy_is_a_project_that_nobody_has_approved(guarded: Project, make: Callable[[Project], Path]) -> None:
+    assert ask(guarded, make(guarded)) == ""
+
+
+@pytest.mark.parametrize("make", [copied, cloned])
+@pytest.mark.parametrize("emptied", [False, True])
+def test_a_copy_whose_original_is_gone_is_the_project_that_was_approved(
+    guarded: Project, make: Callable[[Project], Path], emptied: bool
 ) -> None:
     copy = make(guarded)
-    if instead:
-        shutil.rmtree(guarded.path)
+    shutil.rmtree(guarded.path)
+    if emptied:
+        (guarded.home / ".local/state/hookline/trust.json").write_text('{"approvals": []}')
+    assert "guard was trusted in " in ask(guarded, copy)
+    assert guarded.run("trust", "--yes", cwd=copy).code == 0
+    assert ask(guarded, copy) == "no"
+
+
+def test_another_project_in_place_of_a_deleted_one_is_one_that_nobody_has_approved(guarded: Project) -> None:
+    copy = copied(guarded)
+    (copy / ".hookline" / "hookline.toml").write_text(GUARD + "# another\n")
+    shutil.rmtree(guarded.path)
     assert ask(guarded, copy) == ""
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
 from hookline.core._dataclass import dataclass, empty, field
-from hookline.core.event import Flow
+from hookline.core.event import GUARDED, Flow
 from hookline.core.problem import Problem, ProblemCode, Severity
 
 try:
@@ -284,6 +284,14 @@ class HookSpec:
     #: What the machine's and the user's own layers say, where a project changed this hook or turned it off.
     #: It is in force until the change is trusted: a project must not be able to switch off a person's guard.
     below: HookSpec | None = field(default=None, compare=False, repr=False)
+
+
+def means_if_tampered(spec: HookSpec) -> OnFailure:
+    """What it means that an approved hook is no longer what was approved. Other systems ignore a hook that fails, which
+    says nothing of one that somebody edited: where it is waited for and can refuse, that refuses. Who writes
+    ``on_failure = "ignore"`` in a file of ours has said what is to happen."""
+    guards = spec.dialect != "native" and spec.mode == "sync" and spec.event in GUARDED
+    return "deny" if guards and spec.on_failure == "ignore" else spec.on_failure
 
 
 #: ``extra["on_failure"]`` of a hook that does not say what its failure means, where that refuses.

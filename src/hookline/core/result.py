@@ -18,6 +18,7 @@ _SkipReason = Literal[
     "agent-runs-it", "disabled", "inside-agent", "over-budget",
 ]  # fmt: skip
 _NEEDS_TRUST = frozenset[_SkipReason | None]({"untrusted", "changed", "removed"})
+_TAMPERED = frozenset[_SkipReason | None]({"changed", "removed", "trust-unreadable", "other-file"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,13 +100,18 @@ class _Outcome:
     error: str = ""
     reply: Reply | None = None
     raw: RunResult | None = field(default=None, repr=False)
-    #: None for a hook that was run.
+    #: None for a hook that was run; one that was changed meanwhile counts as not run.
     not_run: _SkipReason | None = None
 
     @property
     def needs_trust(self) -> bool:
         """``hookline trust`` would let this hook run."""
         return self.not_run in _NEEDS_TRUST
+
+    @property
+    def tampered(self) -> bool:
+        """It is not, or may not be, what a person approved."""
+        return self.not_run in _TAMPERED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -140,7 +140,7 @@ class EngineCache:
         if (
             last.environ is not request.environ or last.arguments is not request.arguments or last.paths is not request.paths
             or last.cwd != request.cwd or last.project != request.project or last.caller_cwd != request.caller_cwd
-            or bool(last.incoming.session) != bool(request.incoming.session)
+            or last.began_in != request.began_in or bool(last.incoming.session) != bool(request.incoming.session)
         ):  # fmt: skip
             return None
         with self._lock:

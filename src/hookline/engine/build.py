@@ -72,8 +72,8 @@ class Sources:
 
     #: The directory whose hooks count; the current one by default.
     cwd: str | os.PathLike[str] | None = None
-    #: Where the agent works now: its hooks count if nothing is approved in ``cwd``.
-    working_in: str = ""
+    #: Where the agent works now, and where else its session was: their hooks count if nothing is approved in ``cwd``.
+    working_in: Sequence[str] = ()
     #: Exactly these files instead. Naming a file trusts it.
     config: Sequence[str | os.PathLike[str]] | None = None
     dialect: str | None = None
@@ -374,7 +374,7 @@ def _judge(loaded: Loaded, place: _Place, store: TrustStore | None, sources: Sou
     approved = {spec.id: spec for spec in sources.as_approved}
     judgement = store.judge([approved.get(spec.id, spec) for spec in foreign])
     judged.verdicts = {spec.id: one for spec, one in zip(foreign, judgement.verdicts, strict=True)}
-    missing = (*judgement.missing, *store.moved_here(place.cwd, sources.working_in))
+    missing = (*judgement.missing, *store.moved_here(place.cwd, *sources.working_in))
     ours = [spec for spec in foreign if judged.verdicts[spec.id].state == "trusted"]
     left = [approval for approval in missing if not _overridden(approval, ours)]
     judged.missing = tuple(one for one in left if not sources.inspect or not _overridden(one, foreign))
@@ -449,7 +449,7 @@ def _approvals(place: _Place, sources: Sources) -> TrustStore:
     """What is approved in the project, which is the one above where only that one has something approved."""
     others = [trust_store(one.paths, place.cwd, one.home, place.environ) for one in sources.others]
     store = trust_store(place.paths, place.cwd, place.home, place.environ, sources.dialect, others=others)
-    above = store.approved_above(place.cwd, sources.working_in)
+    above = store.approved_above(place.cwd, *sources.working_in)
     if not above:
         return store
     place.cwd = above

@@ -241,7 +241,7 @@ class Executor:
         error = (
             f"changed while it ran ({', '.join(changed)}): its answer does not count; review it with: hookline trust"
         )
-        return Failed(id=spec.id, hook=spec.name, ms=raw.ms, error=error, raw=raw)
+        return Failed(id=spec.id, hook=spec.name, ms=raw.ms, error=error, raw=raw, not_run="changed")
 
     def _dialect(self, name: str) -> Dialect:
         known = self._dialects.get(name)

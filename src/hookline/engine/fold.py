@@ -13,7 +13,7 @@ from typing import Any, TypeGuard, assert_never
 
 from hookline.core._dataclass import EMPTY, dataclass, empty, fast_constructor, field, replace
 from hookline.core.event import COMMON_FIELDS, EventKind
-from hookline.core.hook import HookSpec
+from hookline.core.hook import HookSpec, means_if_tampered
 from hookline.core.result import (
     NO_OPINION,
     Aborted,
@@ -206,7 +206,8 @@ def _may_change(kind: EventKind, name: str) -> bool:
 
 def _apply_failure(state: State, spec: HookSpec, outcome: Failed | TimedOut) -> State:
     """A failure is not a deny: ``on_failure`` decides what happens then."""
-    match spec.on_failure:
+    on_failure = means_if_tampered(spec) if outcome.tampered else spec.on_failure
+    match on_failure:
         case "ignore":
             return state
         case "abort":
@@ -214,12 +215,13 @@ def _apply_failure(state: State, spec: HookSpec, outcome: Failed | TimedOut) -> 
             return replace(state, aborted=aborted, stopped=True)
         case "deny":
             what = "timeout" if isinstance(outcome, TimedOut) else outcome.error
-            notices = Message(hook=spec.name, text=f"failed, and on_failure is deny: {outcome.error}")
+            why = "failed, and on_failure is deny: " if spec.on_failure == "deny" else ""
+            notices = Message(hook=spec.name, text=f"{why}{outcome.error}")
             state = replace(state, notices=(*state.notices, notices))
             reason = f"hook failed: {what}{_way_out(state.kind, spec.name)}"
             return _add_opinion(state, spec, _Opinion(hook=spec.name, effect="deny", reason=reason))
         case _:
-            assert_never(spec.on_failure)
+            assert_never(on_failure)
 
 
 def _way_out(kind: EventKind, hook: str) -> str:

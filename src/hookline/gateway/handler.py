@@ -231,7 +231,9 @@ class _AnswerWriter:
             decision = _refuse_missing_guard(event, decision, self._runtime)
         reply = _reply(request.dialect, event, decision)
         self._give(reply.answer)
-        if self._runtime.unapproved:
+        if self._runtime.unapproved or (
+            decision.effect == "allow" and any(one.needs_trust for one in decision.outcomes)
+        ):
             self._add_notice(event, decision, reply)
         if not reply.refused and not reply.dropped:
             return decision
@@ -247,9 +249,9 @@ class _AnswerWriter:
 
     def _add_notice(self, event: Event, decision: Decision, reply: AgentReply) -> None:
         """The notice goes with the answer where the agent shows messages, and is no part of what is recorded."""
-        notice = SessionNotice(self._runtime, event)
+        notice = SessionNotice(self._runtime, event, decision)
         if notice.claim("stderr"):
-            self.notices = notice.lines
+            self.notices = notice.approvals
         if not notice.is_new():
             return
         more = _reply(self._request.dialect, event, notice.add_to(decision))

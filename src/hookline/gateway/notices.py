@@ -52,12 +52,14 @@ def _what(one: Unapproved) -> str:
 
 
 class SessionNotice:
-    """What of the project is not approved: once in a session, however many processes serve it."""
+    """What of the project is not approved, and hooks that are not what was: once in a session, however many processes
+    serve it. Standard error has the hooks every time."""
 
-    __slots__ = ("_key", "_now", "_session", "_sessions", "lines")
+    __slots__ = ("_key", "_now", "_session", "_sessions", "approvals", "lines")
 
-    def __init__(self, runtime: Runtime, event: Event) -> None:
-        self.lines = approval_lines(runtime)
+    def __init__(self, runtime: Runtime, event: Event, decision: Decision) -> None:
+        self.approvals = approval_lines(runtime)
+        self.lines = [*self.approvals, *trust_lines(decision)]
         self._sessions: Sessions = runtime.engine.sessions
         self._session, self._now = event.session, event.time
         self._key = hook_id("hookline", "\n".join(self.lines), "notice")

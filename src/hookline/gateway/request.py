@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from hookline.config.discover import agents_directories
-from hookline.core._dataclass import dataclass, fast_constructor
+from hookline.core._dataclass import dataclass, fast_constructor, replace
 from hookline.core.agents import AGENTS, Agent, full_name
 from hookline.core.errors import DataError, UsageError
 from hookline.core.event import Event, event_kind
@@ -61,6 +61,8 @@ class AgentRequest:
     cwd: str
     #: Where its session began: its hooks are looked up there, wherever the agent works now.
     project: str
+    #: Where it began as far as we have seen it, if the agent does not say it.
+    began_in: tuple[str, ...] = ()
     environ: Mapping[str, str]
     home: str
     paths: Paths
@@ -72,15 +74,16 @@ class AgentRequest:
     caller_pid: Callable[[], int] | None = None
 
     @property
-    def working_in(self) -> str:
-        """Where guards are looked for besides: where the agent works, or where it started us if it names no other place."""
-        return self.caller_cwd if self.cwd == self.project else self.cwd
+    def working_in(self) -> tuple[str, ...]:
+        """Where guards are looked for besides: where the agent works, or where it started us if it names no other place,
+        and where its session began."""
+        return (self.caller_cwd if self.cwd == self.project else self.cwd, *self.began_in)
 
     def until_then(self, until: float) -> AgentRequest:
         """The same, with this moment; ``replace`` would take ten times as long, and every event passes here."""
         return _make_request(
             arguments=self.arguments, dialect=self.dialect, payload=self.payload, event_name=self.event_name,
-            incoming=self.incoming, caller_cwd=self.caller_cwd, cwd=self.cwd, project=self.project,
+            incoming=self.incoming, caller_cwd=self.caller_cwd, cwd=self.cwd, project=self.project, began_in=self.began_in,
             environ=self.environ, home=self.home, paths=self.paths, others=self.others, until=until, caller_pid=self.caller_pid,
         )  # fmt: skip
 
@@ -146,20 +149,27 @@ def parse_request(
     if not cwd.startswith("/"):
         cwd = os.path.join(caller_cwd, cwd)
     named = arguments.directories
-    project = _session_project(arguments.agent, environ) or cwd
+    started = _session_project(arguments.agent, environ)
+    project = started or cwd
     around = cwd if project == environ.get("HOME") else project  # a session in the home directory is in no project
     own, *others = (named,) if named is not None else find_directories(around, environ)
     request = _make_request(
         arguments=arguments, dialect=dialect, payload=payload, event_name=event_name, incoming=incoming,
-        caller_cwd=caller_cwd, cwd=cwd, project=project, environ=environ, home=own.home, paths=own.paths,
+        caller_cwd=caller_cwd, cwd=cwd, project=project, began_in=(), environ=environ, home=own.home, paths=own.paths,
         others=tuple(others), until=0.0, caller_pid=caller_pid,
     )  # fmt: skip
     agent = _agent_row(arguments.agent)
-    if agent is None or not agent.session_by_process:
-        return request
-    from hookline.gateway.process_session import with_session  # noqa: PLC0415  most agents name their session
+    if agent is not None and agent.session_by_process:
+        from hookline.gateway.process_session import with_session  # noqa: PLC0415  most agents name their session
 
-    return with_session(request, agent)
+        request = with_session(request, agent)
+    session = request.incoming.session
+    if started or agent is None or not session:
+        return request
+    from hookline.gateway.session_places import session_places  # noqa: PLC0415  most agents say where they started
+
+    begins = incoming.event == "SessionStart"
+    return replace(request, began_in=session_places(own.paths.state, agent.name, session, cwd, begins=begins))
 
 
 def _session_project(agent: str, environ: Mapping[str, str]) -> str:

@@ -104,8 +104,9 @@ def test_what_is_not_approved_is_named_with_the_command(gate: Gate, one: Unappro
 def test_a_session_sees_it_once_and_again_where_something_else_is_not_approved(gate: Gate) -> None:
     runtime = replace(gate.runtime(), unapproved=(Unapproved(file="/p/a"),))
     event = runtime.engine.event("PreToolUse", {}, session="s")
-    notice = SessionNotice(runtime, event)
+    decision = Decision(event="PreToolUse")
+    notice = SessionNotice(runtime, event, decision)
     assert [notice.is_new(), notice.claim(), notice.is_new(), notice.claim()] == [True, True, False, False]
     more = replace(runtime, unapproved=(Unapproved(file="/p/a"), Unapproved(file="/p/b")))
-    assert SessionNotice(more, event).claim()
-    assert notice.add_to(Decision(event="PreToolUse")).message_text == f"hookline: {notice.lines[0]}"
+    assert SessionNotice(more, event, decision).claim()
+    assert notice.add_to(decision).message_text == f"hookline: {notice.lines[0]}"

@@ -1,14 +1,17 @@
-"""A project that was moved is still the one in which guards were approved: its folders say so.
+"""A project that was moved is still the one in which guards were approved: its folders say so, or its files.
 
-Moving a folder changes neither its number nor when it was made; a clone or a copy has folders of its own.
+Moving a folder changes neither its number nor when it was made; a clone or a copy has folders of its own. A move to
+another disk is a copy and a deletion, so a copy whose original is gone is the project that was approved.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 
+from hookline.core.file_tracking import note
+from hookline.state.trust.digest import Digests, file_signature
 from hookline.state.trust.judge import Approval
 from hookline.state.trust.store import find_repository
 
@@ -31,9 +34,30 @@ def find_moved(approvals: Sequence[Approval], places: Iterable[str]) -> tuple[Ap
     numbers = {number for number, _ in births}
     for place in dict.fromkeys(places):
         here = {(number, _born(path)) for path, number in _numbers(place) if number in numbers} & births
-        if here:
-            return tuple(a for a in approvals if here.intersection(a.folders_born))
+        found = tuple(a for a in approvals if here.intersection(a.folders_born)) or tuple(_copied(approvals, place))
+        if found:
+            return found
     return ()
+
+
+def fingerprint(file: str, root: str, digests: Digests) -> str:
+    """The bytes of a file, and its name in the project; "" where it is not in it."""
+    name, (signature, digest) = os.path.relpath(file, root), digests.signed(file)
+    return "" if signature is None or name.startswith("../") else f"{signature[1]} {digest} {name}"
+
+
+def _copied(approvals: Sequence[Approval], place: str) -> Iterator[Approval]:
+    """Those whose file is here, byte for byte, and no longer where it was approved."""
+    digests = Digests()
+    for one in approvals:
+        size, _, name = one.fingerprint.split(" ", 2) if one.fingerprint else ("", "", "")
+        here = os.path.join(place, name)
+        signature = file_signature(here) if name else None
+        if signature is None or str(signature[1]) != size or os.path.realpath(here) == one.file:
+            continue
+        note(one.file)  # while it is there, this is a copy
+        if not os.path.lexists(one.file) and fingerprint(here, place, digests) == one.fingerprint:
+            yield one
 
 
 def _numbers(root: str) -> list[tuple[str, int]]:

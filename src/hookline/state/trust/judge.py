@@ -37,6 +37,8 @@ class Approval:
     look: str = ""
     #: What of its project stays the same when that is moved: the number and the birth of folders, in nanoseconds.
     folders_born: tuple[tuple[int, int], ...] = ()
+    #: And when it is copied and deleted, as a move to another disk is: size, SHA-256 and place of ``file`` in it.
+    fingerprint: str = ""
     #: Older versions covered only the files that the definition names; such an approval still counts, as it was made.
     covers_folders: bool = True
 

@@ -13,7 +13,7 @@ from typing import Any, cast
 from hookline.core._dataclass import EMPTY, replace
 from hookline.core.file_tracking import note
 from hookline.core.files import lock, read_text, write_json
-from hookline.core.hook import FILE_EVENT, HookSpec, OnFailure
+from hookline.core.hook import FILE_EVENT, HookSpec, OnFailure, means_if_tampered
 from hookline.core.paths import repository_root, unusable, upwards
 from hookline.state.protection import MANIFEST
 from hookline.state.trust.covered import Cover, CoveredFiles, Pins, Watch
@@ -82,11 +82,15 @@ class TrustStore:
         names = {spec.origin.file: shared_name(spec.origin.file) for spec in specs}
         files = {*names, *names.values()}
         roots = {self._root, shared_name(self._root)} if self._root else {file_project(file) for file in files}
-        approvals = [a for a in self.list() if a.file in files or any(_below(a.file, root) for root in roots)]
+        looks = {self._look, f"{self._look.partition(' ')[0]} {shared_name(self._root)}"} if self._look else set[str]()
+        # A source may be outside the project, and is missed by the project that named it.
+        approvals = [
+            a for a in self.list() if a.file in files or a.look in looks or any(_below(a.file, root) for root in roots)
+        ]
         hooks = [(spec, names[spec.origin.file], self._definitions(spec)) for spec in specs]
         judged = judge(hooks, approvals, self._covered_files)
         # A file whose hooks are all gone leaves nothing to miss.
-        missing = (a for a in judged.missing if a.look in {"", self._look} and a.event != FILE_EVENT)
+        missing = (a for a in judged.missing if a.look in {"", *looks} and a.event != FILE_EVENT)
         return replace(judged, missing=tuple(missing))
 
     def knows(self, file: str) -> bool:
@@ -110,7 +114,7 @@ class TrustStore:
         """Guards that were approved in a project that was elsewhere then, and is at or above one of the places now."""
         kind, name = self._look.partition(" ")[0] + " ", shared_name(self._root)
         alike = [a for a in self.list() if a.look.startswith(kind)]
-        there = [a for a in alike if a.folders_born and a.on_failure in _GUARDING]
+        there = [a for a in alike if (a.folders_born or a.fingerprint) and a.on_failure in _GUARDING]
         if not there or any(a.look == self._look or _below(a.file, name) for a in alike):
             return ()
         from hookline.state.trust.folders import find_moved  # only where guards were approved, and none of this project
@@ -218,6 +222,8 @@ class TrustStore:
         return len(before) - len(kept)
 
     def _approval(self, spec: HookSpec) -> Approval:
+        from hookline.state.trust.folders import fingerprint  # only who approves something
+
         pins = self._shown.get(spec.id) or self.pins(spec)
         del self._shown[spec.id]
         return Approval(
@@ -228,8 +234,9 @@ class TrustStore:
             definition=self._definitions(spec)[0],
             cover=pins.cover,
             when=self._clock(),
-            on_failure=spec.on_failure if spec.enabled else "ignore",  # what was off guarded nothing
+            on_failure=means_if_tampered(spec) if spec.enabled else "ignore",  # what was off guarded nothing
             look=self._look,
+            fingerprint=fingerprint(spec.origin.file, self._given_root, self._digests) if self._given_root else "",
         )
 
     # ── the file ─────────────────────────────────────────────────────────────────────────────────────
@@ -278,7 +285,7 @@ class TrustStore:
         trees = [asdict(approval) for approval in approvals]
         # Older versions read the files of an approval beside its name.
         trees = [{**tree, **tree.pop("cover")} for tree in trees]
-        names = ("name", "event", "file", "on_failure", "look", "folders_born")
+        names = ("name", "event", "file", "on_failure", "look", "folders_born", "fingerprint")
         guards = [{name: tree[name] for name in names} for tree in trees if tree["on_failure"] in _GUARDING]
         write_json(self.path + _EXPECTED, {"guards": guards})
         write_json(self.path, {"version": _VERSION, "approvals": trees})
@@ -317,6 +324,7 @@ def _approval(item: Any) -> Approval:
         on_failure=kept if (kept := item.get("on_failure")) in {"ignore", "deny", "abort"} else "",
         look=str(item.get("look", "")),
         folders_born=_born(item),
+        fingerprint=str(item.get("fingerprint", "")),
         covers_folders=bool(item.get("covers_folders")),
     )
 
@@ -326,7 +334,8 @@ def _expected(item: Any) -> Approval:
     on_failure: OnFailure = "abort" if item["on_failure"] == "abort" else "deny"
     return Approval(
         name=str(item["name"]), event=str(item["event"]), file=str(item["file"]), look=str(item["look"]), pointer="",
-        definition="", cover=Cover(), on_failure=on_failure, folders_born=_born(item), covers_folders=True,
+        definition="", cover=Cover(), on_failure=on_failure, folders_born=_born(item),
+        fingerprint=str(item.get("fingerprint", "")), covers_folders=True,
     )  # fmt: skip
 
 
