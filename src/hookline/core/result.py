@@ -210,6 +210,8 @@ class Decision:
     droppable: bool = False
     #: What a hook wanted and did not get: a change of a read-only field, a deny of what has happened.
     ignored: tuple[Message, ...] = ()
+    #: Exit code, stdout and stderr of the answer in the agent's format; None where it is empty or nobody has written it.
+    answer: tuple[int, str, str] | None = None
 
     @property
     def allowed(self) -> bool:

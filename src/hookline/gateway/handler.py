@@ -235,6 +235,9 @@ class _AnswerWriter:
             decision.effect == "allow" and any(one.needs_trust for one in decision.outcomes)
         ):
             self._add_notice(event, decision, reply)
+        given = self.answer or reply.answer
+        if given.exit_code or given.stdout or given.stderr:
+            decision = replace(decision, answer=(given.exit_code, given.stdout, given.stderr))
         if not reply.refused and not reply.dropped:
             return decision
         notes = reply.notes(request.arguments.agent)

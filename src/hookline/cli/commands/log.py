@@ -3,8 +3,10 @@
   hookline log --last 50 --effect deny
   hookline log --session S --follow
   hookline log --agent codex --project .
+  hookline log --chain ID            one event: every hook in order, its verdict, its changes, and the answer
+  hookline log --last 0 --format parquet --output events.parquet
 
---json prints one object per line: {"id", "time", "session", "turn", "agent", "event", "effect", "granted", "reason",
+--json (or --format jsonl) prints one object per line: {"id", "time", "session", "turn", "agent", "event", "effect", "granted", "reason",
 "aborted", "modified", "ms", "cwd", "data", "context", "messages", "attributes", "conflicts", "ignored", "outcomes"}.
 The id follows the time: hookline replay ID runs that event again. Exit code 64 for an unknown hook or event; finding
 nothing is not an error.
@@ -33,12 +35,13 @@ from hookline.cli.output import (
 )
 from hookline.cli.parser import add_json
 from hookline.core.agents import full_name
-from hookline.core.errors import UsageError
+from hookline.core.errors import DataError, UsageError
 from hookline.core.paths import find_paths, project_root
 from hookline.core.settings import RecordSettings
 from hookline.dialects.event_lookup import event_meanings
 from hookline.engine.build import READ_ONLY, Sources, load_runtime
-from hookline.state.record.query import Row, Run, firings, load_runs
+from hookline.state.record.chain import chain, chain_lines, subject
+from hookline.state.record.query import Row, Run, find, firings, load_runs
 from hookline.state.record.store import Store, store_in
 
 #: Seconds between two looks at the store with --follow.
@@ -61,11 +64,14 @@ def configure(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--since", metavar="WHEN", help="10m, 2h, 3d, or a time like 2026-03-01T12:00")
     parser.add_argument("--until", metavar="WHEN", help="the same")
+    parser.add_argument("--chain", metavar="ID", help="show one event whole, by the beginning of its id")
+    parser.add_argument("--format", choices=("jsonl", "csv", "parquet"), help="export what was found")
+    parser.add_argument("--output", metavar="FILE", help="write the export to this file")
     add_json(parser)
 
 
 def run(args: Namespace) -> int:
-    since, until = _parse_time(args.since), _parse_time(args.until)
+    since, until = parse_time(args.since), parse_time(args.until)
     if args.last < 0:
         raise UsageError("--last must be 0 or more")
     events = event_meanings(args.event) if args.event else frozenset[str]()
@@ -80,6 +86,9 @@ def run(args: Namespace) -> int:
             print("Nothing recorded yet. Try: hookline demo")
         return 0
 
+    if args.chain:
+        return _chain(store, args.chain, as_json=args.json)
+
     def look(last: int | None, after: int | None) -> list[Row]:
         return firings(
             store, session=args.session, hook=args.hook, event=next(iter(events), None), agent=agent, project=project,
@@ -88,6 +97,11 @@ def run(args: Namespace) -> int:
 
     try:
         rows = look(args.last or None, None)
+        if args.format or args.output:
+            from hookline.cli.export import export  # few export anything
+
+            export(rows, load_runs(store, [row.number for row in rows]), args.format or "jsonl", args.output)
+            return 0
         if not rows:
             _report_nothing_found(store, args)
         _print(store, rows, as_json=args.json)
@@ -100,6 +114,24 @@ def run(args: Namespace) -> int:
     finally:
         store.close()
     require_readable(store)
+    return 0
+
+
+def _chain(store: Store, prefix: str, *, as_json: bool) -> int:
+    found = find(store, prefix)
+    if len(found) != 1:
+        count = f"{len(found)} events have ids that begin" if found else "no event has an id that begins"
+        raise DataError(f"{count} with {prefix!r}; see: hookline log")
+    whole = chain(found[0], load_runs(store, [found[0].number])[found[0].number])
+    store.close()
+    if as_json:
+        print_json({**whole, "time": iso_time(whole["time"])})
+        return 0
+    when = datetime.fromtimestamp(whole["time"], UTC).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+    head, verdict, *rest = chain_lines(whole, when)
+    colour = {"deny": "red", "ask": "yellow"}.get(whole["effect"], "green")
+    print("\n".join((paint(head, "bold"), paint(verdict, colour), *rest)))
+    print(f"run it again: hookline replay {whole['id']}")
     return 0
 
 
@@ -138,10 +170,10 @@ def _print(store: Store, rows: list[Row], *, as_json: bool) -> None:
 def _render(row: Row, runs: tuple[Run, ...]) -> str:
     when = datetime.fromtimestamp(row.time, UTC).astimezone().strftime("%Y-%m-%d %H:%M:%S")
     word = "aborted" if row.aborted else row.effect
-    subject = _mark_subject(row.data, _subject(row.data))
+    about = _mark_subject(row.data, subject(row.data))
     # The full id: replay needs it, and ids of one process begin alike.
     by = f"{safe(row.agent, 20):<12}  {safe(_project(row.cwd), 20):<14}"
-    head = f"{paint(when, 'grey')}  {paint(f'{row.id:<13}', 'grey')}  {by}  {paint_status(word, 7)}  {paint(f'{safe(row.event, 60):<18}', 'bold')}  {safe(subject, 60)}"
+    head = f"{paint(when, 'grey')}  {paint(f'{row.id:<13}', 'grey')}  {by}  {paint_status(word, 7)}  {paint(f'{safe(row.event, 60):<18}', 'bold')}  {safe(about, 60)}"
     lines = [head.rstrip() + (f"  {safe(row.reason, 100)}" if row.reason else "")]
     for one in runs:
         note = safe(one.error or one.effect or "", 100)
@@ -171,19 +203,7 @@ def _mark_subject(data: Any, subject: str) -> str:
     return " ".join(part for part in (mark, nobody, subject) if part)
 
 
-def _subject(data: Any) -> str:
-    """The field by which a person recognizes the event."""
-    if not isinstance(data, dict):
-        return ""
-    given = data.get("tool_input")
-    detail = next(iter(given.values()), "") if isinstance(given, dict) and given else ""
-    for name in ("tool_name", "prompt", "command", "text", "message", "name", "path", "reason", "source"):
-        if isinstance(data.get(name), str):
-            return f"{data[name]} {detail}".strip() if name == "tool_name" else data[name]
-    return ""
-
-
-def _parse_time(text: str | None) -> float | None:
+def parse_time(text: str | None) -> float | None:
     """``2h`` ago, or a date and time; None for none."""
     if text is None:
         return None

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from hookline.state.record.rows import DATA_LIMIT, HEAD, Columns, Writer, in_json, run_columns
+from hookline.state.record.rows import DATA_LIMIT, HEAD, Columns, Writer, in_json, run_columns, wire_columns
 from hookline.state.record.store import INSERT_NUMBERED, INSERT_RUN
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ _LONGEST = 512
 
 #: The columns of a firing that are mostly empty; of a run, its texts, and the columns that are mostly empty.
 _NOTHING = (None,) * 6
-_RUN_TEXTS, _RUN_REST, _EMPTY_REST = itemgetter(2, 8, 9, 10), slice(11, None), (None, None)
+_RUN_TEXTS, _RUN_REST, _EMPTY_REST = itemgetter(2, 8, 9, 10), slice(11, None), (None, None, None)
 
 
 class PlainRows:
@@ -59,6 +59,13 @@ class PlainRows:
         texts += (event.session, event.agent, kind, native, event.cwd, reason)
         if not name.isalnum():  # an id that hookline did not make
             texts.append(name)
+        wire = wire_columns(event, decision)
+        if wire is not None:
+            more = _texts_in({**wire, "answer": "", "added": ""})
+            if more is None or "added" in wire:
+                return None
+            texts += more
+            texts += wire.get("answer", ())[1:]
         runs = [run_columns(record, outcome, at) for at, outcome in enumerate(decision.outcomes)]
         for run in runs:
             printed = _RUN_TEXTS(run)
@@ -71,6 +78,7 @@ class PlainRows:
         firing = (
             name, time, event.session, event.turn, event.agent, kind, native, event.cwd, decision.effect,
             int(decision.granted), reason, None, 0, record.ms, pid, serialised, *_NOTHING,
+            None if wire is None else written(wire),
         )  # fmt: skip
         return None if len(serialised) > DATA_LIMIT else (firing, runs)
 
@@ -149,18 +157,18 @@ _INSERT_SHORT = _short("firings", _FIRING)
 _INSERT_SHORT_RUN = _short("runs", _RUN)
 
 #: Of a row with its number: what may be empty, what that is like, and what is left without it.
-_FIRING_EMPTY, _FIRING_LEFT = itemgetter(12, *range(17, 23)), itemgetter(*range(12), *range(13, 17))
-_RUN_EMPTY, _RUN_LEFT = itemgetter(6, 7, 12, 13), itemgetter(*range(6), *range(8, 12))
+_FIRING_EMPTY, _FIRING_LEFT = itemgetter(12, *range(17, 24)), itemgetter(*range(12), *range(13, 17))
+_RUN_EMPTY, _RUN_LEFT = itemgetter(6, 7, 12, 13, 14), itemgetter(*range(6), *range(8, 12))
 
 
 def insert_many(connection: sqlite3.Connection, many: Sequence[Rows], latest: int) -> list[_Row]:
     """Numbered after ``latest``, as SQLite would do it. Gives the rows of the runs."""
     firings = [(latest + at, *row) for at, (row, _) in enumerate(many, 1)]
     runs = [(latest + at, *run) for at, (_, some) in enumerate(many, 1) for run in some]
-    bare, full = _split(firings, _FIRING_EMPTY, (None,) * 7)
+    bare, full = _split(firings, _FIRING_EMPTY, (None,) * 8)
     connection.executemany(_INSERT_SHORT, map(_FIRING_LEFT, bare))
     connection.executemany(INSERT_NUMBERED, full)
-    bare, full = _split(runs, _RUN_EMPTY, (None,) * 4)
+    bare, full = _split(runs, _RUN_EMPTY, (None,) * 5)
     connection.executemany(_INSERT_SHORT_RUN, map(_RUN_LEFT, bare))
     connection.executemany(INSERT_RUN, full)
     return runs

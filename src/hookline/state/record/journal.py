@@ -372,6 +372,8 @@ def _row(line: bytes) -> Rows | None:
     """None for what is no row of this version, and for a line that a full disk cut off: its firing was written directly."""
     try:
         row, runs = json.loads(line)
+        if len(row) == _FIRING_COLUMNS - 1:  # of the version before, which had neither of the last columns
+            row, runs = [*row, None], [[*run, None] for run in runs]
         fits = len(row) == _FIRING_COLUMNS and all(len(run) == _RUN_COLUMNS for run in runs)
         return (tuple(row), [tuple(run) for run in runs]) if fits and isinstance(row[0], str) else None
     except (ValueError, TypeError, RecursionError):

@@ -45,10 +45,12 @@ class Row:
     attributes: Any
     conflicts: Any
     ignored: Any
+    #: What the agent sent and got besides (``rows.wire_columns``); None mostly.
+    wire: Any
 
     def to_json(self) -> dict[str, Any]:
         """The fields of ``log --json``: those of ``fire --json`` and when, where and by whom it was fired."""
-        return {name: getattr(self, name) for name in self.__slots__}
+        return {name: getattr(self, name) for name in self.__slots__ if name != "wire"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,10 +71,12 @@ class Run:
     stderr: str
     spilled: tuple[str, ...]
     usage: Any
+    #: The hook's own reason, what it changed, and why it was skipped; None mostly.
+    detail: Any
 
     def to_json(self) -> dict[str, Any]:
         """The fields of ``outcomes[]`` in ``fire --json``, and the heads of what the hook printed."""
-        fields = {name: getattr(self, name) for name in self.__slots__ if name not in {"firing", "position"}}
+        fields = {name: getattr(self, name) for name in self.__slots__ if name not in {"firing", "position", "detail"}}
         return {**fields, "error": self.error or None, "spilled": list(self.spilled)}
 
 
@@ -257,7 +261,7 @@ def counts(store: Store, *, since: float) -> Counts:
 
 def _row(row: tuple[Any, ...]) -> Row:
     fields = dict(zip(Row.__slots__, row, strict=True))
-    for name in ("aborted", "data", "before"):
+    for name in ("aborted", "data", "before", "wire"):
         fields[name] = _parsed(fields[name], None)
     for name in ("context", "messages", "conflicts", "ignored"):
         fields[name] = _parsed(fields[name], [])
@@ -269,7 +273,7 @@ def _row(row: tuple[Any, ...]) -> Row:
 def _run(row: tuple[Any, ...]) -> Run:
     fields = dict(zip(Run.__slots__, row, strict=True))
     fields["spilled"] = tuple(_parsed(fields["spilled"], []))
-    fields["usage"] = _parsed(fields["usage"], None)
+    fields["usage"], fields["detail"] = _parsed(fields["usage"], None), _parsed(fields["detail"], None)
     return Run(**fields)
 
 

@@ -8,7 +8,8 @@ from itertools import compress
 from operator import is_not, itemgetter
 from typing import Any, TypeAlias
 
-from hookline.core.result import STATUS, Outcome, RunResult
+from hookline.core.event import Event
+from hookline.core.result import NO_OPINION, STATUS, Decision, Outcome, RunResult
 from hookline.state.database import storable
 from hookline.state.record import Record
 from hookline.state.record.redact import Redactor, as_text, redact_file
@@ -87,9 +88,9 @@ class _Kinds:
         return compress(self.jsons, map(is_not, self._values(row), self._nothing))
 
 
-_FIRING = _Kinds(texts=(0, 2, 4, 5, 6, 7, 10), jsons=(11, 15, 16, 17, 18, 19, 20, 21))
-_RESULT = _Kinds(texts=(4,), heads=(5, 6), jsons=(7, 8))
-_RUN = _Kinds(texts=(2, 8), heads=(9, 10), jsons=(11, 12))
+_FIRING = _Kinds(texts=(0, 2, 4, 5, 6, 7, 10), jsons=(11, 15, 16, 17, 18, 19, 20, 21, 22))
+_RESULT = _Kinds(texts=(4,), heads=(5, 6), jsons=(7, 8, 9))
+_RUN = _Kinds(texts=(2, 8), heads=(9, 10), jsons=(11, 12, 13))
 
 
 def _clean(rows: list[tuple[Columns, _Kinds]], redactor: Redactor, written: Writer) -> list[Columns]:
@@ -135,23 +136,63 @@ def _firing(record: Record, name: str, time: float, pid: int) -> Columns:
         decision.attributes or None,
         [_conflict(c) for c in decision.conflicts] if decision.conflicts else None,
         [{"hook": m.hook, "text": m.text} for m in decision.ignored] if decision.ignored else None,
+        wire_columns(event, decision),
     )
+
+
+def wire_columns(event: Event, decision: Decision) -> dict[str, Any] | None:
+    """What the agent sent and got, as far as the other columns do not say it; mostly nothing.
+
+    ``own`` are fields of the payload that are not among the data, ``added`` those of the data that were not sent.
+    """
+    wire: dict[str, Any] = {}
+    native, data = event.native, event.data
+    if native:
+        own = {name: value for name, value in native.items() if data.get(name) is not value and data.get(name) != value}
+        if own.get("hook_event_name") == event.native_name:
+            del own["hook_event_name"]
+        if "tool_name" in own and own["tool_name"] == data.get("native_tool_name"):
+            del own["tool_name"]
+        if own:
+            wire["own"] = own
+        if added := [name for name in data if name not in native and name != "native_tool_name"]:
+            wire["added"] = added
+    if decision.answer is not None:
+        wire["answer"] = decision.answer
+    if "TRACEPARENT" in event.environ:
+        wire["traceparent"] = event.environ["TRACEPARENT"]
+    return wire or None
 
 
 def run_columns(record: Record, outcome: Outcome, position: int) -> Columns:
     spec = record.specs.get(outcome.id)
-    return (position, outcome.id, outcome.hook, spec.dialect if spec else "", *_result_columns(outcome))
+    columns = _result_columns(outcome, record.decision.reason)
+    return (position, outcome.id, outcome.hook, spec.dialect if spec else "", *columns)
 
 
-def _result_columns(outcome: Outcome) -> Columns:
+def _result_columns(outcome: Outcome, reason: str = "") -> Columns:
     reply, raw = outcome.reply, outcome.raw
     head = (STATUS[type(outcome)], None if reply is None else reply.effect)
+    detail = None if reply is NO_OPINION and outcome.not_run is None else _detail(outcome, reason)
     if raw is None:
-        return (*head, None, outcome.ms, outcome.error, "", "", None, None)
+        return (*head, None, outcome.ms, outcome.error, "", "", None, None, detail)
     stderr = _stderr(raw) if raw.notes else raw.stderr
     return (
         *head, raw.exit_code, outcome.ms, outcome.error, raw.stdout, stderr, raw.spilled or None, raw.usage or None,
+        detail,
     )  # fmt: skip
+
+
+def _detail(outcome: Outcome, reason: str) -> dict[str, Any] | None:
+    """What the hook itself said and changed, where the decision does not say the same, and why it was not run."""
+    reply, detail = outcome.reply, {}
+    if reply is not None and reply.reason and reply.reason != reason:
+        detail["reason"] = reply.reason
+    if reply is not None and reply.data:
+        detail["data"] = reply.data
+    if outcome.not_run is not None:
+        detail["skip"] = outcome.not_run
+    return detail or None
 
 
 def _context(injected: Any) -> dict[str, Any]:

@@ -50,12 +50,14 @@ _LAYOUT = Layout(
         ),
         # Tokens and cost of a hook that called a model.
         ("ALTER TABLE runs ADD COLUMN usage TEXT",),
+        # What the agent sent and got, as far as the data do not say it; what a hook changed, and why it was skipped.
+        ("ALTER TABLE firings ADD COLUMN wire TEXT", "ALTER TABLE runs ADD COLUMN detail TEXT"),
     ),
 )
 
-_INSERT_FIRING = f"INSERT INTO firings VALUES (NULL{', ?' * 22})"
-INSERT_NUMBERED = f"INSERT INTO firings VALUES (?{', ?' * 22})"
-INSERT_RUN = f"INSERT INTO runs VALUES (?{', ?' * 13})"
+_INSERT_FIRING = f"INSERT INTO firings VALUES (NULL{', ?' * 23})"
+INSERT_NUMBERED = f"INSERT INTO firings VALUES (?{', ?' * 23})"
+INSERT_RUN = f"INSERT INTO runs VALUES (?{', ?' * 14})"
 
 
 class Store(Database):
@@ -124,7 +126,7 @@ class Store(Database):
             row = late_row(outcome, self._redactor)
             connection.execute(
                 "UPDATE runs SET status = ?, effect = ?, exit_code = ?, ms = ?, error = ?, stdout = ?, stderr = ?,"
-                " spilled = ?, usage = ? WHERE hook_id = ? AND firing = (SELECT max(number) FROM firings WHERE id = ?)",
+                " spilled = ?, usage = ?, detail = ? WHERE hook_id = ? AND firing = (SELECT max(number) FROM firings WHERE id = ?)",
                 (*row, outcome.id, event_id),
             )
             if aborts:

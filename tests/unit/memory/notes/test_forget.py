@@ -215,12 +215,28 @@ def test_recorded_events_of_the_session_go_too(world: World) -> None:
     store.close()
     row = [None, "id", 1.0, GONE, 1, "a", "Stop", "Stop", "/", "allow", 0, WORD, None, 0, 1.0, 1, WORD]
     with sqlite3.connect(world.state / "hookline.db") as database:
-        database.execute(f"INSERT INTO firings VALUES ({', '.join('?' * 23)})", row + [None] * (23 - len(row)))
+        database.execute(f"INSERT INTO firings VALUES ({', '.join('?' * 24)})", row + [None] * (24 - len(row)))
         number = database.execute("SELECT number FROM firings").fetchone()[0]
         spilled = world.state / "spilled.stdout"
         spilled.write_text(WORD)
-        values = [number, 0, "h", "h", "lazy", "replied", None, 0, 1.0, "", WORD, "", json.dumps([str(spilled)]), None]
-        database.execute(f"INSERT INTO runs VALUES ({', '.join('?' * 14)})", values)
+        values = [
+            number,
+            0,
+            "h",
+            "h",
+            "lazy",
+            "replied",
+            None,
+            0,
+            1.0,
+            "",
+            WORD,
+            "",
+            json.dumps([str(spilled)]),
+            None,
+            None,
+        ]
+        database.execute(f"INSERT INTO runs VALUES ({', '.join('?' * 15)})", values)
     database.close()
     assert forget(world, GONE)["recorded events"] == 1
     assert files_with(world, WORD) == []
@@ -255,7 +271,7 @@ def test_what_a_later_session_was_told_of_it_leaves_the_record(world: World) -> 
                 None,
                 context,
             ]
-            database.execute(f"INSERT INTO firings VALUES ({', '.join('?' * 23)})", row + [None] * (23 - len(row)))
+            database.execute(f"INSERT INTO firings VALUES ({', '.join('?' * 24)})", row + [None] * (24 - len(row)))
     database.close()
     assert forget(world, GONE)["told to later sessions"] == 1
     assert files_with(world, WORD) == []

@@ -1,0 +1,1 @@
+"""Spans and metrics of recorded events, for an OpenTelemetry collector."""

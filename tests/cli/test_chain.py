@@ -1,0 +1,81 @@
+"""One event whole in the terminal, and events for other programs."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import pyarrow.parquet as pq
+import pytest
+from tests.cli.conftest import Project
+
+HOOKS = """
+[[hook]]
+name = "rewrite"
+on = "PreToolUse"
+match = {"tool_input.command" = "^ls"}
+shell = "echo '{\\"data\\": {\\"tool_input\\": {\\"command\\": \\"ls -la\\"}}}'"
+
+[[hook]]
+name = "no-rm"
+on = "PreToolUse"
+match = "Bash"
+shell = "if grep -q 'rm -rf'; then echo 'rm by hand' >&2; exit 2; fi"
+on_failure = "deny"
+
+[[hook]]
+name = "last"
+on = "PreToolUse"
+shell = "true"
+"""
+PAYLOAD = {
+    "session_id": "s1", "transcript_path": "/t.jsonl", "permission_mode": "default", "hook_event_name": "PreToolUse",
+    "tool_name": "Bash", "tool_use_id": "u1",
+}  # fmt: skip
+
+
+@pytest.fixture
+def fired(project: Project) -> Project:
+    project.write("hooks.toml", HOOKS)
+    for command in ("ls", "rm -rf /x"):
+        payload = {**PAYLOAD, "cwd": str(project.path), "tool_input": {"command": command}}
+        done = project.run("hook", "--agent", "claude-code", "--config", "hooks.toml", stdin=json.dumps(payload))
+        assert done.code == 0
+    return project
+
+
+def ids(project: Project) -> list[str]:
+    return [json.loads(line)["id"] for line in project.run("log", "--json").out.splitlines()]
+
+
+def test_a_refused_call_names_who_refused_it_and_why_others_did_not_run(fired: Project) -> None:
+    one = fired.run("log", "--chain", ids(fired)[1], "--json").json
+    assert (one["summary"], one["reason"], one["subject"]) == ("Refused by no-rm", "rm by hand", "Bash rm -rf /x")
+    assert [(s["hook"], s["verdict"], s["skip"]) for s in one["steps"]] == [
+        ("no-rm", "refused", None),
+        ("last", "skipped", "stopped"),
+    ]
+    assert json.loads(one["answer"]["stdout"])["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert one["sent"] == {**PAYLOAD, "cwd": str(fired.path), "tool_input": {"command": "rm -rf /x"}}
+
+
+def test_a_rewrite_is_shown_as_a_diff(fired: Project) -> None:
+    text = fired.run("log", "--chain", ids(fired)[0]).out
+    assert '- "command": "ls"' in text
+    assert '+ "command": "ls -la"' in text
+    assert "1. changed" in text
+
+
+def test_an_unknown_id_is_an_error_that_names_the_next_command(fired: Project) -> None:
+    done = fired.run("log", "--chain", "zzz")
+    assert (done.code, done.err) == (65, "hookline: no event has an id that begins with 'zzz'; see: hookline log\n")
+
+
+def test_events_are_exported_as_json_lines_csv_and_parquet(fired: Project) -> None:
+    lines = fired.run("log", "--format", "jsonl").out
+    assert [json.loads(line)["effect"] for line in lines.splitlines()] == ["allow", "deny"]
+    rows = list(csv.DictReader(fired.run("log", "--format", "csv").out.splitlines()))
+    assert [(row["effect"], row["reason"]) for row in rows] == [("allow", ""), ("deny", "rm by hand")]
+    assert fired.run("log", "--format", "parquet", "--output", "e.parquet").code == 0
+    table = pq.read_table(fired.path / "e.parquet").to_pylist()
+    assert [(row["id"], row["effect"]) for row in table] == list(zip(ids(fired), ("allow", "deny"), strict=True))
