@@ -3,23 +3,42 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+CLIENT := src/hookline/daemon/client/hookc
 
-.PHONY: demo test test-quick coverage check bench e2e nvim shells docs picture lock clean help
+.PHONY: demo test test-quick coverage check bench e2e nvim shells dist docs picture lock clean help
 
 help:                     ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 12
 
-$(STAMP): requirements/dev.txt pyproject.toml
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "hookline needs Python 3.11 or newer; try: make PYTHON=python3.12 $(MAKECMDGOALS)")'
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
-	@touch $(STAMP)
+define create_venv
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "hookline needs Python 3.11 or newer; try: make PYTHON=python3.12 $(MAKECMDGOALS)")'
+	@test -x $(BIN)/python || { echo 'Creating a virtual environment in $(VENV) …'; $(PYTHON) -m venv $(VENV); }
+endef
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-demo: $(STAMP)            ## a session with hooks of all dialects, shown as it happens
+# What hookline itself needs, for the demo: a third of what developers need. --no-compile: most modules are never used.
+$(VENV)/.demo: requirements/demo.txt pyproject.toml
+	$(create_venv)
+	@echo 'Installing hookline and its libraries into $(VENV) (about 20 seconds) …'
+	@$(PIP) --no-compile --require-hashes -r requirements/demo.txt
+	@$(PIP) --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(STAMP): requirements/dev.txt pyproject.toml
+	$(create_venv)
+	@echo 'Installing what the tests and checks need into $(VENV) (about a minute) …'
+	@$(PIP) --require-hashes -r requirements/dev.txt
+	@$(PIP) --no-deps --no-build-isolation -e .
+	@touch $(VENV)/.demo $@
+
+# As in a wheel: otherwise every test that deploys compiles it again. Without a compiler there is none, which is fine too.
+$(CLIENT): src/hookline/daemon/client/hookc.c src/hookline/daemon/client/build.py $(STAMP)
+	-@$(BIN)/python -c 'from hookline.daemon.client.build import SHIPPED, compile_program; compile_program(SHIPPED)'
+
+demo: $(VENV)/.demo       ## a session with hooks of all dialects, shown as it happens
 	@$(BIN)/hookline demo
 
-test: $(STAMP)            ## the whole suite
+test: $(STAMP) $(CLIENT)  ## the whole suite
 	$(BIN)/python -m pytest -n 3 $(ARGS)  # a third worker on two cores: half of the time a test waits for a process
 
 # Where nearly everything is values in, values out, and few programs are started.
@@ -27,7 +46,7 @@ QUICK := $(addprefix tests/unit/,config core daemon deploy dialects doctor engin
          tests/cases tests/conformance \
          $(addsuffix .py,$(addprefix tests/laws/test_law_,deny failure order patience rewrite))
 
-test-quick: $(STAMP)      ## the pure middle of it, for while you work: under a minute
+test-quick: $(STAMP) $(CLIENT)  ## the pure middle of it, for while you work: under a minute
 	HOOKLINE_HYPOTHESIS=quick $(BIN)/python -m pytest -q -n 2 $(QUICK) $(ARGS)
 
 coverage: $(STAMP)        ## the whole suite with every program it starts, and how much of src it reaches; at least 92 %
@@ -63,6 +82,11 @@ shells:                   ## tmux, zsh and fish, for the tests of the shells; wi
 fuzz: $(STAMP)            ## the laws with many more examples, different ones every time; each door SECONDS long (600)
 	HOOKLINE_HYPOTHESIS=long HOOKLINE_FUZZ=$(or $(SECONDS),600) $(BIN)/python -m pytest -n 2 tests/laws $(ARGS)
 
+dist: $(STAMP)            ## all wheels and the sdist into dist/, each tried as far as this machine can
+	$(PYTHON) -m venv build/dist-env
+	build/dist-env/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dist.txt
+	build/dist-env/bin/python tools/dist.py $(ARGS)
+
 docs: $(STAMP)            ## write the generated part of the reference anew
 	$(BIN)/python -m hookline.dialects.native.schema > src/hookline/dialects/native/hookline.schema.json
 	$(BIN)/python tools/reference.py
@@ -71,10 +95,14 @@ docs: $(STAMP)            ## write the generated part of the reference anew
 picture: $(STAMP)         ## record the README's picture: real agents from npm, a scripted model
 	$(BIN)/python -m tools.record_terminal
 
-lock: $(STAMP)            ## resolve the lock anew
+UV_COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+  --no-header --no-annotate
+
+lock: $(STAMP)            ## resolve the locks anew
 	$(BIN)/python -m pip install --quiet uv
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
-	  --no-annotate --all-extras --group test --group lint requirements/build.in pyproject.toml -o requirements/dev.txt
+	$(UV_COMPILE) --all-extras --group test --group lint requirements/build.in pyproject.toml -o requirements/dev.txt
+	$(UV_COMPILE) --extra models -c requirements/dev.txt requirements/build.in pyproject.toml -o requirements/demo.txt
+	$(UV_COMPILE) -c requirements/dev.txt requirements/dist.in -o requirements/dist.txt
 
 clean:                    ## forget the environment and all caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build dist

@@ -21,7 +21,7 @@ from hookline.core.errors import StateError
 from hookline.core.files import read_text, replace_atomically
 from hookline.core.isolation import MAIN
 from hookline.core.paths import find_paths, private_dir
-from hookline.daemon.client.build import TWIN, build_client, compiler
+from hookline.daemon.client.build import TWIN, build_client, can_build
 
 _Choice = Literal["auto", "client", "command"]
 CHOICES: tuple[_Choice, ...] = ("auto", "client", "command")
@@ -106,7 +106,7 @@ def entry_program(
 ) -> str:
     """What an entry calls. ``build`` makes it; ``forecast`` says where it would be, for a dry run.
 
-    Where nobody has chosen, a compiler that is there is used: nobody should have to know of a door to get through it.
+    Where nobody has chosen, a client that came along or can be built is used: nobody should have to know of a door to get through it.
     """
     if target.form == "plugin" or choice == "command" or environ.get("HOOKLINE_DAEMON") == "off":
         return _launcher(environ, build=build)
@@ -114,7 +114,7 @@ def entry_program(
         return _client(environ, build=True) if build else _planned_client(environ)
     if there := _client(environ, build=False):
         return there
-    if not (build or forecast) or compiler() is None:
+    if not (build or forecast) or not can_build():
         return _launcher(environ, build=build)
     if forecast:
         return _planned_client(environ)

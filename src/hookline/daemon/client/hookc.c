@@ -1,6 +1,6 @@
 /* The client of hookline's daemon: hands everything the caller gave to the daemon, gives back what it says.
  * Where there is no daemon that answers, hookline itself is run. twin.py does the same; one test suite holds both.
- * PYTHON, MAIN and VERSION come from the build. Python is isolated (-I): no variable and no directory adds code to it.
+ * VERSION comes from the build. Python is isolated (-I): no variable and no directory adds code to it.
  *
  * With BARE the way to the daemon and back is gone before the C library has begun: its start takes longer than all of
  * the rest, half of what an empty static program costs. The entry is ours; it makes its system calls itself, uses
@@ -34,6 +34,12 @@ enum { FAILED = 75, BLOCK = 2, MOST_WORDS = 4000, ROOM = 1 << 16, LONGEST = 100 
 #endif
 
 extern char **environ;
+
+/* The Python that hookline is installed with, and hookline's main file. build.py writes them into the finished program,
+ * so that one program, built once, serves every installation. They are not static: no compiler may know what they hold. */
+enum { PATH_ROOM = 1024 };
+char python_path[PATH_ROOM] = "hookline: python_path", main_path[PATH_ROOM] = "hookline: main_path";
+__attribute__((used)) const char client_source[] = "hookline: source " SOURCE;
 
 struct bytes { unsigned char *at; size_t size, room; };
 enum verdict { UNASKED, ANSWERED, REFUSED, ABSENT, LATE, UNREAD, UNTOLD };
@@ -412,7 +418,7 @@ static void start_daemon(void) {
         utimes(starting, NULL);
     } else
         close(mark);
-    char *line[] = {PYTHON, "-I", MAIN, "daemon", "run", "--background", "--directory", path, NULL};
+    char *line[] = {python_path, "-I", main_path, "daemon", "run", "--background", "--directory", path, NULL};
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     posix_spawn_file_actions_init(&actions);
@@ -422,7 +428,7 @@ static void start_daemon(void) {
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
 #endif
     pid_t pid;
-    posix_spawn(&pid, PYTHON, &actions, &attributes, line, environ);
+    posix_spawn(&pid, python_path, &actions, &attributes, line, environ);
 }
 
 static void pass_on(int number) {
@@ -449,7 +455,7 @@ static int cold(int argc, char **argv, const struct bytes *in) {
     posix_spawn_file_actions_t actions;
     pid_t pid;
     if (!line || (in && pipe(feed))) return failed("out of memory or descriptors");
-    const char *start[] = {PYTHON, "-I", MAIN};
+    const char *start[] = {python_path, "-I", main_path};
     for (int i = 0; i < 3; i++) line[n++] = (char *)start[i];
     for (int i = 0; i < argc; i++) line[n++] = argv[i];
     /* It answers by the deadline itself, in the agent's own words; what is left of it is all it has. */
@@ -462,7 +468,8 @@ static int cold(int argc, char **argv, const struct bytes *in) {
         if (feed[0]) posix_spawn_file_actions_addclose(&actions, feed[0]);
     }
     signal(SIGCHLD, SIG_DFL); /* who ignores it would not be told how a child has ended, nor would our child */
-    if (posix_spawn(&pid, PYTHON, &actions, NULL, line, environ)) return failed("cannot run " PYTHON);
+    if (posix_spawn(&pid, python_path, &actions, NULL, line, environ))
+        return failed("cannot run the Python that hookline was installed with; run hookline deploy again");
     child = pid;
     sigset_t alarm_alone;
     sigemptyset(&alarm_alone);
