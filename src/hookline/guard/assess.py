@@ -11,6 +11,7 @@ from hookline.guard.effects import Effect, Harm
 from hookline.guard.flows import flow_effects
 from hookline.guard.pattern import LazyPattern
 from hookline.guard.programs import HANDLERS
+from hookline.guard.programs.rows import row_effects
 from hookline.guard.read_only import programs_read
 from hookline.guard.reading import Invocation, Reading
 
@@ -93,6 +94,7 @@ def _one(call: ProgramCall) -> Iterator[Effect]:
         yield from call.argv(call.words)
     for handler in HANDLERS.get(call.name) or HANDLERS.get(_family(call.name), ()):
         yield from handler(call)
+    yield from row_effects(call, call.name, _family(call.name))
 
 
 def _family(name: str) -> str:

@@ -10,7 +10,8 @@ from typing import Final
 from hookline.guard.call import ProgramCall
 from hookline.guard.effects import Effect
 from hookline.guard.pattern import LazyPattern
-from hookline.guard.programs.files import deletion, moving, permission_change
+from hookline.guard.programs.deletion import deletion
+from hookline.guard.programs.files import moving, permission_change
 from hookline.guard.reading import Word
 
 _LONGEST = 20_000

@@ -11,7 +11,8 @@ from hookline.guard.call import ProgramCall
 from hookline.guard.effects import Effect
 from hookline.guard.paths import expand_home
 from hookline.guard.pattern import LazyPattern, words
-from hookline.guard.programs.files import deletion, moving, permission_change
+from hookline.guard.programs.deletion import deletion
+from hookline.guard.programs.files import moving, permission_change
 from hookline.guard.reading import UNKNOWN, Word
 
 _UNKNOWN: Final = Word((UNKNOWN,), "…")

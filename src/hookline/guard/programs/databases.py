@@ -1,0 +1,40 @@
+"""Programs that take SQL: what their statements destroy or run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Final
+
+from hookline.guard.call import Handler, ProgramCall
+from hookline.guard.effects import Effect, Harm
+from hookline.guard.pattern import LazyPattern, words
+from hookline.guard.reading import Word
+
+_DROPS: Final = LazyPattern(
+    r"(?is)\b(drop\s+(database|schema|table|keyspace|index|view|user|role|owned|collection|tablespace)|truncate\s+(table\s+)?\w|delete\s+from\s+[\w.\"`\[\]]+\s*(;|$|'|\"|where\s+(1\s*=\s*1|true)\b)|alter\s+table\s+.*\bdrop\b|update\s+[\w.\"`]+\s+set\s+(?!.*\bwhere\b))"
+)
+_SELECTS: Final = LazyPattern(r"(?i)\s*(select|show|explain)\b[^;]*;?\s*$")
+
+
+def _sql(call: ProgramCall) -> Iterator[Effect]:
+    code = [*call.words]
+    if call.invocation.stdin is not None:
+        code.append(call.invocation.stdin)
+    for word in code:
+        found = _DROPS.search(re.sub(r"'[^']*'", "''", word.text) if _SELECTS.match(word.text) else word.text)
+        if found:
+            harm: Harm = "high" if not re.match(r"(?i)update|alter", found[0]) else "medium"
+            yield call.effect(
+                "database", harm, found[0].strip(), why="data are deleted for good", safer="make a dump first"
+            )
+        shell = re.search(
+            r"\\!\s*(.+)|\\copy .* program '([^']+)'|(?i:copy .* (?:from|to) program '([^']+)')|^\.(?:shell|system)\s+(.+)",
+            word.text,
+        )
+        if shell:
+            yield from call.shell(Word((next(group for group in shell.groups() if group),), shell[0]))
+
+
+PROGRAMS: Final[Mapping[str, Handler]] = MappingProxyType(dict.fromkeys(words("psql mysql mariadb sqlite3 duckdb sqlcmd cqlsh clickhouse-client clickhouse sqlplus cockroach usql mycli pgcli snowsql presto trino mssql-cli"), _sql))  # fmt: skip
