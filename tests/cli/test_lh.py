@@ -155,3 +155,38 @@ def test_lh_hook_does_not_take_another_agents_session_for_claude_codes(world: Pr
     payload = {**json.loads((PAYLOADS / "copilot/sessionEnd.json").read_text()), "cwd": str(world.path)}
     typed(world, "lh hook session-end", json.dumps(payload))
     assert "session-end: skipped: no transcript" in typed(world, "cat ~/.local/state/hookline/hooks.log").stdout
+
+
+def test_lh_deploy_registers_every_profile_and_reports_what_others_registered(project: Project) -> None:
+    folder = project.home / ".config/lazy-harness"
+    folder.mkdir(parents=True)
+    profiles = "".join(f'[profiles.{name}]\nconfig_dir = "~/.claude-{name}"\n' for name in ("work", "play"))
+    (folder / "config.toml").write_text(f'{profiles}[hooks.session_stop]\nscripts = ["session-export"]\n')
+    theirs = {"hooks": {"Stop": [{"matcher": "", "hooks": [{"type": "command", "command": "other-tool stop"}]}]}}
+    (project.home / ".claude-work").mkdir()
+    (project.home / ".claude-work/settings.json").write_text(json.dumps(theirs))
+    (project.home / ".claude").symlink_to(".claude-play")
+    done = typed(project, "lh deploy")
+    assert done.returncode == 0, done.stderr
+    assert "not managed by hookline, kept as it is: Stop: other-tool stop" in done.stdout
+    hooks = {
+        name: json.loads((project.home / f".claude-{name}/settings.json").read_text())["hooks"]
+        for name in ("work", "play")
+    }
+    assert {name: len(one["Stop"]) for name, one in hooks.items()} == {"work": 2, "play": 1}
+    assert "arrives twice" not in typed(project, "lh deploy --status").stdout
+    (folder / "config.toml").write_text("")
+    assert typed(project, "hookline undeploy").returncode == 0
+    assert json.loads((project.home / ".claude-work/settings.json").read_text()) == theirs
+
+
+def test_an_event_with_an_empty_list_of_scripts_is_not_registered(project: Project) -> None:
+    """Not even to notice a session that was killed, for which the end of the session needs its start."""
+    folder = project.home / ".config/lazy-harness"
+    folder.mkdir(parents=True)
+    (project.home / ".claude").mkdir()
+    end = '[hooks.session_end]\nscripts = ["session-end"]\n'
+    (folder / "config.toml").write_text(f"[hooks.session_start]\nscripts = []\n{end}")
+    assert typed(project, "lh deploy").returncode == 0
+    hooks = json.loads((project.home / ".claude/settings.json").read_text())["hooks"]
+    assert set(hooks) == {"SessionEnd", "Stop"}

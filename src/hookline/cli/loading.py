@@ -62,12 +62,17 @@ def tell_unapproved(runtime: Runtime) -> None:
 def missing_registrations(runtime: Runtime, more: Sequence[HookSpec] = ()) -> list[Unregistered]:
     """Which agents do not call hookline for an event that these hooks need; ``more`` were approved just now."""
     from hookline.core.agents import all_agents  # noqa: PLC0415  an agent's call needs none of these
-    from hookline.gateway.required_events import active_hooks, events_without_sender, missing_events  # noqa: PLC0415
+    from hookline.gateway.required_events import (  # noqa: PLC0415
+        active_hooks,
+        events_without_sender,
+        missing_events,
+        unwanted_events,
+    )
 
     home = os.environ.get("HOME") or os.path.expanduser("~")
     hooks = (*active_hooks(runtime), *more)
     around = (all_agents().values(), runtime.engine.cwd, home, os.environ)
-    return [*missing_events(hooks, *around), *events_without_sender(hooks, *around)]
+    return [*missing_events(hooks, *around, unwanted=unwanted_events(runtime)), *events_without_sender(hooks, *around)]
 
 
 def tell_untrusted(decision: Decision) -> None:

@@ -8,7 +8,7 @@ from hookline.core._dataclass import dataclass
 
 Severity = Literal["error", "warning", "note"]
 #: Findings that code acts on, whatever their text says.
-ProblemCode = Literal["unresolved-hook", "bad-command"]
+ProblemCode = Literal["unresolved-hook", "bad-command", "no-hooks"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,7 +17,7 @@ class Problem:
 
     ``pointer`` is a JSONPath-like address (``$.hook[2].timeout``) and ``line`` counts from 1; 0 means the
     file as a whole. An ``error`` means that something written there does not take effect; a ``warning``
-    means that it does, but probably not as intended; a ``note``, that it once meant something else.
+    means that it does, but probably not as intended; a ``note`` says how it is understood.
     """
 
     file: str

@@ -168,6 +168,16 @@ def _found_in(hooks: JsonNode) -> Iterator[_OwnEntry]:
                 yield _OwnEntry(event=array.key, value=value, node=node, array=array)
 
 
+def foreign_entries(text: str | None) -> list[str]:
+    """What else the file registers: event and command of each, in the order of the file."""
+    try:
+        hooks = scan(text.removeprefix("\ufeff")).member("hooks") if text and text.strip("\ufeff \t\r\n") else None
+    except JsonError:
+        return []
+    groups = ((array.key, node.plain()) for array in (hooks.children if hooks else ()) for node in array.children)
+    return [f"{event}: {line}" for event, one in groups for line in entry_commands(one) if not is_ours(line)]
+
+
 def entry_commands(entry: Any) -> Iterator[str]:
     """The command lines in an entry, grouped or flat, and the addresses that an earlier version let it post to."""
     if not isinstance(entry, dict):

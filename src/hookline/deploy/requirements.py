@@ -19,13 +19,14 @@ from hookline.daemon.protocol import find_daemon_paths
 from hookline.deploy import apply, transport
 from hookline.deploy.installed import find_registrations
 from hookline.deploy.plugin import plugin_source
+from hookline.deploy.profiles import PROFILED, profile_files
 from hookline.deploy.registration import EntryCaller, registrations
 from hookline.dialects.base import FOREIGN
 from hookline.dialects.event_lookup import native_events, unknown_event
 from hookline.engine.build import READ_ONLY, Sources, load_runtime
 from hookline.gateway.derived import BASES
 from hookline.gateway.notices import approval_lines, problem_lines
-from hookline.gateway.required_events import active_hooks, event_reasons
+from hookline.gateway.required_events import active_hooks, event_reasons, unwanted_events
 
 if TYPE_CHECKING:
     from hookline.core.hook import HookSpec
@@ -62,8 +63,13 @@ def select_files(agents: Sequence[str], scope: Scope, here: str, home: str) -> l
 def _aims(chosen: Sequence[Agent], scope: Scope, here: str, home: str) -> Iterator[AgentFile]:
     for target in chosen:
         path = target.config_path(scope, project_root(here, home), home, os.environ)
-        if path is not None:
-            yield AgentFile(agent=target, scope=scope, path=path)
+        if path is None:
+            continue
+        yield AgentFile(agent=target, scope=scope, path=path)
+        if scope == "user" and target.name == PROFILED:
+            for more in profile_files(os.path.basename(path), home, os.environ):
+                if os.path.realpath(more) != os.path.realpath(path):
+                    yield AgentFile(agent=target, scope=scope, path=more)
 
 
 def all_files(chosen: Iterable[Agent], scopes: Sequence[Scope], here: str, home: str) -> list[AgentFile]:
@@ -83,9 +89,10 @@ def canonical_events(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _is_installed(target: Agent, home: str, environ: Mapping[str, str]) -> bool:
-    """Its program is found, or its directory shows that it was used here."""
-    found = shutil.which(target.program, path=environ.get("PATH"))
-    return found is not None or os.path.isdir(os.path.join(home, target.home))
+    """Its program is found, its directory shows that it was used here, or a profile names another one."""
+    if shutil.which(target.program, path=environ.get("PATH")) or os.path.isdir(os.path.join(home, target.home)):
+        return True
+    return target.name == PROFILED and bool(profile_files("", home, environ))
 
 
 #: Why an event is registered that no hook listens to.
@@ -126,6 +133,7 @@ class Requirements:
         self.problems = (*problem_lines(runtime), *approval_lines(runtime))
         self._is_partial = any(one.severity == "error" for one in runtime.loaded.problems)
         self._hooks = active_hooks(runtime)
+        self._unwanted = unwanted_events(runtime)
         foreign = any(spec.origin.layer in FOREIGN for spec in self._hooks)
         self._root = project_root(here, home) if foreign else ""
         self._others: dict[str, tuple[HookSpec, ...]] = {}
@@ -183,7 +191,7 @@ class Requirements:
         hooks = list(self._hooks)
         if aim.scope == "user":
             hooks += [hook for root in self.roots(aim) if root != self._root for hook in self._hooks_of(root)]
-        needed = event_reasons(hooks, aim.agent)
+        needed = event_reasons(hooks, aim.agent, self._unwanted)
         if only := self.only(aim):
             return _narrowed(needed, only)
         native = native_events(aim.agent)

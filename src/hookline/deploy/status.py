@@ -103,7 +103,7 @@ def duplicate_registrations(all_of_them: Sequence[RegistrationStatus]) -> tuple[
     there = [one for one in all_of_them if one.events]
     found: list[str] = []
     for agent in dict.fromkeys(one.agent for one in there):
-        scopes = [one.scope for one in there if one.agent == agent]
+        scopes = list(dict.fromkeys(one.scope for one in there if one.agent == agent))  # profiles are all of one scope
         if len(scopes) > 1:
             found.append(
                 f"{agent} is registered in the scopes {' and '.join(scopes)}: every event arrives twice; remove one: "

@@ -293,7 +293,14 @@ def _report_unregistered(request: AgentRequest, decision: Decision, runtime: Run
     agent = derived.calling_agent(request.arguments.agent)
     agents = () if agent is None else (agent,)
     hooks = required.active_hooks(runtime)
-    found = required.missing_events(hooks, agents, request.cwd, request.home, request.environ)
+    found = required.missing_events(
+        hooks,
+        agents,
+        request.cwd,
+        request.home,
+        request.environ,
+        unwanted=required.unwanted_events(runtime),
+    )
     told = tuple(Message(hook="hookline", text=str(one)) for one in found)
     return replace(decision, messages=(*decision.messages, *told)) if told else decision
 

@@ -33,14 +33,22 @@ def active_hooks(runtime: Runtime) -> tuple[HookSpec, ...]:
     )
 
 
-def event_reasons(specs: Iterable[HookSpec], agent: Agent) -> Mapping[str, tuple[str, ...]]:
+def unwanted_events(runtime: Runtime) -> frozenset[str]:
+    """Events that the person's file declares without hooks (``scripts = []``): only a hook of their own needs them."""
+    return frozenset(one.name for one in runtime.loaded.problems if one.code == "no-hooks")
+
+
+def event_reasons(
+    specs: Iterable[HookSpec], agent: Agent, unwanted: frozenset[str] = frozenset()
+) -> Mapping[str, tuple[str, ...]]:
     """Canonical event -> why it is needed, in the order of the table of events."""
     found: dict[str, dict[str, None]] = {}
     for spec in specs:
         if not spec.enabled or (spec.gates.agent and not is_named(agent.name, spec.gates.agent)):
             continue
         for event, reason in _reasons(spec, agent):
-            found.setdefault(event, {})[reason] = None
+            if event == spec.event or event not in unwanted:
+                found.setdefault(event, {})[reason] = None
     return {event: tuple(found[event]) for event in EVENTS if event in found}
 
 
@@ -65,14 +73,20 @@ class Unregistered:
 
 
 def missing_events(
-    specs: Iterable[HookSpec], agents: Iterable[Agent], cwd: str, home: str, environ: Mapping[str, str]
+    specs: Iterable[HookSpec],
+    agents: Iterable[Agent],
+    cwd: str,
+    home: str,
+    environ: Mapping[str, str],
+    *,
+    unwanted: frozenset[str] = frozenset(),
 ) -> Iterator[Unregistered]:
     """One for each agent that calls hookline, but not for all that its hooks need."""
     hooks = tuple(specs)
     for agent in agents:
         known = _registered(agent, cwd, home, environ)
         there, native = frozenset[str]().union(*known.values()), native_events(agent)
-        needed = event_reasons(hooks, agent) if known else {}
+        needed = event_reasons(hooks, agent, unwanted) if known else {}
         missing = {event: why for event, why in needed.items() if event in native and native[event] not in there}
         if missing:
             scope, path = next(iter(known))

@@ -18,7 +18,8 @@ The door is how events reach hookline. OpenCode's plugin asks the daemon over it
 native client if it is built (--door client builds it), else a launcher that starts Python (--door command).
 
 --json prints {"agents": [{"agent", "scope", "path", "state", "changed", "backup", "note", "approved", "door",
-"events", "why", "findings"}], "doubled": […]}; "why" has the reasons for each event.
+"events", "why", "findings", "kept"}], "doubled": […]}; "why" has the reasons for each event, "kept" the hooks of others in
+the same file, which hookline leaves as they are. Every [profiles.*] config_dir of lazy-harness has a file of its own.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hookline.cli.confirm import keep_own_files
-from hookline.cli.output import paint, print_json, table
+from hookline.cli.output import paint, print_json, safe, table
 from hookline.cli.parser import add_json
 from hookline.core._dataclass import replace
 from hookline.core.agents import Scope, all_agents, select_agents
@@ -40,7 +41,7 @@ from hookline.deploy import apply, approval
 from hookline.deploy.agent_trust import TrustContext, trust_checks
 from hookline.deploy.installed import find_other_registrations
 from hookline.deploy.json_edit import JsonError
-from hookline.deploy.plan import FilePlan, own_entries
+from hookline.deploy.plan import FilePlan, foreign_entries, own_entries
 from hookline.deploy.requirements import (
     SCOPES,
     AgentFile,
@@ -183,6 +184,7 @@ def _row(
         "state": "refused" if refused else "planned" if args.dry_run else "not approved" if findings else "deployed",
         "backup": backup, "note": note, "approved": approved, "door": requirements.way(aim), "events": list(events),
         "why": {event: list(why) for event, why in events.items()}, "findings": findings,
+        "kept": foreign_entries(one.after) if target.form != "plugin" else [],
     }  # fmt: skip
 
 
@@ -258,6 +260,8 @@ def print_rows(rows: list[dict[str, Any]], args: Namespace) -> None:
         print(f"{row['agent']}: {said}: {row['path']}", file=out)
         if row["changed"]:
             print(f"  {DESCRIPTIONS[row['door']]}", file=out)
+        for other in row["kept"]:
+            print(f"  not managed by hookline, kept as it is: {safe(other, 100)}", file=out)
         for event, why in row["why"].items() if args.dry_run else ():
             print(f"  {event}: {'; '.join(why)}", file=out)
         for key in row["approved"]:
@@ -277,6 +281,7 @@ def _status(args: Namespace, requirements: Requirements) -> int:
             {
                 "agent": one.agent, "scope": one.scope, "path": one.path, "state": one.state, "changed": False, "backup": "",
                 "note": "", "approved": [], "door": "", "events": list(one.events), "why": {}, "findings": list(one.findings),
+                "kept": [],
             }
             for one in found
         ]  # fmt: skip

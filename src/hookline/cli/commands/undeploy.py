@@ -40,9 +40,13 @@ def run(args: Namespace) -> int:
     ledger = apply.Ledger(state)
     known = ledger.all()
     args.agent = args.agent or list(all_agents())
-    rows = [
-        row for aim in aims_of_all_scopes(args.agent, args.scope, here, home) if (row := _row(aim, ledger, known, args))
-    ]
+    aims = aims_of_all_scopes(args.agent, args.scope, here, home)
+    # A profile that is no longer configured.
+    orphans = {path: one for path, one in known.items() if one.scope == "user" == (args.scope or "user")}
+    for path in orphans.keys() - {aim.path for aim in aims}:
+        if (agent := orphans[path].agent) in args.agent and agent in all_agents():
+            aims.append(AgentFile(agent=all_agents()[agent], scope="user", path=path))
+    rows = [row for aim in aims if (row := _row(aim, ledger, known, args))]
     if not args.dry_run:
         approval.withdraw(ledger, args.agent, here, home)
     if not args.dry_run and known and not ledger.all():

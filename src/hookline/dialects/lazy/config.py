@@ -81,6 +81,9 @@ def _of_event(
         *_scripts(layer, pointer, table.get("scripts"), lookup, findings),
         *_external(layer, pointer, table.get("external"), findings),
     ]
+    if table.get("scripts") == [] and not declared:
+        finding = f"no hooks, so hookline is not registered for {EVENTS[event]} on behalf of other hooks either"
+        findings.report(layer, pointer, finding, "nothing to do", "note", code="no-hooks", name=EVENTS[event])
     allowed = table.get("allow_patterns")
     for canonical in (EVENTS[event], *ALSO.get(event, ())):
         for one in declared:

@@ -51,19 +51,24 @@ def apply_plan(plan: WritePlan) -> list[str]:
         sweep(folder)
     wrote: list[str] = []
     stamp = {"project": plan.project, "session_id": plan.session, "agent": plan.agent}
-    for name, file, notes in (
-        ("decisions", DECISIONS, plan.results.decisions),
-        ("failures", FAILURES, plan.results.failures),
+    for kind, file, notes in (
+        ("decision", DECISIONS, plan.results.decisions),
+        ("failure", FAILURES, plan.results.failures),
     ):
-        lines = [{"ts": plan.moment, **_to_json(one), **stamp} for one in notes]
+        lines = [{"ts": plan.moment, **_record(one, kind), **stamp} for one in notes]
         if count := entries.add(os.path.join(plan.memory, file), lines):
-            wrote.append(f"{count} {name}")
+            wrote.append(f"{count} {kind}s")
     if plan.results.learnings and (count := _add_learnings(plan)):
         wrote.append(f"{count} learnings")
     source = handoff.Provenance(session=plan.session, written=plan.moment, source_mtime=plan.source_mtime)
     if done := handoff.write(os.path.join(plan.memory, HANDOFF), plan.results.handoff, source):
         wrote.append("handoff" if done == "wrote" else DELETED)
     return wrote
+
+
+def _record(note: DecisionNote | FailureNote, kind: str) -> dict[str, Any]:
+    """``type`` is what lazy-harness writes: the kind of record. A model's own word for it is the category."""
+    return {**_to_json(note), "type": kind, **({"category": note.type} if note.type not in {"", kind} else {})}
 
 
 def _add_learnings(plan: WritePlan) -> int:

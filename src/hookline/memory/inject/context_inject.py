@@ -86,11 +86,7 @@ def _gather(context: HookContext) -> _Found:
         Section(title="Git", text=_git(facts)),
         Section(title="LazyNorth", text=_lazynorth(settings, context.here), drops=3),
         Section(title="Last session", text=_last(note)),
-        Section(
-            title="Handoff from last session",
-            text=handoff_text(places, project, context.here.cwd, context.event.session),
-            drops=4,
-        ),
+        Section(title="Handoff from last session", text=handoff_text(places, project, context.here.cwd), drops=4),
     )
     recent = Section(title="Recent history", text=recent_history(memories), drops=1)
     relevant = _relevant(context, facts, [section.text for section in (*first, recent)])

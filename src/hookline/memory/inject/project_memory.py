@@ -64,7 +64,7 @@ class _Latest:
     changed: float = 0.0
 
 
-def handoff_text(places: Places, project: Project, cwd: str, session: str) -> str:
+def handoff_text(places: Places, project: Project, cwd: str) -> str:
     """``handoff.md``, with a warning if it is not of the last session, and ``pre-compact-summary.md``."""
     memories = places.memories(project, cwd)
     own = {places.memory(project), *(os.path.join(places.root, "memory", folder) for folder in project.earlier)}
@@ -78,7 +78,7 @@ def handoff_text(places: Places, project: Project, cwd: str, session: str) -> st
     if text := (read_text(path, _MAX_FILE) or "").strip() if path else "":
         folder = os.path.dirname(path)
         latest = _latest(places, project) if folder in own else _newest_transcript(folder)
-        parts.append(_with_warning(text, latest, session))
+        parts.append(_with_warning(text, latest))
     path = _newest(memories, PRE_COMPACT_SUMMARY)
     lines = ((read_text(path, _MAX_FILE) or "") if path else "").splitlines()
     if summary := "\n".join(line for line in lines if not line.startswith("<!--")).strip():
@@ -114,22 +114,22 @@ def _newest_transcript(folder: str) -> _Latest:
     return _Latest(session=name.removesuffix(".jsonl"), changed=changed)
 
 
-def _with_warning(text: str, latest: _Latest, session: str) -> str:
+def _with_warning(text: str, latest: _Latest) -> str:
     front, body = split_front_matter(text)
     if not front:
         return f"{_NO_PROVENANCE}\n{text}"
     body = body.strip()
-    reason = _stale(front, latest, session)
+    reason = _stale(front, latest)
     if not reason:
         return body
     warning = ("⚠️ Handoff may be stale.", reason, "Do NOT trust it: check it against the code and the last commits.")
     return "\n".join(warning) + f"\n\n--- stale content below ---\n{body}"
 
 
-def _stale(front: dict[str, str], latest: _Latest, session: str) -> str:
+def _stale(front: dict[str, str], latest: _Latest) -> str:
     """Why the handoff is not of the end of the last session; "" if it is, or if that is unknown."""
     owner = front.get("session_id", "")
-    if not latest.session or owner == session:
+    if not latest.session:
         return ""
     if owner != latest.session:
         return f"It was written for session {owner[:8]}; a later session ({latest.session[:8]}) is not in it."

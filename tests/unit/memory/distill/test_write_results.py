@@ -37,11 +37,11 @@ def test_everything_stands_where_the_document_says(plan: write_results.WritePlan
     assert write_results.apply_plan(plan) == ["1 decisions", "1 failures", "1 learnings", "handoff"]
     (decision,) = entries.read(os.path.join(plan.memory, "decisions.jsonl"))
     assert decision == {
-        "ts": plan.moment, "summary": "Use SQLite", "type": "tooling", "context": "", "alternatives": [],
+        "ts": plan.moment, "summary": "Use SQLite", "type": "decision", "category": "tooling", "context": "", "alternatives": [],
         "rationale": "one file", "tags": ["db"], "project": "proj", "session_id": "abc-1", "agent": "codex",
     }  # fmt: skip
     (failure,) = entries.read(os.path.join(plan.memory, "failures.jsonl"))
-    assert (failure["root_cause"], failure["prevention"]) == ("no lock", "lock first")
+    assert (failure["type"], failure["root_cause"], failure["prevention"]) == ("failure", "no lock", "lock first")
     assert Path(plan.memory, "handoff.md").read_text() == (
         "---\nsession_id: abc-1\nwritten_at: 2026-11-15T10:00:00+01:00\nsource_mtime: 100\n---\n\n"
         "Pending for the next session:\n\n- write docs\n- mend tests\n"

@@ -11,7 +11,8 @@ import pytest
 from tests.approval import approve_project
 from tests.unit.memory.note_world import git
 
-from hookline.memory.inject.context_inject import Section, fit_sections
+from hookline.core._dataclass import replace
+from hookline.memory.inject.context_inject import Section, context_inject, fit_sections
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -223,6 +224,15 @@ def test_a_handoff_of_an_earlier_session_is_marked_as_stale(world: NoteWorld) ->
     told = world.told()
     assert "⚠️ Handoff may be stale." in told
     assert told.index("stale content below") < told.index("- finish it")
+
+
+def test_a_resumed_session_is_warned_of_its_own_stale_handoff(world: NoteWorld) -> None:
+    last = json.loads((own_memory(world) / "last-session").read_text())["session"]
+    front = f"---\nsession_id: {last}\nwritten_at: x\nsource_mtime: 1\n---\n"
+    world.write(own_memory(world) / "handoff.md", f"{front}\n- finish it\n")
+    reply = context_inject(replace(world.event("SessionStart", source="resume"), session=last))
+    assert reply is not None
+    assert "⚠️ Handoff may be stale.\nIts session went on for" in reply.context[0].text
 
 
 def test_memory_that_lazy_harness_left_beside_the_transcripts_is_read(world: NoteWorld) -> None:
