@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 CLIENT := src/hookline/daemon/client/hookc
 
-.PHONY: demo test test-quick coverage check bench e2e nvim shells dist docs picture lock clean help
+.PHONY: demo test test-quick coverage check bench e2e nvim shells fuzz fuzz-door dist docs picture lock clean help
 
 help:                     ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 12
@@ -61,8 +61,8 @@ check: $(STAMP) test      ## tests, lint, types, import direction, generated doc
 	$(BIN)/python tools/reference.py --check
 	$(BIN)/python tools/agents_matrix.py --check
 
-bench: $(STAMP)           ## the speed ratios, all measured in one run
-	$(BIN)/python bench/bench.py
+bench: $(STAMP)           ## the speed ratios, all measured in one run; ARGS=trust: only what trust costs an agent
+	$(BIN)/python bench/bench.py $(ARGS)
 
 E2E := $(addprefix tests/e2e/test_,real_agents.py faults.py registrations.py derived.py terminal.py manual.py \
          memory.py own_files.py doctor.py guard.py)
@@ -81,6 +81,9 @@ shells:                   ## tmux, zsh and fish, for the tests of the shells; wi
 
 fuzz: $(STAMP)            ## the laws with many more examples, different ones every time; each door SECONDS long (600)
 	HOOKLINE_HYPOTHESIS=long HOOKLINE_FUZZ=$(or $(SECONDS),600) $(BIN)/python -m pytest -n 2 tests/laws $(ARGS)
+
+fuzz-door: $(STAMP)       ## one of them by itself: DOOR=payload, journal, reply or configuration; SECONDS (600), SEED (the time)
+	$(BIN)/python tests/laws/fuzz_doors.py $(or $(DOOR),payload) $(or $(SECONDS),600) 100000000 $(or $(SEED),$(shell date +%s))
 
 dist: $(STAMP)            ## all wheels and the sdist into dist/, each tried as far as this machine can
 	$(PYTHON) -m venv build/dist-env

@@ -9,7 +9,8 @@ import argparse
 import os
 import sys
 import tempfile
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from itertools import chain
 
 import guard
 import guests
@@ -25,32 +26,36 @@ import daemon
 import processes
 import shell
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-
 MANUAL = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "docs", "explanation", "speed.md")
 BEGIN, END = "<!-- measured -->", "<!-- /measured -->"
 
 
-def rows(folder: str, short: bool) -> Iterator[Row]:
-    yield from in_process.fire(short)
-    yield from in_process.match(short)
-    yield from in_process.memory(short)
-    yield from processes.command(folder, short)
-    yield from processes.parallel(folder, short)
-    yield from plugins.round_trip(folder, short)
-    yield from keeping.record(folder, short)
-    yield from keeping.redaction(short)
-    yield from keeping.imports()
-    yield from approval.rows(folder, short)
-    yield from daemon.rows(folder, short)
-    yield from shell.command(folder, short)
-    yield from shell.key(short)
-    yield from knowledge.rows(folder, short)
-    yield from guests.rows(folder, short)
-    yield from guard.rows(short)
-    yield from notes.rows(folder, short)
+Rows = Callable[[str, bool], Iterator[Row]]
+#: What can be measured by itself, in the order of a whole run.
+GROUPS: dict[str, Rows] = {
+    "in-process": lambda _folder, short: chain(
+        in_process.fire(short), in_process.match(short), in_process.memory(short)
+    ),
+    "processes": lambda folder, short: chain(processes.command(folder, short), processes.parallel(folder, short)),
+    "plugins": plugins.round_trip,
+    "keeping": lambda folder, short: chain(keeping.record(folder, short), keeping.redaction(short), keeping.imports()),
+    "approval": approval.rows,
+    "daemon": daemon.rows,
+    "shell": lambda folder, short: chain(shell.command(folder, short), shell.key(short)),
+    "knowledge": knowledge.rows,
+    "guests": guests.rows,
+    "guard": lambda _folder, short: guard.rows(short),
+    "notes": notes.rows,
+}
+#: And what is not part of a whole run, because its rows are in one of the others: what trust costs an agent.
+PARTS: dict[str, Rows] = {
+    "trust": lambda folder, short: chain(approval.rows(folder, short), daemon.lines(folder, short))
+}
+
+
+def rows(groups: list[str], folder: str, short: bool) -> Iterator[Row]:
+    for name in groups or GROUPS:
+        yield from (GROUPS | PARTS)[name](folder, short)
 
 
 def line(row: Row) -> str:
@@ -80,15 +85,21 @@ def _documented(table: str, judged: list[Row], rest: str) -> None:
 
 def main() -> int:
     options = argparse.ArgumentParser(description=__doc__)
+    known = ", ".join((*GROUPS, *PARTS))
+    options.add_argument("groups", nargs="*", metavar="GROUP", help=f"only these: {known}")
     options.add_argument("--short", action="store_true", help="a few rounds of everything: does it run at all?")
     options.add_argument("--docs", action="store_true", help=f"put the table into {MANUAL}")
     wishes = options.parse_args()
+    if unknown := [name for name in wishes.groups if name not in GROUPS | PARTS]:
+        options.error(f"no such group: {', '.join(unknown)}; there are {known}")
+    if wishes.docs and wishes.groups:
+        options.error("--docs needs a whole run")
     short = wishes.short
     rest = "short run" if short else wait_until_quiet()
     print(f"{machine()}; {rest}", flush=True)
     with tempfile.TemporaryDirectory(prefix="hookline-bench-") as folder:
         missed, judged = 0, []
-        for row in rows(folder, short):
+        for row in rows(wishes.groups, folder, short):
             print(line(row), flush=True)
             missed += not row.holds
             judged.append(row)

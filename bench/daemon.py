@@ -30,7 +30,7 @@ from hookline.daemon.protocol import DaemonPaths, DaemonRequest, pack_request
 from hookline.deploy.registration import CommandLine, EntryCaller
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Container, Iterator, Sequence
 
 PAYLOAD: dict[str, Any] = {
     "session_id": "bench", "hook_event_name": "PreToolUse", "tool_name": "Bash", "cwd": "",
@@ -129,11 +129,23 @@ def rows(folder: str, short: bool) -> Iterator[Row]:
         bench.close()
 
 
-def doors(bench: Bench, short: bool, table: str) -> Iterator[Row]:
+def lines(folder: str, short: bool) -> Iterator[Row]:
+    """The native client and the line that ``deploy`` writes, and nothing else."""
+    bench = Bench(folder)
+    wanted = {"native client, in-process hook", "deployed line, PreToolUse", "deployed line, PostToolUse"}
+    try:
+        yield from doors(bench, short, os.path.join(folder, TABLE), wanted | {PROMISES[name][0] for name in wanted})
+    finally:
+        bench.close()
+
+
+def doors(bench: Bench, short: bool, table: str, only: Container[str] = ()) -> Iterator[Row]:
     """Every way to one decision, turn by turn, after the machine has come to rest."""
     if not short:
         print(f"  {wait_until_quiet()}")
-    variants: dict[str, Callable[[], object]] = dict(_variants(bench))
+    variants: dict[str, Callable[[], object]] = {
+        name: act for name, act in _variants(bench) if not only or name in only
+    }
     for name, act in variants.items():
         if code := act():  # what is called in this process gives a decision, or nothing
             print(f"  ({name} ends with {code})")

@@ -1,7 +1,8 @@
 """Throw what nobody would send at one door, again and again, each time in a fork, and report what came back wrong.
 
 Run as a program with a door, seconds, a number of attempts and a seed; the first limit ends it. Prints as JSON what ended with an exit code of ours that
-means a bug, hung, or lost a deny. The doors: an agent's payload, the journal, a hook's reply, a configuration file.
+means a bug, was killed, hung, or lost a deny, and ends with 1 if anything did; each is also told on stderr at once. The doors: an agent's payload, the journal,
+a hook's reply, a configuration file.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ _TESTS = Path(__file__).parent.parent
 #: Seconds until an attempt counts as hung.
 _LONGEST = 60
 _BUG = 3
+DOORS = ("payload", "journal", "reply", "configuration")
 _ODD: tuple[Any, ...] = (
     None, True, 0, -1, 1 << 70, 1e308, "", "\ud800", "\x00", "a" * 70_000, "../../etc", "/", "~", "$(id)", "é\u202e", [], {},
     [[[[[]]]]], {"a": {"b": {"c": []}}}, "deny", "allow", {"command": ["a"]}, "PreToolUse", float("nan"),
@@ -72,7 +74,7 @@ class Fuzzer:
         agent, sent = self.random.choice(self.payloads)
         broken = self._bytes(self._mutated(sent))
         code, _ = self._run(["hook", "--agent", agent, "--cold"], broken)
-        return "" if code not in {_BUG, None} else f"exit {code} for {agent}: {broken[:2000]!r}"
+        return f"exit {code} for {agent}: {broken[:2000]!r}" if _is_broken(code) else ""
 
     def journal(self) -> str:
         lines = [self._bytes(self._mutated([["x", 1.5, "s", 0, "a", "e", "n", "/", "deny"], [[0]]])) for _ in range(3)]
@@ -90,7 +92,7 @@ class Fuzzer:
         Path(f"{self.reply}.code").write_text(str(exit_code))
         agent = self.random.choice(list(AGENTS))
         code, out = self._run(["hook", "--agent", agent, "--event", _EVENT[agent], "--cold"], _PRE_TOOL)
-        if code in {_BUG, None}:
+        if _is_broken(code):
             return f"exit {code} of {agent} for a hook that printed {said[:2000]!r} and ended with {exit_code}"
         refused = code == 2 or b"deny" in out or b"block" in out
         return (
@@ -107,7 +109,7 @@ class Fuzzer:
         self.config.write_bytes(bytes(text))
         for words in (["check"], ["list", "--json"], ["hook", "--agent", "claude-code", "--cold"]):
             code, _ = self._run(words, _PRE_TOOL)
-            if code in {_BUG, None}:
+            if _is_broken(code):
                 return f"{words[0]}: exit {code} for {bytes(text)!r}"
         return ""
 
@@ -150,6 +152,11 @@ class Fuzzer:
             os._exit(code)
         status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         return (None if status == -signal.SIGALRM else status), answer.read_bytes()
+
+
+def _is_broken(code: int | None) -> bool:
+    """A bug of ours, a signal, or no end at all."""
+    return code is None or code == _BUG or code < 0
 
 
 _PRE_TOOL = json.dumps(
@@ -196,19 +203,30 @@ def fuzz(door: str, seconds: float, attempts: int, seed: int) -> dict[str, Any]:
     folder = Path(tempfile.mkdtemp())
     try:
         fuzzer = Fuzzer(folder, seed)
-        doors: dict[str, Callable[[], str]] = {
-            "payload": fuzzer.payload, "journal": fuzzer.journal, "reply": fuzzer.reply_door,
-            "configuration": fuzzer.configuration,
-        }  # fmt: skip
-        until, done, wrong = time.monotonic() + seconds, 0, []
+        ways: tuple[Callable[[], str], ...] = (
+            fuzzer.payload, fuzzer.journal, fuzzer.reply_door, fuzzer.configuration,
+        )  # fmt: skip
+        attempt = dict(zip(DOORS, ways, strict=True))[door]
+        until, done, wrong = time.monotonic() + seconds, 0, list[str]()
         while done < attempts and time.monotonic() < until:
             done += 1
-            wrong += [found] if (found := doors[door]()) else []
+            if found := attempt():
+                wrong.append(found)
+                sys.stderr.write(f"{door}, attempt {done} of seed {seed}: {found}\n")
         return {"attempts": done, "wrong": wrong}
     finally:
         os.chdir("/")
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def main_of(words: list[str]) -> int:
+    if len(words) != 4 or words[0] not in DOORS:
+        sys.stderr.write(f"usage: fuzz_doors.py {'|'.join(DOORS)} SECONDS ATTEMPTS SEED\n")
+        return 64
+    result = fuzz(words[0], float(words[1]), int(words[2]), int(words[3]))
+    sys.stdout.write(json.dumps(result) + "\n")
+    return 1 if result["wrong"] else 0
+
+
 if __name__ == "__main__":
-    sys.stdout.write(json.dumps(fuzz(sys.argv[1], float(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))))
+    sys.exit(main_of(sys.argv[1:]))

@@ -174,7 +174,8 @@ def inject(door: str, stride: int) -> None:
             "[[hook]]\nname = 'no'\non = ['PreToolUse', 'input.submit']\nshell = 'echo no >&2; exit 2'\n"
         )
         project = folder / "project"
-        project.mkdir()
+        (project / ".hookline").mkdir(parents=True)  # not approved, which is said in the answer
+        (project / ".hookline" / "hookline.toml").write_text("[[hook]]\nname = 'a'\non = 'PreToolUse'\nrun = 'true'\n")
         os.chdir(project)
         os.environ.clear()
         os.environ.update(HOME=str(folder / "home"), PATH="/usr/bin:/bin")

@@ -107,3 +107,8 @@ def test_a_whole_new_input_in_claude_codes_words_is_translated() -> None:
     data = tool_fields("create", {"path": "/a", "file_text": "x"}, "/w")
     changed = {**data, "tool_input": {"file_path": "/b", "content": "x"}}
     assert native_input(changed, "/w") == {"path": "/b", "file_text": "x"}
+
+
+@pytest.mark.parametrize("name", [{"a": 1}, [], None, 7])
+def test_a_tool_name_that_is_no_text_names_no_tool(name: object) -> None:
+    assert each_input({"tool_name": name, "tool_input": {"file_paths": ["/a", "/b"]}}, "/w") == []
