@@ -16,10 +16,17 @@ from hookline.core.hook import Command, HookSpec
 from hookline.core.result import Context, Decision, Failed, TimedOut
 from hookline.engine.build import Runtime, Sources, StoreOptions, load_runtime
 from hookline.engine.engine import Engine
+from hookline.runners.host import Host
 
 
-def build_runtime(header: Header, where: Where, *, trust_all: bool, sessions: bool) -> Runtime:
-    """Our own layers together with the conversation's hooks; a file in both is read once."""
+def build_runtime(header: Header, where: Where, host: Host, *, trust_all: bool, sessions: bool) -> Runtime:
+    """Our own layers together with the conversation's hooks; a file in both is read once. At a terminal a person ends
+    what takes too long, so that only a limit that was written down counts."""
+
+    def unlimited(spec: HookSpec) -> HookSpec:
+        usual = spec.dialect == "lectic" and "timeout" not in spec.extra
+        return replace(spec, timeout=None) if usual else spec
+
     return load_runtime(
         Sources(
             cwd=where.cwd,
@@ -29,6 +36,8 @@ def build_runtime(header: Header, where: Where, *, trust_all: bool, sessions: bo
             trust_all=trust_all,
             more=header.specs,
             as_approved=header.base,
+            adjust=unlimited if host.terminal is not None else None,
+            host=host,
         ),
         StoreOptions(sessions=sessions),
     )

@@ -26,6 +26,7 @@ from hookline.agent.providers import choose
 from hookline.agent.setup import ConversationContext, read_turns
 from hookline.core.describe import failure_text
 from hookline.core.errors import DataError, HooklineError
+from hookline.runners.host import Host, Terminal
 
 #: A closed terminal ends a run too, unless the user ignored SIGHUP (nohup).
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -81,9 +82,11 @@ class ConversationRun:
     kept: bool = False
     exit_code: int = 0
     _task: asyncio.Future[None] | None = field(default=None, repr=False)
+    _host: Host = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         self.output = BlockWriter(self.request.form, self.streams.out)
+        self._host = Host(self.streams.tell, lambda: self._on_signal(signal.SIGINT), Terminal.find())
 
     async def perform(self) -> int:
         """The exit code: 0, 1 for an error, 129, 130 or 143 for a signal."""
@@ -109,7 +112,7 @@ class ConversationRun:
         header = read_header(request.text, request.where, found)
         conversation = await read_turns(request.text, header, request.where)
         session = _session(header, request)
-        assembly = build_runtime(header, request.where, trust_all=request.trust_all, sessions=bool(session))
+        assembly = build_runtime(header, request.where, self._host, trust_all=request.trust_all, sessions=bool(session))
         engine = assembly.engine
         stack.callback(engine.close)
         # Otherwise nobody would notice a guard that could not be loaded.
@@ -151,9 +154,9 @@ class ConversationRun:
             self.output.cut()
             self.exit_code = 128 + int(self.ended_by)
         except HooklineError as error:
-            message = str(error)
+            message = self._interruption() if self.ended_by else str(error)
             self._fail(message)
-            self.exit_code = 1
+            self.exit_code = 128 + int(self.ended_by) if self.ended_by else 1
         self._save_unprinted(message)
         await self._end(context, message)
 
@@ -250,7 +253,10 @@ class ConversationRun:
             loop.remove_signal_handler(number)
 
     def _on_signal(self, number: signal.Signals) -> None:
-        """The first signal ends the turn in good order, a second one at once."""
+        """The first signal ends the turn in good order, a second one at once. Before both, Ctrl-C ends the waiting for
+        output that a hook left to others."""
+        if number == signal.SIGINT and self._host.end_waits():
+            return
         if self.ended_by is not None or self.ending:
             os._exit(128 + int(number))
         self.ended_by = number

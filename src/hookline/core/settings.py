@@ -41,3 +41,5 @@ class Settings:
     state_dir: str = ""
     #: The project in which an agent calls, by its names: it may have set variables that make programs load code from there.
     agents_project: tuple[str, ...] = ()
+    #: The person's own run that hooks run in (``runners.host.Host``), if they do.
+    host: Any = None

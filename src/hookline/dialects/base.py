@@ -114,6 +114,7 @@ class Call:
     appended to it. ``environ`` is laid over the caller's environment after ``unset`` was removed from it.
     A value too long for the kernel is replaced by the path of a file holding it, and NAME_FILE names it too.
     ``fallbacks`` are whole argument lists, tried in order while the program of the one before is not found.
+    ``hosted``: in a person's own run it is run as its own program does it (``runners.host``).
     ``standins`` are tools that the dialect lets hooks call and hookline can stand in for, behind all of PATH.
     """
 
@@ -125,6 +126,7 @@ class Call:
     script: str | None = None
     cwd: str = ""
     standins: tuple[str, ...] = ()
+    hosted: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -100,6 +100,8 @@ class Sources:
     as_approved: Sequence[HookSpec] = ()
     #: Changes every hook after trust has judged it: a shorter deadline, for example.
     adjust: Callable[[HookSpec], HookSpec] | None = None
+    #: The person's own run that hooks run in (``runners.host.Host``), if they do.
+    host: Any = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -271,6 +273,7 @@ def _loaded(place: _Place, sources: Sources, store: TrustStore | None) -> Loaded
     # A folder above everything that is the person's is no project.
     names = (root,) if root and not is_inside(place.home, (root,)) else ()
     loaded = replace(loaded, settings=replace(loaded.settings, state_dir=place.paths.state, agents_project=names))
+    loaded = loaded if sources.host is None else replace(loaded, settings=replace(loaded.settings, host=sources.host))
     if sources.agents_door and not config and not sources.registered and (given := place.environ.get("HOME")):
         lost = () if given == place.home else _unused_home(given, place, sources)
         loaded = replace(loaded, problems=(*loaded.problems, *lost)) if lost else loaded

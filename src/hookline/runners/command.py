@@ -92,7 +92,9 @@ class CommandRunner:
         if job.stop.is_set():
             return RunResult(error="stopped from outside before it was started")
         call, event = job.call, job.event
-        argv = call.argv if call.script is None else script_argv(call.argv, call.script, workspace)
+        host = job.settings.host if call.hosted else None
+        beside = (call.cwd or event.cwd) if host is not None and job.spec.mode != "detached" else ""
+        argv = call.argv if call.script is None else script_argv(call.argv, call.script, workspace, beside)
         if not argv or not argv[0]:
             return RunResult(error="there is nothing to run; write a command")
         caller = self._surroundings.of(event.environ)
@@ -114,6 +116,8 @@ class CommandRunner:
             cwd=cwd,
             stdin=call.stdin,
             notes=(*notes, *passed.notes, *lost),
+            host=host,
+            terminal=host is not None and host.terminal is not None and job.spec.mode == "sync",
         )
 
 
@@ -223,13 +227,16 @@ def _env_arguments(words: tuple[str, ...]) -> tuple[str, ...]:
     return words
 
 
-def script_argv(argv: tuple[str, ...], source: str, workspace: Workspace) -> tuple[str, ...]:
+def script_argv(argv: tuple[str, ...], source: str, workspace: Workspace, beside: str = "") -> tuple[str, ...]:
     """Write ``source`` to a private file and give the whole command line.
 
-    ``argv`` of the caller goes before the file where there is one; the shebang says it otherwise.
+    ``argv`` of the caller goes before the file where there is one; the shebang says it otherwise. ``beside`` is a folder
+    in which the script looks for others by its own place.
     """
     words = argv or parse_shebang(source)
     # A carriage return at the end of each line would be part of every command.
     text = source.replace("\r\n", "\n").lstrip("\ufeff")
-    path = workspace.file("script", text.encode("utf-8", "surrogateescape"), mode=0o700)
+    content = text.encode("utf-8", "surrogateescape")
+    path = workspace.file_in(beside, content) if beside else ""
+    path = path or workspace.file("script", content, mode=0o700)
     return (*words, path)

@@ -236,6 +236,8 @@ def _file_variable(workspace: Workspace, variables: dict[bytes, bytes], name: by
 
 #: What a file is called that tells which process the files of a detached hook are for.
 _OF = ".of-"
+#: What a script is called that must lie in the working directory while it runs.
+_BESIDE = ".hookline_script-"
 #: Such files are removed when that process has ended, and after this many seconds.
 _KEEP = 7 * 24 * 3600.0
 #: The number of spilled outputs that are kept; each has a cap, so floods cannot fill the disk.
@@ -271,6 +273,19 @@ class Workspace:
         if os.path.exists(path):
             path = f"{path}.{len(os.listdir(self._dir))}"
         write_private(path, content, mode=mode)
+        return path
+
+    def file_in(self, folder: str, content: bytes) -> str:
+        """A script in a folder of others, from which it is removed too; "" where nothing can be written. A symbolic link
+        in our own directory names it, so that a later sweep finds it if this process is killed."""
+        path = os.path.join(folder, _BESIDE + os.urandom(8).hex())
+        own = os.path.dirname(self.file(f"{_OF}{os.getpgrp()}", b""))
+        _sweep(os.path.dirname(own), time.time() - _KEEP)
+        try:
+            os.symlink(path, os.path.join(own, "script"))
+            write_private(path, content, mode=0o700)
+        except OSError:
+            return ""
         return path
 
     def nameless(self, name: str, content: bytes) -> int:
@@ -341,7 +356,11 @@ def _remove(workspace: str) -> None:
     try:
         for name in os.listdir(workspace):
             path = os.path.join(workspace, name)
-            if not os.path.isdir(path):
+            beside = os.readlink(path) if os.path.islink(path) else ""
+            if os.path.basename(beside).startswith(_BESIDE):
+                with suppress(OSError):
+                    os.unlink(beside)
+            if beside or not os.path.isdir(path):
                 os.unlink(path)
         os.rmdir(workspace)
     except OSError:

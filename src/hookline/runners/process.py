@@ -11,6 +11,9 @@ The deadline covers the spawn, the write, the reads and the close. What can happ
                     ▼
         draining: others may still hold its pipes ──▶ closing (SIGKILL to the group) ──▶ left (noted)
 
+A hook in a person's own run (``host``) is not closed after draining if it succeeded: ``waiting`` for the rest of its
+output lasts until its deadline.
+
 The child is reaped last: until then its number, which is also the group's, cannot be given to anybody else,
 so a signal to the group can hit nobody but the group.
 """
@@ -22,9 +25,10 @@ import select
 import signal
 import time
 from collections.abc import Sequence
-from typing import Literal, TypeAlias
+from contextlib import suppress
+from typing import Any, Literal, TypeAlias
 
-from hookline.core._dataclass import fast_constructor
+from hookline.core._dataclass import fast_constructor, replace
 from hookline.core.result import RunResult
 from hookline.core.settings import Settings
 from hookline.runners.base import Stop
@@ -43,8 +47,9 @@ _CHUNK = 1 << 16
 #: No time to wait at all: the run is over.
 OVER = -1.0
 
-_Phase: TypeAlias = Literal["running", "ending", "killed", "draining", "closing", "over"]
+_Phase: TypeAlias = Literal["running", "ending", "killed", "draining", "waiting", "closing", "over"]
 _ALIVE = frozenset({"running", "ending", "killed"})
+_BY_CTRL_C = (-signal.SIGINT, 128 + signal.SIGINT)
 
 _make_raw = fast_constructor(RunResult)
 
@@ -70,8 +75,8 @@ class ProcessRun:
     """The state of one run. ``finish`` may be called at any point and leaves nothing behind."""
 
     __slots__ = (
-        "_began", "_born", "_captures", "_launch", "_next", "_notes", "_open", "_phase", "_pid", "_pidfd", "_poll", "_rest",
-        "_settings", "_status", "_stdin", "_stop", "_stopped", "_timed_out",
+        "_began", "_born", "_captures", "_deadline", "_launch", "_next", "_notes", "_open", "_phase", "_pid", "_pidfd", "_poll", "_rest",
+        "_settings", "_status", "_stdin", "_stop", "_stopped", "_terminal", "_timed_out", "_wait",
     )  # fmt: skip
 
     def __init__(
@@ -84,7 +89,7 @@ class ProcessRun:
         self._poll = poll
         self._phase: _Phase = "running"
         #: When the phase ends by itself.
-        self._next = None if timeout is None else self._began + timeout
+        self._next = self._deadline = None if timeout is None else self._began + timeout
         self._pid = -1
         self._born: list[int] = []
         self._pidfd = -1
@@ -97,6 +102,9 @@ class ProcessRun:
         self._timed_out = False
         self._stopped = False
         self._notes: list[str] = []
+        #: While the terminal is lent, and while a person may end the waiting for output.
+        self._terminal: Any = None
+        self._wait: Stop | None = None
 
     # ── start ────────────────────────────────────────────────────────────────────────────────────────
 
@@ -107,7 +115,10 @@ class ProcessRun:
             stdin = self._open_stdin(theirs) if self._rest else None
             stdout = self._open_output(theirs)
             stderr = self._open_output(theirs)
-            self._pid = spawn(self._launch, stdin, stdout, stderr, self._born)
+            if self._launch.terminal and self._launch.host.terminal.borrow():
+                self._terminal = self._launch.host.terminal
+            launch = self._launch if self._terminal else replace(self._launch, terminal=False)
+            self._pid = spawn(launch, stdin, stdout, stderr, self._born)
         finally:
             for descriptor in theirs:
                 os.close(descriptor)
@@ -130,7 +141,10 @@ class ProcessRun:
         read, write = pipe()
         theirs.append(write)
         name = "stderr" if self._captures else "stdout"
-        self._captures[read] = Capture(name, self._settings.limits.output, self._settings.state_dir)
+        limit = self._settings.limits.output
+        if self._launch.host is not None:
+            limit = max(limit, self._launch.host.output)
+        self._captures[read] = Capture(name, limit, self._settings.state_dir)
         return write
 
     def _watch_exit(self) -> None:
@@ -175,7 +189,11 @@ class ProcessRun:
         elif descriptor == self._stop.fileno():
             self._poll.unregister(descriptor)
             self._stopped = self._phase == "running"
-            self._next = time.monotonic() if self._stopped else self._next
+            self._next = time.monotonic() if self._stopped or self._phase == "waiting" else self._next
+        elif self._wait is not None and descriptor == self._wait.fileno():
+            self._poll.unregister(descriptor)
+            self._notes.append("the rest of its output was not waited for")
+            self._phase = "over"
 
     @property
     def leaving(self) -> bool:
@@ -211,7 +229,8 @@ class ProcessRun:
         self._stdin = -1
 
     def _exited(self) -> None:
-        """The child has exited; other processes of its group get a moment to finish writing."""
+        """The child has exited; other processes of its group get a moment to finish writing, but not the terminal."""
+        self._give_back_terminal()
         until = time.monotonic() + DRAIN
         if self._phase == "ending" and self._next is not None:
             until = max(until, self._next)  # they got SIGTERM too, and have the same grace
@@ -232,7 +251,15 @@ class ProcessRun:
             case "killed":
                 self._notes.append(f"process {self._pid} could not be killed, not even with SIGKILL")
                 self._phase = "over"
-            case "draining":
+            case "draining" if self._succeeded():
+                told = now + self._launch.host.patience
+                self._phase, self._next = "waiting", min(told, self._deadline or told)
+            case "waiting" if self._wait is None and not self._stop.is_set() and now < (self._deadline or now + 1):
+                self._wait = self._launch.host.wait(min(self._open))
+                self._poll.register(self._wait.fileno(), select.POLLIN)
+                self._next = self._deadline
+            case "draining" | "waiting":
+                self._timed_out = self._phase == "waiting" and not self._stop.is_set()
                 self._signal(signal.SIGKILL)
                 self._phase, self._next = "closing", now + _CLOSE
             case "closing":
@@ -264,11 +291,18 @@ class ProcessRun:
         if self._born and self._pid < 0:  # interrupted while it was being started
             self._pid = self._born[0]
         if self._pid >= 0:
-            self._signal(signal.SIGKILL)
-            self._reap()
-            self._await_group()
+            if self._succeeded():
+                self._reap()
+                self._launch.host.end_attached(self._pid)
+            else:
+                self._signal(signal.SIGKILL)
+                self._reap()
+                self._await_group()
             self._pid = -1
             self._born.clear()
+        self._give_back_terminal()
+        if self._launch.terminal and self._status is not None and os.waitstatus_to_exitcode(self._status) in _BY_CTRL_C:
+            self._launch.host.interrupt()  # Ctrl-C reached only the group in front, which the hook's was
         for descriptor, capture in self._captures.items():
             os.close(descriptor)
             capture.close()
@@ -276,6 +310,22 @@ class ProcessRun:
             if descriptor >= 0:
                 os.close(descriptor)
         self._stdin = self._pidfd = -1
+
+    def _succeeded(self) -> bool:
+        """Whether it may leave processes behind: in a person's own run, after it ended well."""
+        if self._launch.host is None or self._timed_out or self._stopped or self._stop.is_set():
+            return False
+        if self._status is not None:
+            return self._status == 0
+        with suppress(ChildProcessError):
+            found = os.waitid(os.P_PID, self._pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+            return found is not None and found.si_code == os.CLD_EXITED and found.si_status == 0
+        return False
+
+    def _give_back_terminal(self) -> None:
+        if self._terminal is not None:
+            self._terminal.give_back()
+            self._terminal = None
 
     def _reap(self) -> None:
         if self._status is not None:

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Mapping
 from functools import partial
 from itertools import starmap
+from typing import Any
 
 from hookline.core._dataclass import dataclass
 
@@ -62,6 +63,9 @@ class Launch:
     stdin: bytes = b""
     #: What had to be done to the arguments and the environment; goes into the notes of the run.
     notes: tuple[str, ...] = ()
+    #: The person's own run that it belongs to (``runners.host.Host``), and whether it gets the terminal.
+    host: Any = None
+    terminal: bool = False
 
 
 def pipe() -> tuple[int, int]:
@@ -86,7 +90,7 @@ def spawn(
     ``posix_spawn`` is the faster way, but it cannot change the directory. ``subprocess`` closes what we inherited
     from our caller, which only matters to a hook that outlives us, so it is used for those too (``detach``).
     """
-    if launch.cwd and launch.cwd != _own_directory():
+    if launch.terminal or (launch.cwd and launch.cwd != _own_directory()):
         return detach(launch, stdin, stdout, stderr, alone=False)
     actions = [_action(stdin, 0, os.O_RDONLY), _action(stdout, 1, os.O_WRONLY), _action(stderr, 2, os.O_WRONLY)]
     start = partial(
@@ -126,7 +130,9 @@ def detach(launch: Launch, stdin: int | None, stdout: int | None, stderr: int | 
         stdin=subprocess.DEVNULL if stdin is None else stdin,
         stdout=subprocess.DEVNULL if stdout is None else stdout,
         stderr=subprocess.DEVNULL if stderr is None else stderr,
-        start_new_session=True,
+        start_new_session=not launch.terminal,
+        process_group=0 if launch.terminal else None,
+        preexec_fn=launch.host.terminal.enter if launch.terminal else None,  # noqa: PLW1509  # three system calls
         close_fds=alone,
     )
     # We wait for the pid ourselves; the object must not believe that it has to.

@@ -33,6 +33,7 @@ from hookline.dialects.lectic.validate import (
     gaps,
     is_script,
     unknown_events,
+    unknown_fields,
     variable,
 )
 
@@ -173,6 +174,8 @@ class Builder:
             self._report(hook.at.at(f".{flaw.key}" if flaw.key else ""), flaw.finding, flaw.fix)
         if missing:
             return False
+        for place, flaw in unknown_fields(hook):
+            self._report(hook.at.at(place), flaw.finding, flaw.fix, "warning")
         for place, flaw in unknown_events(hook):
             self._report(hook.at.at(place), flaw.finding, flaw.fix)
         doomed = command_flaw(hook.branch["do"].value)
@@ -206,13 +209,15 @@ class Builder:
                 matcher=Matcher(subject=subject or Pattern(), fields=(*((row.test,) if row.test else ()), *tests)),
                 gates=row.gates,
                 mode=mode,
-                timeout=None if mode == "detached" else TIMEOUT,
+                timeout=None if mode == "detached" else float(fields.get("timeout", TIMEOUT)),
                 flow="chain",
                 after_deny="stop",
                 on_failure=_on_failure(row, mode, allowed=fields.get("allow_failure", False)),
                 output=_output(fields, row),
                 environ=self._variables(hook),
-                extra=self._speaker,
+                extra={**self._speaker, "timeout": "given"}
+                if mode != "detached" and "timeout" in fields
+                else self._speaker,
             )
 
     def _id(self, hook: YamlNode, path: str, event: str) -> str:

@@ -76,7 +76,7 @@ def _lost(spec: HookSpec) -> Iterator[str]:
         yield "order: not supported by Lectic"
     if spec.mode in {"apply-later", "async"}:
         yield f"mode {spec.mode}: not supported by Lectic"
-    if spec.timeout != (None if spec.mode == "detached" else TIMEOUT):
+    if "timeout" not in spec.extra and spec.timeout != (None if spec.mode == "detached" else TIMEOUT):
         yield f"a timeout of {spec.timeout} seconds: not supported by Lectic"
     if spec.output.inject in ("context", "session"):
         yield f"output as {spec.output.inject}: not supported by Lectic"
@@ -192,7 +192,7 @@ def _entry(group: list[HookSpec], losses: list[Problem]) -> dict[str, Any] | Non
 
 def _options(group: list[HookSpec]) -> dict[str, Any]:
     spec = group[0]
-    found: dict[str, Any] = {}
+    found: dict[str, Any] = {"timeout": spec.timeout} if "timeout" in spec.extra else {}
     placements = [one.output.inject for one in group if one.output.inject != "none"]
     if placements:
         found["inline"] = True

@@ -66,6 +66,16 @@ def gaps(hook: YamlNode) -> Iterator[_Flaw]:
         yield _Flaw(key="mode", finding=finding, fix="remove mode: or inline:")
 
 
+def unknown_fields(hook: YamlNode) -> Iterator[tuple[str, _Flaw]]:
+    """Lectic ignores them; most are misspelt."""
+    from difflib import get_close_matches  # only for who checks a file with one
+
+    for key in hook.branch.keys() - _CHECKS.keys() - {"inline"}:
+        near = get_close_matches(key, (*_CHECKS, "inline"), n=1)
+        fix = f"did you mean {near[0]}?" if near else f"use one of: {', '.join(sorted((*_CHECKS, 'inline')))}"
+        yield f".{key}", _Flaw(key=key, finding=f"unknown field {key!r}, which has no effect", fix=fix)
+
+
 def unknown_events(hook: YamlNode) -> Iterator[tuple[str, _Flaw]]:
     """Names in ``on`` that are not events, each with its pointer inside the hook."""
     on = hook.branch["on"]
@@ -127,6 +137,10 @@ def _one_of(*options: str) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, str) and value in options
 
 
+def _is_positive(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < float("inf")
+
+
 _CHECKS = {
     "on": ('The "on" field of a hook must be a string or array of strings.', _type(str, tuple), "name one event or a list"),
     "do": ('Hook needs to be given with a "do" field.', _type(str), "write a command or a script as text"),
@@ -140,6 +154,7 @@ _CHECKS = {
     "mode": (
         'The "mode" field of a hook must be "sync", "background", or "detached".', _one_of("sync", "background", "detached"), "use one of the three",
     ),
+    "timeout": ('The "timeout" field of a hook must be a positive number of seconds.', _is_positive, "write seconds, such as 30"),
 }  # fmt: skip
 
 

@@ -151,6 +151,7 @@ def event_out(spec: HookSpec, event: Event) -> Call:
         unset=frozenset(unset),
         cwd=event.cwd,
         standins=_STANDINS,
+        hosted=True,
     )
 
 
@@ -182,7 +183,8 @@ def reply_in(spec: HookSpec, event: Event, raw: RunResult) -> Reply | HookError:
 
     Inline output of a failure that is allowed is recorded all the same.
     """
-    reply = _inline_reply(spec.output, raw.stdout)
+    stdout = raw.stdout if not raw.cut else f"{raw.stdout}\n[cut here: {', '.join(raw.notes)}]\n"
+    reply = _inline_reply(spec.output, stdout)
     kept = reply if spec.on_failure == "ignore" else None
     base = _base_event(spec, event)
     if raw.error:
