@@ -5,7 +5,8 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 CLIENT := src/hookline/daemon/client/hookc
 
-.PHONY: demo test test-quick coverage check bench e2e nvim shells fuzz fuzz-door dist docs picture lock clean help
+.PHONY: demo test test-quick coverage check bench e2e nvim shells fuzz fuzz-door
+.PHONY: dist site docs picture lock clean help
 
 help:                     ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 12
@@ -90,6 +91,16 @@ dist: $(STAMP)            ## all wheels and the sdist into dist/, each tried as 
 	build/dist-env/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dist.txt
 	build/dist-env/bin/python tools/dist.py $(ARGS)
 
+site: build/site-env/.installed  ## the manual as a site in build/site, with nothing loaded from elsewhere
+	NO_MKDOCS_2_WARNING=1 build/site-env/bin/mkdocs build --quiet
+	$(PYTHON) tools/site_check.py build/site
+	@echo 'To read it: $(PYTHON) -m http.server --directory build/site --bind 127.0.0.1'
+
+build/site-env/.installed: requirements/site.txt
+	$(PYTHON) -m venv build/site-env
+	build/site-env/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/site.txt
+	@touch $@
+
 docs: $(STAMP)            ## write the generated part of the reference anew
 	$(BIN)/python -m hookline.dialects.native.schema > src/hookline/dialects/native/hookline.schema.json
 	$(BIN)/python tools/reference.py
@@ -106,6 +117,7 @@ lock: $(STAMP)            ## resolve the locks anew
 	$(UV_COMPILE) --all-extras --group test --group lint requirements/build.in pyproject.toml -o requirements/dev.txt
 	$(UV_COMPILE) --extra models -c requirements/dev.txt requirements/build.in pyproject.toml -o requirements/demo.txt
 	$(UV_COMPILE) -c requirements/dev.txt requirements/dist.in -o requirements/dist.txt
+	$(UV_COMPILE) -c requirements/dev.txt requirements/site.in -o requirements/site.txt
 
 clean:                    ## forget the environment and all caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build dist
