@@ -13,7 +13,8 @@ from argparse import _SubParsersAction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from hookline.cli import COMMANDS, EXIT_CODES, command_module, command_parser, overview
+from hookline import __version__
+from hookline.cli import COMMANDS, EXIT_CODES, GROUPS, command_module, command_parser, overview
 from hookline.core.event import COMMON_FIELDS, EVENTS
 from hookline.core.result import STATUS, Effect, Placement
 from hookline.core.settings import Limits, RecordSettings
@@ -422,6 +423,40 @@ BLOCKS: Mapping[str, Callable[[], str]] = {
 }
 
 
+# ── the man page ─────────────────────────────────────────────────────────────────────────────────────
+
+MAN = PAGES.parent / "man" / "hookline.1"
+
+
+def man_page() -> str:
+    """``man hookline``: the commands in their groups, files, variables and exit codes."""
+    groups = "".join(
+        f".SS {group}\n" + "".join(f".TP\n.B {_roff(name)}\n{_roff(about)}\n" for name, about in commands.items())
+        for group, commands in GROUPS.items()
+    )
+    codes = "".join(f".TP\n.B {number}\n{_roff(about)}\n" for number, about in EXIT_CODES.items())
+    return (
+        f'.TH HOOKLINE 1 "" "hookline {__version__}" "User commands"\n'
+        ".SH NAME\nhookline \\- lifecycle hooks of AI agents and shells\n"
+        ".SH SYNOPSIS\n.B hookline\n.I COMMAND\n[\\fIOPTIONS\\fR]\n"
+        ".SH DESCRIPTION\nA hook is written once and runs in every agent and shell. "
+        "Of one command: \\fBhookline COMMAND \\-\\-help\\fR. The manual: \\fBhookline help topics\\fR.\n"
+        f".SH COMMANDS\n{groups}"
+        ".SH FILES\n.TP\n.I ~/.config/hookline/hookline.toml\nyour own hooks\n"
+        ".TP\n.I .hookline/hookline.toml\nhooks of a project; they run once they are approved\n"
+        ".TP\n.I .hookline/local.toml\nhooks of your clone of it\n"
+        ".TP\n.I /etc/hookline/hookline.toml\nhooks of the machine\n"
+        ".SH ENVIRONMENT\n.TP\n.B HOOKLINE_DAEMON\nauto, or off: start no resident engine\n"
+        ".TP\n.B HOOKLINE_CONFIG_DIR, HOOKLINE_STATE_DIR, HOOKLINE_DATA_DIR\n"
+        "other directories, for commands that a person types\n"
+        f".SH EXIT STATUS\n{codes}"
+    )
+
+
+def _roff(text: str) -> str:
+    return text.replace("\\", "\\e").replace("-", "\\-")
+
+
 # ── pages ────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -442,6 +477,7 @@ def stale() -> dict[Path, str]:
     made = {page: filled(text, used) for page, text in pages.items()}
     if missing := BLOCKS.keys() - used:
         sys.exit(f"no page of {PAGES} has a place for: {', '.join(sorted(missing))}")
+    pages[MAN], made[MAN] = MAN.read_text(encoding="utf-8") if MAN.exists() else "", man_page()
     return {page: text for page, text in made.items() if text != pages[page]}
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 #: What a person wants to do -> the commands for it, each with what it does, in the order of ``--help``.
-_GROUPS: Mapping[str, Mapping[str, str]] = MappingProxyType(
+GROUPS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
         "start": {
             "init": "guard your agents: choose, write, register and prove it",
@@ -69,7 +69,7 @@ _GROUPS: Mapping[str, Mapping[str, str]] = MappingProxyType(
 
 #: Command -> what it does. Only the module of the command that is used is imported.
 COMMANDS: Mapping[str, str] = MappingProxyType(
-    {name: about for group in _GROUPS.values() for name, about in group.items()}
+    {name: about for group in GROUPS.values() for name, about in group.items()}
 )
 
 #: Those that a person types to look or to decide: at a terminal they first ask about changed guards.
@@ -182,7 +182,7 @@ def _dispatch(words: list[str]) -> int:
         print(f"exit codes:\n{_rows(EXIT_CODES)}")
         return 0
     if words[:1] == ["help"] and len(words) > 1:
-        words = [*words[1:], "--help"]
+        return _help(words[1:])
     if not words and "_ARGCOMPLETE" in os.environ:  # a completion script asks what may follow
         from hookline.cli.complete import complete
 
@@ -211,6 +211,18 @@ def _dispatch(words: list[str]) -> int:
     return int(module.run(args))
 
 
+def _help(words: list[str]) -> int:
+    """Of a command its options, of anything else the page of the manual."""
+    from hookline.cli.manual import has_page, show_page
+
+    if words[0] not in COMMANDS:
+        return show_page(" ".join(words))
+    command_parser(words[0], command_module(words[0])).print_help()
+    if page := has_page(words[0]):
+        print(f"\nThe manual: hookline help {page}")
+    return 0
+
+
 def command_module(command: str) -> ModuleType:
     name = {"list": "list_hooks"}.get(command, command.replace("-", "_"))
     return import_module(f"hookline.cli.commands.{name}")
@@ -226,12 +238,13 @@ def command_parser(command: str, module: ModuleType) -> Parser:
 
 def overview() -> str:
     """What ``hookline --help`` prints: one screen."""
-    groups = "\n".join(f"{group}:\n{_rows(commands)}" for group, commands in _GROUPS.items())
+    groups = "\n".join(f"{group}:\n{_rows(commands)}" for group, commands in GROUPS.items())
     return (
         "usage: hookline COMMAND [OPTIONS]\n\n"
         "Runs the lifecycle hooks of AI agents and shells: one set of hooks for all.\n\n"
         f"{groups}\n\n"
         "More about one command:  hookline COMMAND --help\n"
+        "The manual:              hookline help TOPIC, hookline help topics\n"
         "All exit codes:          hookline help exit-codes"
     )
 

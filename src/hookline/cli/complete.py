@@ -49,7 +49,7 @@ def completion_parser(line: str) -> Parser:
             command_module(name).configure(made)
             _add_completers(made)
     helps = commands.add_parser("help", description=None, help="explain a command")
-    helps.add_argument("command", choices=[*COMMANDS, "exit-codes"])
+    helps.add_argument("command", choices=[*COMMANDS, "exit-codes", "topics"])
     return parser
 
 

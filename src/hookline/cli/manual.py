@@ -1,0 +1,73 @@
+"""The manual in the terminal: ``hookline help TOPIC`` shows the page that the site shows."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import hookline
+from hookline.cli.output import did_you_mean
+from hookline.core.errors import UsageError
+
+_PACKAGE = os.path.dirname(os.path.abspath(hookline.__file__))
+#: In a wheel, and in a clone.
+_ROOTS = (os.path.join(_PACKAGE, "manual"), os.path.join(os.path.dirname(os.path.dirname(_PACKAGE)), "docs"))
+#: What is looked for first when only the last part of a page's name is given.
+_PARTS = ("how-to", "tutorial", "cookbook", "from", "explanation", "reference")
+
+
+def show_page(topic: str) -> int:
+    """Print the page about a topic, or what there is."""
+    pages = _pages()
+    if topic == "topics":
+        print(
+            "\n".join(f"  {name:<40}{title}" for name, title in ((name, _title(path)) for name, path in pages.items()))
+        )
+        return 0
+    wanted = topic.strip("/").removesuffix(".md").lower()
+    found = [name for name in pages if wanted in {name, name.rpartition("/")[2]}]
+    found = found or [name for name, path in pages.items() if wanted in _title(path).lower()]
+    if not found:
+        hint = did_you_mean(topic, [name.rpartition("/")[2] for name in pages]) or "."
+        raise UsageError(f"there is no command or page {topic!r}{hint} All pages: hookline help topics")
+    with open(pages[found[0]], encoding="utf-8") as file:
+        _print_markdown(file.read())
+    if others := found[1:]:
+        print(f"\nSee also: {', '.join(f'hookline help {name}' for name in others[:5])}")
+    return 0
+
+
+def has_page(topic: str) -> str:
+    """The page of the same name as a command; "" if there is none."""
+    return next((name for name in _pages() if name.rpartition("/")[2] == topic), "")
+
+
+def _pages() -> dict[str, str]:
+    """Name, such as how-to/guard, to path."""
+    root = next((path for path in _ROOTS if os.path.isdir(path)), "")
+    found: dict[str, str] = {}
+    for part in _PARTS if root else ():
+        folder = os.path.join(root, part)
+        for file in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
+            if file.endswith(".md") and file != "README.md":
+                found[f"{part}/{file.removesuffix('.md')}"] = os.path.join(folder, file)
+    return found
+
+
+def _title(path: str) -> str:
+    with open(path, encoding="utf-8") as file:
+        return file.readline().removeprefix("# ").strip()
+
+
+def _print_markdown(text: str) -> None:
+    """With colours at a terminal, if the library for it is there; as it is written otherwise."""
+    if sys.stdout.isatty():
+        try:
+            from rich.console import Console
+            from rich.markdown import Markdown
+        except ImportError:
+            pass
+        else:
+            Console().print(Markdown(text, hyperlinks=False))
+            return
+    print(text, end="")
