@@ -87,7 +87,7 @@ def _one(call: ProgramCall) -> Iterator[Effect]:
         return
     yield from _surroundings(call)
     if not call.name:
-        yield from _nameless(call)
+        yield from _nameless(call) if call.invocation.argv[0].text else ()  # nothing is called ""
         return
     if "=" in call.name and "/" not in call.name:
         yield call.effect("unknown", "medium", call.name, why="it may be an assignment of another shell")

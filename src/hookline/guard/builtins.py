@@ -11,7 +11,7 @@ from hookline.guard.arithmetic import changes
 from hookline.guard.output import foresee_output
 from hookline.guard.parameters import has_unknown, separators
 from hookline.guard.reading import UNKNOWN, Word, word
-from hookline.guard.values import EMPTY, concatenate, literal, split, unknown
+from hookline.guard.values import EMPTY, Stream, concatenate, literal, split, unknown
 from hookline.guard.wrappers import WRAPPERS, parse, without
 
 if TYPE_CHECKING:
@@ -158,7 +158,14 @@ def _unalias(shell: Commands, argv: list[Word], _call: Execution) -> None:
 
 def _hash(shell: Commands, argv: list[Word], _call: Execution) -> None:
     if len(argv) == 4 and argv[1].text == "-p":
-        shell.state.aliases[argv[3].text] = argv[2].text
+        own = argv[3].text in {*BUILTINS, "echo", "kill", "pwd", "wait"}  # they come before programs, unless disabled
+        shell.state.aliases[f"hash {argv[3].text}" if own else argv[3].text] = argv[2].text
+
+
+def _enable(shell: Commands, argv: list[Word], _call: Execution) -> None:
+    for each in argv[2:] if len(argv) > 1 and argv[1].text == "-n" else ():
+        path = shell.state.aliases.get(f"hash {each.text}")
+        shell.state.aliases.update({each.text: path} if path else {})
 
 
 def _read(shell: Commands, argv: list[Word], _call: Execution) -> None:
@@ -171,13 +178,13 @@ def _read(shell: Commands, argv: list[Word], _call: Execution) -> None:
         else:
             names.append(text)
         at += 1
-    line = shell.stdin.line()
+    line = _descriptor(shell, argv).line()
     shell.status = None if line is None or line.pieces == (UNKNOWN,) else True
     if line is None:
         shell.status = False
         line = EMPTY
     raw = "r" in flags or "\\" not in line.text
-    known = raw and literal(line) is not None and not set(flags) & set("adiuNn")
+    known = raw and literal(line) is not None and not set(flags) & set("adiNn")
     if "a" in flags:
         names = (
             [argv[next(n for n, each in enumerate(argv) if "a" in each.text[1:] and each.text[0] == "-") + 1].text]
@@ -190,6 +197,12 @@ def _read(shell: Commands, argv: list[Word], _call: Execution) -> None:
         else [(name, unknown(line.sources)) for name in names or ["REPLY"]]
     ):
         shell.set(name, value)
+
+
+def _descriptor(shell: Commands, argv: list[Word]) -> Stream:
+    """Standard input, or what ``-u`` names."""
+    found = re.search(r"(?:^| )-\w*u ?(\d+)(?: |$)", " ".join(each.text for each in argv[1:]))
+    return shell.stdin if found is None else Stream(shell.state.files.get(f"/dev/fd/{found[1]}"))
 
 
 def _fields(shell: Commands, line: Word, names: list[str]) -> list[tuple[str, Word]]:
@@ -208,8 +221,9 @@ def _fields(shell: Commands, line: Word, names: list[str]) -> list[tuple[str, Wo
 
 def _map_file(shell: Commands, argv: list[Word], _call: Execution) -> None:
     name = argv[-1].text if len(argv) > 1 and not argv[-1].text.startswith("-") else "MAPFILE"
-    given = literal(shell.stdin.word) if shell.stdin.word else None
-    plain = given is not None and [each.text for each in argv[1:-1]] == ["-t"]
+    stream = _descriptor(shell, argv).word
+    given = literal(stream) if stream else None
+    plain = given is not None and re.fullmatch(r"-t(u ?\d+)?|-t -u ?\d+", " ".join(each.text for each in argv[1:-1]))
     found = given.splitlines() if plain and given else None
     shell.state.variables[name] = {str(n): word(text) for n, text in enumerate(found)} if found else unknown()
 
@@ -308,6 +322,7 @@ BUILTINS: dict[str, Callable[[Commands, list[Word], Execution], None]] = {
     "alias": _alias,
     "unalias": _unalias,
     "hash": _hash,
+    "enable": _enable,
     "read": _read,
     "mapfile": _map_file,
     "readarray": _map_file,

@@ -271,11 +271,11 @@ class Commands(ReadingContext):
         for each in redirections:
             if each.operator in {"<<", "<<-"}:
                 body = scalar(self, each.body, assigned=True) if each.body else unknown()
-                stdin = Stream(body) if each.descriptor in {"", "0"} else stdin
+                stdin = self._input(each, body, stdin)
                 continue
             if each.operator == "<<<":
                 text = scalar(self, each.target, assigned=True)
-                stdin = Stream(concatenate([text, word("\n")])) if each.descriptor in {"", "0"} else stdin
+                stdin = self._input(each, concatenate([text, word("\n")]), stdin)
                 continue
             target = scalar(self, each.target)
             copy = each.operator in {"<&", ">&"} and (
@@ -301,11 +301,22 @@ class Commands(ReadingContext):
             output = None if output is None else replace(output, source="?")
         return tuple(found), stdin, output
 
+    def _input(self, redirection: Redirection, body: Word, stdin: Stream | None) -> Stream | None:
+        """A text on standard input, or on another descriptor, which is a file to whoever names it."""
+        if redirection.descriptor in {"", "0"}:
+            return Stream(body)
+        self.state.files[f"/dev/fd/{self._descriptor(redirection.descriptor)}"] = body
+        return stdin
+
     def _descriptor(self, name: str) -> int | None:
         """``3`` as it is; for ``{name}`` bash takes a free one and sets the variable."""
         if not name.startswith("{"):
             return int(name) if name.isdigit() else None
-        number = next(free for free in range(10, 99) if str(free) not in self.state.descriptors)
+        number = next(
+            free
+            for free in range(10, 99)
+            if str(free) not in self.state.descriptors and f"/dev/fd/{free}" not in self.state.files
+        )
         self.state.variables[name.strip("{}")] = word(str(number))
         return number
 

@@ -64,7 +64,7 @@ def _printf(args: list[str], _given: str | None) -> str | None:
     if not args or args[0].startswith("-"):
         return None
     form, rest, out = decode(re.sub(r"\\0([0-7]{1,2})", r"\\\1", args[0])), args[1:], ""
-    if "\\c" in args[0] or "\\u" in args[0]:
+    if "\\c" in args[0] or ("\\u" in args[0].lower() and not form.isascii()):
         return None
     while True:
         used = len(rest)

@@ -32,9 +32,7 @@ def read(
     text = command
     if odd := _ODD.search(command):
         kind = "a NUL character" if odd[0] == "\0" else "half of a character (a lone surrogate)"
-        shell.doubts.append(
-            Doubt(reason=f"the command holds {kind}, which no shell can be given", source="", syntax=True)
-        )
+        shell.doubts.append(Doubt(reason=f"the command holds {kind}, which no shell can be given", source=""))
         text = text.replace("\0", "")
     for path, content in (files or {}).items():
         shell.state.files[path] = Word((content,) if content else (), path)

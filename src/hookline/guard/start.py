@@ -36,6 +36,8 @@ _SHELL_FLAGS = re.compile(r"[-+][A-Za-z]+")
 _XARGS_WORDS = re.compile(r"\"([^\"\n]*)\"|'([^'\n]*)'|\\(.)|([^\s\"'\\]+)", re.DOTALL)
 _LINES = re.compile(r"(?:[^\n\\'\"]|\\.|'[^'\n]*'|\"[^\"\n]*\"|['\"\\])+", re.DOTALL)
 _ESCAPES = re.compile(r"\"([^\"]*)\"|'([^']*)'|\\(.?)", re.DOTALL)
+#: What a shell sets by itself, whatever environment it is given.
+_SET_BY_BASH = ("PATH", "PWD", "OLDPWD", "SHLVL", "_", "IFS", "UID", "EUID", "PPID", "HOSTNAME", "HOSTTYPE", "OSTYPE", "BASH", "BASH_VERSION", "TERM", "SHELL", "PS4", "OPTIND")  # fmt: skip
 _FIND_RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 
 
@@ -87,6 +89,11 @@ def _wrapper(shell: Commands, name: str, argv: list[Word], call: Execution, opti
         rest = again.rest
     handed = inner(call, name)
     handed.environment = tuple(found.assignments)
+    kept = shell.state, shell.environment, shell.complete
+    if name == "env" and ({"i", "ignore-environment"} & set(found.values) or any(each.text == "-" for each in argv)):
+        shell.state, shell.environment, shell.complete = shell.state.copy(), {}, True
+        shell.state.exported = frozenset(_SET_BY_BASH)
+        shell.state.variables = dict.fromkeys(_SET_BY_BASH, unknown())
     outer = shell.state.directory
     folder = option(found, *options.directory.split()) if options.directory else None
     shell.state.directory = folder or outer
@@ -102,6 +109,7 @@ def _wrapper(shell: Commands, name: str, argv: list[Word], call: Execution, opti
         done = True
     else:
         done = _interactive(shell, name, found, call)
+    shell.state, shell.environment, shell.complete = kept
     shell.state.directory = outer
     return done
 
