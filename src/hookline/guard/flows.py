@@ -7,25 +7,25 @@ pipe know the programs that they come from.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from types import MappingProxyType
 from typing import Final
 
 from hookline.guard.call import ProgramCall, Scene
-from hookline.guard.effects import Effect
+from hookline.guard.effects import Effect, Harm
 from hookline.guard.paths import absolute
 from hookline.guard.pattern import LazyPattern, words
 from hookline.guard.programs.files import sources_and_target
 from hookline.guard.programs.interpreters import CodeSource, code_source
 from hookline.guard.programs.network import Traffic, is_network, traffic
 from hookline.guard.reading import Invocation, Word
-from hookline.guard.sensitive import holds_secrets, secret_harm
+from hookline.guard.sensitive import SECRET_NAME, SECRET_VARIABLE, holds_secrets, secret_harm
 
 #: What data may be: from another machine, decoded from an unreadable form, a secret, the environment, a secret by guess.
 _Labels = frozenset[str]
 _NOTHING: Final[_Labels] = frozenset()
-_NETWORK, _HIDDEN, _SECRET, _ENVIRONMENT = (
-    frozenset({name}) for name in ("network", "hidden", "secret", "environment")
+_NETWORK, _HIDDEN, _SECRET, _ENVIRONMENT, _SYSTEM = (
+    frozenset({name}) for name in ("network", "hidden", "secret", "environment", "system")
 )
 #: Programs that say something about their input, but do not pass it on.
 _DIGEST: Final = words(
@@ -46,7 +46,7 @@ _DECODERS: Final = (
 )  # fmt: skip
 
 
-def flow_effects(invocations: Iterable[Invocation], scene: Scene) -> Iterator[Effect]:
+def flow_effects(invocations: Sequence[Invocation], scene: Scene) -> Iterator[Effect]:
     yield from _Flow(scene).visit(invocations)
 
 
@@ -57,8 +57,16 @@ class _Flow:
         self._scene = scene
         self._files: dict[str, _Labels] = {}
         self._outputs: dict[int, _Labels] = {}
+        #: Directories whose content came from the network in this very command, and how bad it is to run it.
+        self._folders: dict[str, Harm] = {}
+        self._pipes: set[str] = set()
+        #: Programs whose output another one takes.
+        self._taken: set[int] = set()
 
-    def visit(self, invocations: Iterable[Invocation]) -> Iterator[Effect]:
+    def visit(self, invocations: Sequence[Invocation]) -> Iterator[Effect]:
+        for one in invocations:
+            self._taken.update(id(each) for each in one.upstream)
+            self._taken.update(id(each) for word in one.argv for each in word.sources)
         for one in invocations:
             call = ProgramCall(invocation=one, scene=self._scene)
             incoming = self._input(call)
@@ -92,7 +100,8 @@ class _Flow:
     def _sent_file(self, call: ProgramCall, word: Word) -> _Labels:
         """As ``_file``; a directory that by its name holds keys counts, because all of it goes."""
         folder = holds_secrets(self._path(call, word)) or holds_secrets(word.text)
-        return self._file(call, word) | (_SECRET if folder else _NOTHING)
+        system = self._path(call, word).startswith(("/etc/", "/proc/", "/var/log/", "/root/"))
+        return self._file(call, word) | (_SECRET if folder else _SYSTEM if system else _NOTHING)
 
     def _word(self, word: Word) -> _Labels:
         return _NOTHING.union(*(self._of(source) for source in word.sources))
@@ -147,8 +156,10 @@ class _Flow:
             labels |= _HIDDEN
         for word in call.words:
             labels |= self._word(word)
+            if name in {"echo", "printf", "printenv"} and SECRET_VARIABLE.search(word.source):
+                labels |= _ENVIRONMENT
             if name not in _NO_READERS | _DIGEST and not word.prefix.startswith("-"):
-                labels |= self._sent_file(call, word) if name in _PACKERS else self._file(call, word)
+                labels |= self._sent_file(call, word) if name in _PACKERS | {"cat"} else self._file(call, word)
         if name in _PACKERS and any(text.startswith(("--files-from", "-T")) for text in texts):
             labels |= _SECRET
         return labels
@@ -162,6 +173,7 @@ class _Flow:
             if call.invocation.argv and "/" in call.invocation.argv[0].text
             else _NOTHING
         )
+        yield from self._unpacked_code(call, source)
         if source is not None:
             labels |= self._code(call, source, incoming)
             yield from self._reverse(call)
@@ -197,6 +209,33 @@ class _Flow:
                     why="another machine gets a shell here",
                 )
 
+    def _unpacked_code(self, call: ProgramCall, source: CodeSource | None) -> Iterator[Effect]:
+        """A script out of an archive or a repository that this very command fetched."""
+        program = call.invocation.argv[0] if call.invocation.argv else Word(())
+        script = source.script if source is not None else program if "/" in program.text else None
+        if script is None or not self._folders:
+            return
+        path = self._path(call, script)
+        for folder, harm in self._folders.items():
+            if path.startswith(folder.rstrip("/") + "/"):
+                safer = "look at it first, then run it"
+                yield call.effect(
+                    "remote-code", harm, script.text, why="it was just fetched, and runs unread", safer=safer
+                )
+                return
+
+    def _served(self, call: ProgramCall) -> Iterator[Effect]:
+        """A shell in front of a program that talks to another machine: what it is told comes from there."""
+        for before in call.invocation.upstream:
+            source = code_source(before)
+            if source is None or not source.stdin or before.stdin is not None:
+                continue
+            inner = ProgramCall(invocation=before, scene=self._scene)
+            fed = [word for each in before.upstream for word in each.argv[1:]]
+            fed += [redirect.target for redirect in before.redirects if redirect.operator == "<"]
+            if "-i" in inner.texts or any(self._path(call, word) in self._pipes for word in fed):
+                yield call.effect("remote-code", "critical", before.source, why="another machine gets a shell here")
+
     def _unreadable(self, call: ProgramCall) -> bool:
         """Another program prints the code, and it is none whose output is a local file, an encoding or its own version."""
         one = call.invocation
@@ -227,7 +266,10 @@ class _Flow:
         targets = [
             redirect.target for redirect in call.invocation.redirects if redirect.operator.startswith((">", "&>", "<>"))
         ]
-        network = [word for word in targets if word.prefix.startswith(("/dev/tcp/", "/dev/udp/"))]
+        network = [word for word in (*targets, *call.words) if word.prefix.startswith(("/dev/tcp/", "/dev/udp/"))]
+        if sent.address or network:
+            yield from self._served(call)
+        yield from self._credentials(call, sent)
         if network:
             labels |= self._output(call, sent, incoming)
         address = sent.address or " ".join(word.text for word in network)
@@ -241,6 +283,10 @@ class _Flow:
                 where="network",
                 why="the environment, which may hold secrets, leaves the machine",
             )
+        elif labels & _SYSTEM and call.name in _RAW:
+            yield call.effect("send", "medium", address, where="network", why="a file of the system leaves the machine")
+        elif call.name in _RAW and sent.stdin and self._packs_all(call):
+            yield call.effect("send", "medium", address, where="network", why="an archive leaves the machine")
         elif any(not word.known for word in sent.files):
             yield call.effect(
                 "send",
@@ -252,8 +298,36 @@ class _Flow:
         elif sent.files or (sent.stdin and call.invocation.upstream):
             yield call.effect("send", "low", address, where="network")
 
+    def _packs_all(self, call: ProgramCall) -> bool:
+        """The project, or something outside it, is packed and sent."""
+        packed = [word for one in call.invocation.upstream if one.name in _PACKERS for word in one.argv[1:]]
+        places = [call.place(word) for word in packed if not word.prefix.startswith("-")]
+        return any(place.whole or (place.outside and place.name != "temp") for place in places)
+
+    def _credentials(self, call: ProgramCall, sent: Traffic) -> Iterator[Effect]:
+        """``curl -d "$TOKEN"``: in a header it is meant for the other side, elsewhere hardly."""
+        for word in sent.body:
+            if SECRET_VARIABLE.search(word.source):
+                whole = re.fullmatch(r"[\"']?\$\{?\w+\}?[\"']?", word.source) is not None
+                why = "a variable that by its name is a secret leaves the machine"
+                yield call.effect("send", "high" if whole else "medium", sent.address, where="network", why=why)
+
+    def _shown(self, call: ProgramCall) -> Iterator[Effect]:
+        """A secret of the environment, printed for everybody to see."""
+        one, name = call.invocation, call.name
+        if id(one) in self._taken or any(redirect.operator.startswith(">") for redirect in one.redirects):
+            return
+        named = name in {"echo", "printf"} and any(SECRET_VARIABLE.search(word.source) for word in call.words)
+        named = named or (name == "printenv" and any(map(SECRET_NAME.search, call.texts)))
+        listed = (
+            name.endswith("grep") and one.upstream and one.upstream[-1].name in {"env", "printenv", "set", "export"}
+        )
+        if named or (listed and any(map(SECRET_NAME.search, call.texts))):
+            yield call.effect("secret", "medium", " ".join(call.texts), why="it prints a credential of the environment")
+
     def _read(self, call: ProgramCall) -> Iterator[Effect]:
         """Secrets that a program reads; where a file only moved, by its new name."""
+        yield from self._shown(call)
         if call.name in _NO_READERS or not call.name:
             yield from self._redirected(call)
             return
@@ -288,6 +362,9 @@ class _Flow:
         for word in sent.saves:
             self._mark(call, word, _NETWORK)
         name = call.name
+        self._fetched_folder(call, incoming)
+        if name == "mkfifo":
+            self._pipes.update(self._path(call, word) for word in call.words)
         if name == "tee":
             for word in call.options("a i p").operands:
                 self._mark(call, word, incoming)
@@ -298,6 +375,22 @@ class _Flow:
                 self._files.pop(self._path(call, word), None)
         else:
             self._written(call, outgoing)
+
+    def _fetched_folder(self, call: ProgramCall, incoming: _Labels) -> None:
+        """Where an archive from the network is unpacked, or a repository is cloned to."""
+        texts, words = call.texts, call.words
+        if call.name == "git" and "clone" in texts:
+            named = [word for word in words[texts.index("clone") + 1 :] if not word.prefix.startswith("-")]
+            address = next((word.text for word in named if ":" in word.text), "")
+            target = named[-1].text if named and named[-1].text != address else _repository(address)
+            if address:
+                self._folders[self._path(call, Word((target,), target))] = "medium"
+        elif call.name in _UNPACKERS:
+            fetched = incoming | _NOTHING.union(*(self._file(call, word) for word in words))
+            options = call.options("C:,directory: d: f: O: x v z j J o q")
+            target = options.last("directory", "d") or Word((".",), ".")
+            if fetched & _NETWORK:
+                self._folders[self._path(call, target)] = "high"
 
     def _mark(self, call: ProgramCall, word: Word, labels: _Labels) -> None:
         if labels and word.known and not word.prefix.startswith("/dev/null"):
@@ -361,6 +454,9 @@ _ENDINGS: Final = MappingProxyType({"gzip": ".gz", "bzip2": ".bz2", "zstd": ".zs
 _PLAIN: Final = words(
     "cat head tail base64 base32 xxd od hexdump gzip grep sort uniq nl tac rev printf echo yes true find ls"
 )
+_UNPACKERS: Final = words("tar gtar bsdtar unzip 7z 7za cpio ar unrar")
+#: Programs that send to whoever listens: no account of one's own is at the other end.
+_RAW: Final = words("nc ncat netcat nc.traditional nc.openbsd socat telnet curl wget openssl")
 _PACKERS: Final = words("tar gtar bsdtar zip 7z 7za rar cpio rsync scp find")
 
 
@@ -372,6 +468,10 @@ def _value(word: Word) -> Word:
     if text.startswith("-") and "=" in text:
         text = text.partition("=")[2]
     return Word((text.removeprefix("@").removeprefix("if="),), word.source)
+
+
+def _repository(address: str) -> str:
+    return address.rstrip("/").rpartition("/")[2].rpartition(":")[2].removesuffix(".git")
 
 
 def _decodes(name: str, texts: tuple[str, ...]) -> bool:

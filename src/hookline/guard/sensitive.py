@@ -14,7 +14,7 @@ from hookline.guard.pattern import LazyPattern
 _KEYS: Final = LazyPattern(
     r"/\.ssh(/(\*|id_[\w-]+|identity|[\w.-]+\.pem|[\w.-]*_?key))?$|/id_(rsa|dsa|ecdsa|ed25519)(_sk)?$|/\.gnupg(/.*)?$"
     r"|/\.(aws|oci)/(\*|credentials|[\w.-]*credential[\w.-]*|.*\.pem)$|/\.aws/(sso|cli)/cache|/etc/(g?shadow-?|sudoers|security/opasswd|ssl/private.*|ssh/ssh_host_\w+_key|kubernetes/.*\.conf)$"
-    r"|/\.kube/config$|/\.docker/config\.json$|/\.(netrc|pgpass|my\.cnf|pypirc|npmrc|yarnrc\.yml|git-credentials|boto|s3cfg|dockercfg|htpasswd|vault-token|terraformrc|databrickscfg|envrc)$"
+    r"|/\.(aws|azure|oci)/?$|/\.kube(/config)?$|/\.docker/config\.json$|/\.(netrc|pgpass|my\.cnf|pypirc|npmrc|yarnrc\.yml|git-credentials|boto|s3cfg|dockercfg|htpasswd|vault-token|terraformrc|databrickscfg|envrc)$"
     r"|/_netrc$|/\.terraform\.d/credentials\.tfrc\.json$|/\.(cargo/credentials(\.toml)?|gem/credentials|m2/settings(-security)?\.xml|gradle/gradle\.properties|composer/auth\.json|nuget/.*config)$"
     r"|/\.config/(gh/hosts\.yml|glab-cli/config\.yml|hub|gcloud(/.*)?|op(/.*)?|rclone/rclone\.conf|sops/age/keys\.txt|doctl/config\.yaml|stripe/config\.toml|heroku/.*|netlify/config\.json)$"
     r"|/\.azure/(accessTokens|msal_token_cache|azureProfile|service_principal_entries)[\w.]*$|/application_default_credentials\.json$"
@@ -67,6 +67,13 @@ _PIPELINES: Final = LazyPattern(
 RISKY_VARIABLES: Final = LazyPattern(
     r"(PATH|LD_\w+|DYLD_\w+|\w*PAGER|\w*EDITOR|VISUAL|GIT_\w+|BASH_ENV|ENV|IFS|PROMPT_COMMAND|PYTHON\w+|NODE_OPTIONS|PERL5?\w+|RUBY\w+|LESS\w*|BROWSER|SHELLOPTS|PS4|\w+_COMMAND|TAR_OPTIONS|RIPGREP_CONFIG_PATH|KUBECTL_EXTERNAL_DIFF|CURL_HOME|GREP_OPTIONS|SHELL|HOME|FZF_\w+|MANOPT|PS1|DOCKER_\w+)$"
 )
+
+
+#: A variable that by its name holds a credential, as it stands in a command.
+SECRET_VARIABLE: Final = LazyPattern(
+    r"\$\{?!?\w*(TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|SECRET_?KEY|CREDENTIALS?|_PAT)(_?\d+)?(?!\w)"
+)
+SECRET_NAME: Final = LazyPattern(r"(?i)token|secret|passw|passphrase|api_?key|access_?key|private_?key|credential")
 
 
 @lru_cache(maxsize=2048)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import assert_never
 
@@ -31,6 +31,8 @@ from hookline.guard.syntax import (
 from hookline.guard.values import EMPTY, Stream, concatenate, unknown
 
 _MOST_ROUNDS = 20
+#: Commands behind one another with ``&&`` that are followed as one; each is a step deeper.
+_LONGEST_RUN = 25
 
 
 class Shell(Commands):
@@ -116,18 +118,30 @@ class Shell(Commands):
         self.status = (None if self.status is None else not self.status) if pipeline.negated else self.status
 
     def _chain(self, chain: Chain) -> None:
-        for operator, command in chain.items:
-            if not operator:
-                self.run(command)
-                continue
-            before, status = self.state, self.status
-            goes_on = None if status is None else status == (operator == "&&")
-            self._maybe(goes_on, partial(self.run, command), before)
-            if goes_on is False:
-                self.status = status
-            elif goes_on is None:
-                # After ``a && b``, going on with ``&&`` means that both went well.
-                self.status = None
+        items = chain.items
+        self.run(items[0][1])
+        at = 1
+        while at < len(items):
+            end = at + 1
+            while end < len(items) and items[end][0] == items[at][0] and end - at < _LONGEST_RUN:
+                end += 1
+            self._run_of(items[at:end])
+            at = end
+
+    def _run_of(self, items: Sequence[tuple[str, Command]]) -> None:
+        """``a && b && c`` is ``a && (b && c)``: c runs where b left the shell, and only if b went well."""
+        (operator, command), rest = items[0], items[1:]
+        status = self.status
+        goes_on = None if status is None else status == (operator == "&&")
+
+        def run() -> None:
+            self.run(command)
+            if rest:
+                self._run_of(rest)
+
+        self._maybe(goes_on, run, self.state)
+        if goes_on is not True:
+            self.status = status
 
     def _if(self, command: If) -> None:
         runs = list[Callable[[], None]]()

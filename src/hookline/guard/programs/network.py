@@ -26,6 +26,8 @@ class Traffic:
     #: Files, and words, that it sends.
     files: tuple[Word, ...] = ()
     words: tuple[Word, ...] = ()
+    #: Of the words, those that are not meant for credentials: a body, an address.
+    body: tuple[Word, ...] = ()
     #: It sends its standard input.
     stdin: bool = False
     address: str = ""
@@ -45,6 +47,7 @@ def _curl(call: ProgramCall) -> Traffic:
     if options.informs or not urls or all(word.prefix.startswith("file:") for word in urls):
         return _NONE
     data = options.values("data", "data-binary", "data-urlencode", "json")
+    body = (*data, *options.values("data-raw", "form-string", "url-query", "form"), *urls)
     files = [cut(word, word.prefix.index("@") + 1) for word in data if re.match(r"[^=@]*@", word.prefix)]
     for word in options.values("form"):
         found = re.match(r"[^=]*=[@<]", word.prefix)
@@ -60,7 +63,8 @@ def _curl(call: ProgramCall) -> Traffic:
         or any(word.text == "-" for word in saves),
         saves=tuple(saves),
         files=(*(word for word in (*files, *uploads) if word.text != "-"), *options.values("config")),
-        words=(*data, *options.values("data-raw", "form-string", "header", "url-query", "form", "user"), *urls),
+        words=(*body, *options.values("header", "user")),
+        body=body,
         stdin=stdin,
         address=urls[0].text,
     )
@@ -105,6 +109,7 @@ def _wget(call: ProgramCall) -> Traffic:
         saves=() if stdout or "spider" in options else saves,
         files=options.values("post-file", "body-file"),
         words=(*options.values("post-data", "body-data", "header"), *options.operands),
+        body=(*options.values("post-data", "body-data"), *options.operands),
         address=options.operands[0].text if options.operands else "",
     )
 
@@ -279,7 +284,7 @@ def _ftp(call: ProgramCall) -> Traffic:
 
 def _lookup(call: ProgramCall) -> Traffic:
     """dig and nslookup carry data in names."""
-    return Traffic(words=call.words, address=" ".join(call.texts[-1:]))
+    return Traffic(words=call.words, body=call.words, address=" ".join(call.texts[-1:]))
 
 
 def _openssl(call: ProgramCall) -> Traffic:
