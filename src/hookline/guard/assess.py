@@ -75,6 +75,8 @@ def _surroundings(call: ProgramCall) -> Iterator[Effect]:
     for name, value in call.invocation.environment:
         if _RUN_BY_NAME.fullmatch(name) and value.known:
             yield from call.shell(value)
+        elif name.startswith("HOOKLINE_"):
+            yield call.effect("guard", "medium", name, why="it tells hookline to look elsewhere")
         elif _LOADS.fullmatch(name):
             yield call.effect("unknown", "medium", f"{name}={value.text}", why="it loads other code into the program")
 

@@ -76,6 +76,16 @@ _FETCHES = LazyPattern(
 _POWERSHELL = LazyPattern(
     r"(?i)\b(remove-item|ri|del|rd|rmdir|erase)\b(?=.*-(r|recurse)\b|.*-fo)|\b(format-volume|clear-disk|clear-recyclebin|stop-computer|restart-computer|initialize-disk)\b|\bset-executionpolicy\b"
 )
+_CONNECTS = LazyPattern(
+    r"(?i)fsockopen|stream_socket_client|socket_create|\bsockaddr_in\b|IO::Socket|TCPSocket|net\.(connect|Socket|createConnection)|socket\.(tcp|connect)|Net\.Sockets|TCPClient|Deno\.connect|UDPSocket"
+)
+_RUNS = LazyPattern(
+    r"(?i)\b(exec|system|passthru|shell_exec|popen|proc_open|spawn\w*|child_process|os\.execute|io\.popen|iex|invoke-expression|Process\.Start|cmd\.exe)\b|/bin/(ba|z|da)?sh"
+)
+_FORKS = LazyPattern(r"\bfork\b.*\bwhile\b|\b(while|for|loop)\b.*\bfork\b", re.DOTALL)
+_HIDDEN_CALL = LazyPattern(
+    r"[\"'](unlink|rmdir|system|exec|shell_exec|passthru|popen)[\"']\s*[,)]|\[['\"](exec|spawn|system)\w*['\"]\]\s*\(|\$\w+\s*\(\s*\$_|\bsend\s*\(?\s*:?['\"]?(system|exec|eval)"
+)
 _SHELLISH = LazyPattern(r"\s*(sudo\s+)?(rm|git|dd|mkfs\S*|shred|chmod|chown|find|mv|curl|wget)\s+\S")
 
 
@@ -100,6 +110,12 @@ def _scan(call: ProgramCall, code: str) -> Iterator[Effect]:
             yield from call.shell(Word((found[2],), found[0])) if _SHELLISH.match(found[2]) else ()
     if _FETCHES.search(code):
         yield call.effect("remote-code", "high", why="it runs hidden or fetched code")
+    if _CONNECTS.search(code) and _RUNS.search(code):
+        yield call.effect("remote-code", "critical", why="another machine gets a shell here")
+    if _FORKS.search(code):
+        yield call.effect("exhaust", "critical", why="it starts processes without end")
+    if _HIDDEN_CALL.search(code):
+        yield call.effect("unknown", "medium", code[:80], why="which function it calls is hidden")
     if call.name in {"pwsh", "powershell"} and _POWERSHELL.search(code):
         wide = re.search(r"(?i)[\s'\"](~|\$home|\$env:userprofile|[a-z]:|/)[\\/]?\*?(?=[\s'\"]|$)", code)
         yield call.effect(

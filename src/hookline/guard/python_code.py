@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Final
 
 from hookline.guard.call import ProgramCall
@@ -16,6 +17,13 @@ from hookline.guard.programs.files import moving, permission_change
 from hookline.guard.reading import UNKNOWN, Word
 
 _UNKNOWN: Final = Word((UNKNOWN,), "…")
+_TURNS: Final[Mapping[str, Callable[[str], str]]] = MappingProxyType(
+    {"lower": str.lower, "upper": str.upper, "strip": str.strip, "decode": str, "encode": str}
+)
+
+
+def _turned(word: Word, turn: Callable[[str], str]) -> Word:
+    return Word((turn(word.text),), word.source) if word.known and word.text else word
 
 
 def python_effects(call: ProgramCall, code: str) -> Iterator[Effect] | None:
@@ -43,10 +51,15 @@ _CALLS: Final = {
     **dict.fromkeys(words("requests.post requests.put requests.patch httpx.post httpx.put urllib.request.urlopen socket.create_connection"), "send"),
     **dict.fromkeys(words("exec eval compile __import__"), "code"),
     **dict.fromkeys(words("open io.open pathlib.open os.open"), "open"),
-    "os.dup2": "dup2",
+    **dict.fromkeys(words("os.dup2 pty.fork"), "dup2"),
+    **dict.fromkeys(words("os.fork os.forkpty"), "fork"),
+    **dict.fromkeys(words("urllib.request.urlretrieve urlretrieve wget.download"), "fetch"),
     **dict.fromkeys(("os.kill", "os.killpg"), "kill"),
     **dict.fromkeys(words("shutil.copy shutil.copyfile shutil.copy2 shutil.copytree"), "copy"),
 }  # fmt: skip
+
+
+_STARTERS: Final = frozenset(name for name, action in _CALLS.items() if action in {"shell", "process", "exec", "dup2"})
 
 
 class _Python:
@@ -56,11 +69,16 @@ class _Python:
         self._call = call
         self._names: dict[str, str] = {name: name for name in ("os", "shutil", "subprocess", "pathlib")}
         self._values: dict[str, ast.expr] = {}
+        self._endless = False
 
     def effects(self, tree: ast.Module) -> Iterator[Effect]:
         sends, secrets = False, False
         for node in ast.walk(tree):
             self._learn(node)
+            self._endless = self._endless or (isinstance(node, ast.While) and isinstance(node.test, ast.Constant))
+        names = {self._dotted(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+        if names & {"socket.socket", "socket.create_connection"} and names & _STARTERS:
+            yield self._call.effect("remote-code", "critical", why="another machine gets a shell here")
         for node in ast.walk(tree):
             if isinstance(node, ast.Call):
                 for effect in self._called(node):
@@ -93,14 +111,23 @@ class _Python:
                     return "pathlib." + attr
                 before = self._dotted(inner)
                 return f"{before}.{attr}" if before else ""
-            case ast.Call(func=ast.Name(id="__import__"), args=[ast.Constant(value=str() as module), *_]):
-                return module
-            case ast.Call(func=ast.Attribute(attr="import_module"), args=[ast.Constant(value=str() as module), *_]):
-                return module
-            case ast.Call(func=ast.Name(id="getattr"), args=[owner, ast.Constant(value=str() as attr), *_]):
-                return f"{self._dotted(owner)}.{attr}"
+            case ast.Call(func=ast.Name(id="__import__") | ast.Attribute(attr="import_module"), args=[name, *_]):
+                return self._spelled(name)
+            case ast.Call(func=ast.Name(id="getattr"), args=[owner, attr, *_]):
+                return f"{self._dotted(owner)}.{self._spelled(attr)}"
+            case ast.Subscript(value=ast.Attribute(value=owner, attr="__dict__"), slice=attr):
+                return f"{self._dotted(owner)}.{self._spelled(attr)}"
+            case ast.Subscript(value=ast.Call(func=ast.Name(id="vars"), args=[owner]), slice=attr):
+                return f"{self._dotted(owner)}.{self._spelled(attr)}"
+            case ast.Subscript(value=ast.Attribute(attr="modules"), slice=name):
+                return self._spelled(name)
             case _:
                 return ""
+
+    def _spelled(self, node: ast.expr) -> str:
+        """A name that is put together from parts; ``?`` if that cannot be done here."""
+        word = self._text(node)
+        return word.text if word.known else "?"
 
     def _path(self, node: ast.expr, depth: int = 0) -> Word | None:
         """The path in ``Path("…")``, in a variable that holds one, and in ``.parent``, ``/`` and ``with_name`` of one."""
@@ -131,6 +158,14 @@ class _Python:
         match node:
             case ast.Constant(value=str() as text):
                 return Word((text,) if text else (), text)
+            case ast.Subscript(value=inner, slice=ast.Slice(lower=None, upper=None, step=ast.UnaryOp())):
+                return _turned(self._text(inner, depth + 1), lambda text: text[::-1])
+            case ast.Call(func=ast.Attribute(value=inner, attr=attr), args=[]) if attr in _TURNS:
+                return _turned(self._text(inner, depth + 1), _TURNS[attr])
+            case ast.Call(func=ast.Attribute(value=ast.Constant(value=str() as glue), attr="join"), args=[values]):
+                return self._glued(glue, values, depth)
+            case ast.Call(func=ast.Name(id="chr"), args=[ast.Constant(value=int() as code)]) if 0 < code < 0x110000:
+                return Word((chr(code),), "…")
             case ast.Name(id=name) if name in self._values:
                 return self._text(self._values[name], depth + 1)
             case ast.BinOp(left=left, op=ast.Add(), right=right):
@@ -145,6 +180,12 @@ class _Python:
             case _:
                 return self._path(node, depth + 1) or _UNKNOWN
 
+    def _glued(self, glue: str, values: ast.expr, depth: int) -> Word:
+        if not isinstance(values, (ast.List, ast.Tuple)):
+            return _UNKNOWN
+        parts = [piece for one in values.elts for piece in (glue, *self._text(one, depth + 1).pieces)][1:]
+        return Word(tuple(part for part in parts if part != ""), "…")
+
     def _expanded(self, word: Word) -> Word:
         text = expand_home(word.prefix, self._call.scene.places.home)
         return Word((text,), word.source) if word.known else word
@@ -153,6 +194,8 @@ class _Python:
         name = self._dotted(node.func)
         action = _CALLS.get(name)
         if action is None:
+            if name.endswith(".?") and name.partition(".")[0] in {"os", "subprocess", "shutil", "builtins", "pty"}:
+                yield self._call.effect("unknown", "medium", why="which function it calls is hidden")
             return
         own = isinstance(node.func, ast.Attribute) and name.startswith("pathlib.")
         target = self._path(node.func.value) if own and isinstance(node.func, ast.Attribute) else None
@@ -190,6 +233,10 @@ class _Python:
                 yield from self._code(node)
             case "dup2":
                 yield call.effect("remote-code", "high", why="a shell may be connected to another machine")
+            case "fork" if self._endless:
+                yield call.effect("exhaust", "critical", why="it starts processes without end")
+            case "fetch" if len(node.args) > 1:
+                yield from call.write(self._text(node.args[1]))
             case "kill":
                 yield call.effect("process", "medium", why="it kills processes")
             case _:

@@ -18,10 +18,18 @@ _DROPS: Final = LazyPattern(
 _SELECTS: Final = LazyPattern(r"(?i)\s*(select|show|explain)\b[^;]*;?\s*$")
 
 
+#: Names of files with statements.
+_DROPPING: Final = LazyPattern(r"(?i)(drop|wipe|destroy|truncate|reset|purge|nuke)\S*\.sql$")
+
+
 def _sql(call: ProgramCall) -> Iterator[Effect]:
     code = [*call.words]
     if call.invocation.stdin is not None:
         code.append(call.invocation.stdin)
+    files = [redirect.target for redirect in call.invocation.redirects if redirect.operator == "<"]
+    for word in (*files, *call.words):
+        if _DROPPING.search(word.text):
+            yield call.effect("database", "medium", word.text, why="by its name, the file deletes data")
     for word in code:
         found = _DROPS.search(re.sub(r"'[^']*'", "''", word.text) if _SELECTS.match(word.text) else word.text)
         if found:

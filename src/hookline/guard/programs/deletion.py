@@ -96,6 +96,8 @@ def deletion(call: ProgramCall, word: Word, *, tree: bool, force: bool = True) -
         kind, harm, why = "git-history", "critical" if path.endswith(".git") else "high", "git keeps its history there"
     elif special is not None and special[0] == "guard":
         kind, harm, why = special
+    elif "/.git/" in f"/{path}" and not re.search(r"\.lock$|/hooks/", path) and place.name != "temp":
+        kind, harm, why = "git-history", "medium", "the repository depends on it"
     yield call.effect(kind, harm, word.text, where=place.name, why=why, safer=_TRASH if harm != "low" else "")
 
 

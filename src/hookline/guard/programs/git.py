@@ -45,6 +45,10 @@ def _git(call: ProgramCall) -> Iterator[Effect]:
         yield from _alias(call, alias, words)
     if name in {"clone", "fetch", "pull", "ls-remote", "fetch-pack", "push", "archive", "submodule", "remote"}:
         yield from _address(call, words)
+    if name == "add":
+        for word in words:
+            if secret_harm(call.place(word).path):
+                yield call.effect("secret", "medium", word.text, why="whoever gets the repository gets the credentials")
     if name in {"show", "cat-file", "log", "diff", "blame", "grep", "archive"}:
         yield from _shown(call, words)
     if name == "clean" and call.invocation.more_arguments:
