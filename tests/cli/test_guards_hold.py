@@ -114,3 +114,24 @@ def test_explain_shows_what_is_mapped_and_what_is_not(project: Any) -> None:
     assert "tool_input of write: file_path (filePath); content (content)" in shown
     assert "not mapped, as the agent sends it: odd" in shown
     assert "run_shell_command: command" in project.run("explain", "PreToolUse", "--agent", "gemini-cli").out
+
+
+@pytest.mark.parametrize("other", [["--home", "EMPTY", "--config-dir", "EMPTY"], []])
+def test_a_decision_without_guards_that_somebody_asks_for_by_hand_is_not_given_to_the_agent(
+    project: Any, other: list[str]
+) -> None:
+    own = project.home / ".config/hookline"
+    own.mkdir(parents=True)
+    guard = '[ "$NOT_NOW" ] && exit 0; echo no >&2; exit 2'
+    (own / "hookline.toml").write_text(f"[[hook]]\nname = 'guard'\non = 'PreToolUse'\nshell = '{guard}'\n")
+    empty = project.home / "empty"
+    empty.mkdir()
+    sent = json.dumps({
+        "hook_event_name": "BeforeTool", "tool_name": "run_shell_command", "tool_input": {"command": "ls"},
+        "session_id": "s", "cwd": str(project.path),
+    })  # fmt: skip
+    words = ["hook", "--agent", "gemini-cli", "--cold", "--registration"]
+    state = ["--state-dir", f"{project.home}/.local/state/hookline"]
+    there = [str(empty) if word == "EMPTY" else word for word in other]
+    project.run(*words, "forged", *there, *(state if other else []), stdin=sent, NOT_NOW="1")
+    assert project.run(*words, "user/gemini-cli", stdin=sent).json == {"decision": "deny", "reason": "no"}

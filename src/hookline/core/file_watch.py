@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 #: From <sys/inotify.h>.
-MODIFY, ATTRIB, MOVED_FROM, MOVED_TO, CREATE, DELETE = 0x2, 0x4, 0x40, 0x80, 0x100, 0x200
+MODIFY, ATTRIB, OPEN, MOVED_FROM, MOVED_TO, CREATE, DELETE = 0x2, 0x4, 0x20, 0x40, 0x80, 0x100, 0x200
 DELETE_SELF, MOVE_SELF, OVERFLOW, IGNORED, IS_FOLDER = 0x400, 0x800, 0x4000, 0x8000, 0x40000000
 #: What happens to the entries of a folder and to itself; what happens to one file.
 OF_A_FOLDER = MOVED_FROM | MOVED_TO | CREATE | DELETE | DELETE_SELF | MOVE_SELF

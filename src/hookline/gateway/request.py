@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+from _blake2 import blake2b  # hashlib would load the whole of OpenSSL for it
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -15,7 +16,7 @@ from hookline.config.discover import agents_directories
 from hookline.core._dataclass import dataclass, fast_constructor, replace
 from hookline.core.agents import AGENTS, Agent, full_name
 from hookline.core.errors import DataError, UsageError
-from hookline.core.event import Event, event_kind
+from hookline.core.event import GUARDED, Event, event_kind
 from hookline.core.paths import Directories, Paths, account_home, find_paths
 from hookline.dialects import dialect_named, find_guest
 from hookline.dialects.base import Dialect, Incoming
@@ -211,9 +212,33 @@ _dialect_named, _find_guest = cache(dialect_named), cache(find_guest)
 
 
 def dedupe_key(request: AgentRequest) -> Key:
-    """Equal for the same event, whichever registration it comes through."""
-    arguments = request.arguments
-    return event_key(request.incoming, request.cwd, arguments.dialect or "", *arguments.config)
+    """Equal for the same event, whichever registration it comes through.
+
+    Not for one that somebody sends by hand, with other directories or variables, so that no guard is found: its decision
+    would be given to the agent.
+    """
+    arguments, paths = request.arguments, request.paths
+    guarded = request.incoming.event in GUARDED
+    places = (request.project, *request.working_in, request.home, paths.config, paths.state, paths.data)
+    others = (one.paths.config for one in request.others)
+    around = (*places, *others, _environ_digest(request.environ)) if guarded else ()
+    return event_key(request.incoming, request.cwd, arguments.dialect or "", *arguments.config, *around)
+
+
+#: What a shell changes on the way from an agent to its hook.
+_VOLATILE = frozenset({"_", "SHLVL", "PWD", "OLDPWD"})
+#: The latest caller's variables, and their digest: nearly always the same caller asks again.
+_latest: list[tuple[Mapping[str, str], str]] = []
+
+
+def _environ_digest(environ: Mapping[str, str]) -> str:
+    for seen, digest in tuple(_latest):
+        if seen is environ and environ is not os.environ:
+            return digest
+    text = "\0".join(sorted(f"{name}={value}" for name, value in environ.items() if name not in _VOLATILE))
+    digest = blake2b(text.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
+    _latest[:] = [(environ, digest)]
+    return digest
 
 
 def bare_event(request: AgentRequest) -> Event:

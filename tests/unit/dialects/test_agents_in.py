@@ -142,3 +142,10 @@ def test_a_tool_of_a_server_has_the_name_that_everybody_gives_it() -> None:
     sent = {"tool_name": "mcp_t_echo", "mcp_context": {"server_name": "t", "tool_name": "echo"}}
     data = dialect_named("gemini").event_in("BeforeTool", sent, {}).data
     assert (data["tool_name"], data["native_tool_name"]) == ("mcp__t__echo", "mcp_t_echo")
+
+
+@pytest.mark.parametrize("agent", ["claude", "codex", "qwen"])
+@pytest.mark.parametrize("source", [{"a": 1}, [], None, 7])
+def test_a_session_may_begin_for_a_reason_that_is_no_text(agent: str, source: object) -> None:
+    incoming = dialect_named(agent).event_in("SessionStart", {"hook_event_name": "SessionStart", "source": source}, {})
+    assert (incoming.event, incoming.data["source"]) == ("SessionStart", source)

@@ -116,8 +116,9 @@ def event_in(words: FieldMap, name: str, sent: Mapping[str, Any], environ: Mappi
             found = sent[theirs] if theirs in sent else pick(sent, theirs)
             if found is not None or theirs in sent:
                 data[ours] = found
-    if event == "SessionStart" and data.get("source") in words.sources:
-        data |= {"source": words.sources[data["source"]], "native_source": data["source"]}
+    source = as_text(data.get("source"))
+    if event == "SessionStart" and source in words.sources:
+        data |= {"source": words.sources[source], "native_source": source}
     data |= words.call(native, sent)
     if isinstance(data.get("tool_name"), str):
         cwd = as_text(data.get("cwd")) or environ.get(words.cwd_variable, "")

@@ -233,7 +233,7 @@ def _tool_name(event: Event) -> dict[str, Any]:
 def _error(data: Mapping[str, Any]) -> dict[str, Any]:
     error = data.get("tool_error")
     fields: Mapping[str, Any] = error if isinstance(error, Mapping) else {"message": error}
-    interrupted = data.get("is_interrupt", fields.get("type") in {"abort", "interrupt"})
+    interrupted = data.get("is_interrupt", fields.get("type") in ("abort", "interrupt"))
     message = fields.get("message")
     return {"error": data.get("error", "") if message is None else message, "is_interrupt": interrupted}
 

@@ -4,11 +4,18 @@ Where the kernel reports changes (``core.file_watch``), the files are watched fi
 happened since is then known without another look, also what was undone again in the meantime: a script that was
 replaced while the hook ran, a module that was there for a moment. Elsewhere the files are looked at twice, and only
 what is different then is noticed.
+
+Whoever has mapped a file into memory changes it without an event, and for a while without a trace in its times. So a file
+that is held open for writing is not as approved (the kernel grants no lease on it), and one that was opened since is
+looked at.
 """
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
+import signal
 import stat
 import sys
 import threading
@@ -31,6 +38,7 @@ from hookline.core.file_watch import (
     MOVED_TO,
     OF_A_FILE,
     OF_A_FOLDER,
+    OPEN,
     OVERFLOW,
     Inotify,
 )
@@ -61,6 +69,8 @@ SKIPPED = frozenset({".git", "__pycache__", ".cache", ".pytest_cache", ".mypy_ca
 _REMEMBERED = 512
 _TRIES = 4
 _BUSY = "files that are being changed"
+#: Files that are held at once to ask whether somebody writes them.
+_HELD = 64
 #: Seconds for which a look at files that are watched stands in a process that does not stay.
 _FRESH = 0.05
 
@@ -103,10 +113,12 @@ class Watch:
     """The watches of all hooks that are judged together. ``resident``: for a process that stays, every file is watched
     itself, so that no call has to look at them."""
 
-    __slots__ = ("_inotify", "_listeners", "lock", "resident")
+    __slots__ = ("_inotify", "_listeners", "held", "lock", "resident")
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
+        #: Files that nobody can open for writing at this moment.
+        self.held: frozenset[str] = frozenset()
         self.resident = False
         self._inotify: Inotify | None = None
         self._listeners: dict[int, dict[object, _Listener]] = {}
@@ -143,7 +155,7 @@ class CoveredFiles:
     """One approval, in one project."""
 
     __slots__ = (
-        "_approved", "_count", "_digests", "_environ", "_events", "_known", "_looked", "_new_folder", "_prefix",
+        "_approved", "_count", "_digests", "_environ", "_events", "_known", "_looked", "_new_folder", "_once", "_opened", "_prefix",
         "_signatures", "_steps", "_verified", "_watch", "_watched", "cover", "root",
     )  # fmt: skip
 
@@ -170,6 +182,8 @@ class CoveredFiles:
         self._verified = -1
         self._count = 0
         self._events: deque[tuple[int, str, str, bool]] = deque(maxlen=_REMEMBERED)
+        #: Files that were opened since, perhaps by who maps them; of those in ``_once`` it is known that nobody has kept them.
+        self._opened, self._once = set[str](), set[str]()
 
     def check(self) -> tuple[str, ...]:
         """What is not as it was approved; without a look at the files where none has been reported to change."""
@@ -183,7 +197,9 @@ class CoveredFiles:
             if self._verified < 0 or self._new_folder or self._reported_since(self._verified):
                 return self._verify(watch)
             self._verified = self._count
-            fresh = watch.resident or time.monotonic() - self._looked < _FRESH
+            if watch.resident:
+                return self._verify(watch) if self._mapped(self._signatures) else ()
+            fresh = time.monotonic() - self._looked < _FRESH
             return () if fresh or not self._different(self._signatures) else self._verify(watch)
 
     @property
@@ -220,7 +236,9 @@ class CoveredFiles:
             return self._look() or self._different(signatures)
         with watch.lock:
             watch.look()
-            return self._reported_since(number) or (() if watch.resident else self._different(signatures))
+            return self._reported_since(number) or (
+                self._mapped(signatures) if watch.resident else self._different(signatures)
+            )
 
     def forget(self) -> None:
         """Look at everything again next time."""
@@ -239,7 +257,7 @@ class CoveredFiles:
             before = self._count
             self._watched = True
             self._watch_steps(watch)
-            changed = self._look(watch)
+            changed = self._look(watch) or self._hold(watch)
             watch.look()
             if changed or not self._reported_since(before):
                 self._verified = -1 if changed else self._count
@@ -297,7 +315,37 @@ class CoveredFiles:
         whole, links = self._path(path), self.cover.links
         if links is not None and os.path.islink(whole) and path not in dict(links):
             return False
-        return self._digests.of(whole) == self._known[path]
+        return self._digests.of(whole) == self._known[path] and not is_being_written(whole)
+
+    def _mapped(self, signatures: tuple[Signature | None, ...]) -> tuple[str, ...]:
+        """Of the files that were opened since, those that were changed."""
+        if not self._opened and not self._once:
+            return ()
+        then = dict(zip(self._known, signatures, strict=True))
+        opened = self._opened | self._once
+        self._once.clear()
+        return tuple(path for path in opened if file_signature(self._path(path)) != then[path])
+
+    def _hold(self, watch: Watch) -> tuple[str, ...]:
+        """The files that somebody holds open for writing. While the others are held nobody can begin to, so what was
+        opened before that is no longer of interest."""
+        if not watch.resident:
+            return ()
+        written: list[str] = []
+        paths = list(self._known)
+        for start in range(0, len(paths), _HELD):
+            held = {path: _lease(self._path(path)) for path in paths[start : start + _HELD]}
+            try:
+                written += [path for path, handle in held.items() if handle is None]
+                watch.held = frozenset(self._path(path) for path, handle in held.items() if handle is not None)
+                watch.look()
+                self._opened.difference_update(path for path, handle in held.items() if handle is not None)
+            finally:
+                watch.held = frozenset()
+                for handle in held.values():
+                    if handle is not None and handle >= 0:
+                        os.close(handle)
+        return tuple(f"open for writing: {path}" for path in written) or self._different(self._signatures)
 
     def _different(self, signatures: tuple[Signature | None, ...]) -> tuple[str, ...]:
         """The files that were touched since."""
@@ -327,7 +375,7 @@ class CoveredFiles:
         if watch.resident:
             for path in self._known:
                 listener = partial(self._on_file, path)
-                self._watched &= watch.add(self._path(path), OF_A_FILE, (id(self), path), listener)
+                self._watched &= watch.add(self._path(path), OF_A_FILE | OPEN, (id(self), path), listener)
 
     def _add(self, watch: Watch, folder: str, rule: str, listener: Callable[[str, str, int], None]) -> None:
         mask = OF_A_FOLDER | MODIFY | ATTRIB
@@ -352,6 +400,9 @@ class CoveredFiles:
             self._report("", path, certain=True)
 
     def _on_file(self, path: str, _name: str, mask: int) -> None:
+        if mask & OPEN:
+            held = self._watch is not None and self._path(path) in self._watch.held
+            (self._once if held else self._opened).add(path)
         if mask & (OF_A_FILE | OVERFLOW):
             self._report("", path, certain=True)
 
@@ -449,6 +500,29 @@ def _counts(rule: str, path: str, folder: bool) -> bool:
         stem = name.partition(".")[0]
         return stem in sys.stdlib_module_names and (folder or name.endswith(_MODULE_SUFFIXES))
     return not folder and fnmatchcase(name, rule)
+
+
+def is_being_written(path: str) -> bool:
+    """Whether a process has it open, or mapped, for writing; False where the system does not tell."""
+    handle = _lease(path)
+    if handle is not None and handle >= 0:
+        os.close(handle)
+    return handle is None
+
+
+def _lease(path: str) -> int | None:
+    """A handle that holds off writers until it is closed; None if there is one already, -1 where that cannot be known."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except OSError:
+        return -1
+    try:
+        fcntl.fcntl(handle, fcntl.F_SETSIG, signal.SIGURG)  # a writer that comes now must not end us: the default would
+        fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+    except (OSError, AttributeError) as error:
+        os.close(handle)
+        return None if getattr(error, "errno", 0) == errno.EAGAIN else -1
+    return handle
 
 
 def _outermost(cover: Cover) -> Iterator[tuple[str, str]]:

@@ -11,12 +11,13 @@ from contextlib import contextmanager, suppress
 from typing import Any, cast
 
 from hookline.core._dataclass import EMPTY, replace
+from hookline.core.errors import StateError
 from hookline.core.file_tracking import note
 from hookline.core.files import lock, read_text, write_json
 from hookline.core.hook import FILE_EVENT, HookSpec, OnFailure, means_if_tampered
 from hookline.core.paths import repository_root, unusable, upwards
 from hookline.state.protection import MANIFEST
-from hookline.state.trust.covered import Cover, CoveredFiles, Pins, Watch
+from hookline.state.trust.covered import Cover, CoveredFiles, Pins, Watch, is_being_written
 from hookline.state.trust.digest import Digests, Signature, definition_digest, file_signature
 from hookline.state.trust.judge import Approval, Judgement, Verdict, judge
 
@@ -226,6 +227,9 @@ class TrustStore:
 
         pins = self._shown.get(spec.id) or self.pins(spec)
         del self._shown[spec.id]
+        root = self._root or file_project(spec.origin.file)
+        if held := [path for path, _ in pins.files if is_being_written(os.path.join(root, path))]:
+            raise StateError(f"{held[0]} is open for writing in another program; close it there, and approve it again")
         return Approval(
             name=spec.name,
             event=spec.event,
@@ -397,8 +401,10 @@ def shared_name(path: str) -> str:
 
 def find_repository(mark: str) -> tuple[str, str]:
     """The folder of Git that a worktree's ``.git`` file names, and the file that this was made for. Raises OSError."""
-    own = os.path.join(os.path.dirname(mark), _line(mark).removeprefix("gitdir:").strip())
+    own = os.path.realpath(os.path.join(os.path.dirname(mark), _line(mark).removeprefix("gitdir:").strip()))
     common = os.path.realpath(os.path.join(own, _line(os.path.join(own, "commondir"))))
+    if os.path.dirname(own) != os.path.join(common, "worktrees"):  # it names a repository that does not know it
+        raise FileNotFoundError(own)
     return common, os.path.realpath(_line(os.path.join(own, "gitdir")))
 
 

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
+import mmap
 import os
+import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from tests.approvals import EVIL, GOOD, GOOD_PY, Project
+from tests.approvals import DATA, EVIL, GOOD, GOOD_PY, Project
 
+from hookline.core.errors import StateError
 from hookline.core.result import Failed, Replied
 from hookline.state.trust import TrustStore
 from hookline.state.trust.covered import CoveredFiles, files_below
 from hookline.state.trust.pins import MOST_FILES
 
+linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells who writes a file")
 PY = {"hooks/g.py": "import json\n" + GOOD_PY}
 
 
@@ -277,3 +282,58 @@ def test_a_cold_check_reads_no_file_that_has_not_been_touched(tmp_path: Path, mo
     os.utime(project.root / "hooks/g.sh")
     with pytest.raises(AssertionError):
         project.outcome()
+
+
+# ── files in somebody's memory ───────────────────────────────────────────────────────────────────────
+
+#: As long as what replaces it: a mapping cannot grow.
+LONG_GOOD = "echo no >&2; exit 2".ljust(60) + "\n"
+LONG_EVIL = EVIL.strip().ljust(60).encode() + b"\n"
+
+
+def mapped(project: Project) -> mmap.mmap:
+    """Held by nothing but the memory of this process."""
+    with (project.root / "hooks/g.sh").open("r+b") as file:
+        return mmap.mmap(file.fileno(), 0)
+
+
+@linux
+def test_a_file_that_somebody_holds_open_for_writing_is_not_approved(tmp_path: Path) -> None:
+    project = Project(tmp_path, 'run = "sh hooks/g.sh"', {"hooks/g.sh": LONG_GOOD})
+    with mapped(project), pytest.raises(StateError, match="open for writing in another program"):
+        project.approve()
+    project.approve()
+
+
+@linux
+@pytest.mark.parametrize("dirty", [True, False])
+def test_a_change_in_memory_runs_nothing(tmp_path: Path, dirty: bool) -> None:
+    project = Project(tmp_path, 'run = "sh hooks/g.sh"', {"hooks/g.sh": LONG_GOOD})
+    project.approve()
+    with project.engine() as runtime:
+        assert runtime.trust is not None
+        runtime.trust.stay()
+        assert runtime.engine.fire_sync("PreToolUse", DATA).reason == "no"
+        with mapped(project) as memory:
+            if dirty:  # what is written after this leaves no trace in the times of the file
+                memory[0] = memory[0]
+                runtime.engine.fire_sync("PreToolUse", DATA)
+            memory[:] = LONG_EVIL
+            assert runtime.engine.fire_sync("PreToolUse", DATA).effect == "deny"
+            assert project.fire().effect == "deny"
+    assert not project.trace.exists()
+
+
+def test_a_repository_that_does_not_know_a_worktree_shares_no_approval(tmp_path: Path) -> None:
+    project = Project(tmp_path, 'run = "sh hooks/g.sh"', {"hooks/g.sh": GOOD})
+    project.approve()
+    stranger = tmp_path / "stranger"
+    shutil.copytree(project.root, stranger, ignore=shutil.ignore_patterns(".git"))
+    (stranger / "own").mkdir()
+    for name, text in {
+        ".git": "gitdir: own",
+        "own/commondir": f"{project.root}/.git",
+        "own/gitdir": f"{stranger}/.git",
+    }.items():
+        (stranger / name).write_text(text)
+    assert project.fire(cwd=stranger).outcomes == ()
