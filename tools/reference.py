@@ -148,6 +148,7 @@ FIELDS: Mapping[str, tuple[Field, ...]] = {
     "http": fields.HTTP_FIELDS,
     "agent": fields.AGENT_FIELDS,
     "source": fields.SOURCE_FIELDS,
+    "pack": fields.PACK_FIELDS,
     "guard": guard.GUARD_FIELDS,
     "rule": guard.RULE_FIELDS,
     "exception": guard.EXCEPTION_FIELDS,

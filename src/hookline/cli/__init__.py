@@ -39,6 +39,14 @@ GROUPS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "guard": "show what a command would do, and what the guard says to it",
             "status": "show what hookline sees on this machine and in this project",
         },
+        "packs": {
+            "add": "install a published hook set, pinned, in every agent",
+            "remove": "remove a pack",
+            "update": "show what a newer version of a pack would do, and take it",
+            "sync": "fetch and approve exactly the packs that hookline.toml names",
+            "packs": "show packs: from where, approved, how fast, last failure",
+            "pack": "make, check and test a pack of your own",
+        },
         "look": {
             "list": "show every hook: its file, trust, speed and failures",
             "explain": "show which hooks would run for an event, and why others would not",

@@ -16,6 +16,7 @@ from hookline.config.syntax import parse_text
 from hookline.core._dataclass import dataclass, field, replace
 from hookline.core.file_tracking import note
 from hookline.core.hook import FILE_EVENT, Command, HookSpec, Origin, hook_id
+from hookline.core.paths import Paths
 from hookline.core.problem import Problem
 from hookline.dialects import dialect_named
 from hookline.dialects.base import FOREIGN, ConfigPlace, Dialect, Layer, Lookup, Parsed, Syntax
@@ -137,6 +138,8 @@ class LayerLoader:
     sources: list[SourceFile] = field(default_factory=list)
     #: Files of ours that a source has named: files that name one another have a great many paths through them.
     followed: set[str] = field(default_factory=set)
+    #: Where packs and their approvals are; None for who reads files without them.
+    paths: Paths | None = None
 
     def layer(self, path: str, name: str, syntax: Syntax, dialect: str, *, required: bool) -> Layer | None:
         """A file that nobody named may be missing; anything else that stops us is a problem."""

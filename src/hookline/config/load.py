@@ -11,6 +11,7 @@ from hookline.config.layers import LayerLoader, ProjectGate, SourceFile, our_bug
 from hookline.core._dataclass import dataclass, field, replace
 from hookline.core.errors import UsageError
 from hookline.core.event import GUARDED
+from hookline.core.file_tracking import note
 from hookline.core.hook import HookSpec
 from hookline.core.paths import Paths
 from hookline.core.problem import Problem
@@ -54,7 +55,7 @@ def load(
     """
     speaker = dialect_named(dialect) if dialect else None
     reading = LayerLoader(
-        lookup=lookup_for(cwd=cwd, home=home, environ=environ, paths=paths), gate=gate or ProjectGate()
+        lookup=lookup_for(cwd=cwd, home=home, environ=environ, paths=paths), gate=gate or ProjectGate(), paths=paths
     )
     if files is not None:
         return _finished(reading, *_named_files(reading, files, speaker, cwd), paths)
@@ -194,7 +195,28 @@ def _native(reading: LayerLoader, layers: Sequence[Layer], trail: tuple[str, ...
             specs = _source(reading, source, (*trail, os.path.realpath(layer.path)))
             specs = tuple(map(_hardened, specs)) if source.fail_closed else specs
             ranked += [(rank, source.where.line, spec) for spec in specs if _may_name(reading, layer, spec)]
+    ranked += _packs(reading, layers, trail)
     return tuple(spec for _, _, spec in sorted(ranked, key=lambda one: one[:2]))
+
+
+def _packs(reading: LayerLoader, layers: Sequence[Layer], trail: tuple[str, ...]) -> list[tuple[int, int, HookSpec]]:
+    """Only the files of ours that are found without being named by another name packs."""
+    paths = reading.paths
+    named = [layer for layer in layers if "pack" in layer.tree]
+    if trail or paths is None:
+        where = (layer.origin("$.pack") for layer in named if trail)
+        reading.problems += (
+            one.problem("a file that a source names cannot name packs", "move it to your hookline.toml")
+            for one in where
+        )
+        return []
+    approvals = os.path.join(paths.state, "packs.json")
+    note(approvals)
+    if not named and not os.path.exists(approvals):
+        return []
+    from hookline.config.packs import load_packs
+
+    return list(load_packs(reading, layers, paths))
 
 
 def _hardened(spec: HookSpec) -> HookSpec:
@@ -217,6 +239,10 @@ def _may_name(reading: LayerLoader, layer: Layer, spec: HookSpec) -> bool:
 
 
 def _source(reading: LayerLoader, source: SourceTable, trail: tuple[str, ...]) -> tuple[HookSpec, ...]:
+    if source.installed:
+        from hookline.config.packs import installed_hooks
+
+        return installed_hooks(reading, source)
     try:
         speaker = dialect_named(source.dialect)
     except UsageError as error:

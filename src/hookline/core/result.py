@@ -14,11 +14,11 @@ Placement = Literal["context", "attachment", "comment", "session"]
 #: Why a hook that listens to an event was not run. Code branches on this, never on the text beside it.
 _SkipReason = Literal[
     "mismatch", "undecidable", "gate", "claim", "stopped",
-    "untrusted", "changed", "removed", "trust-unreadable", "other-file",
+    "untrusted", "changed", "removed", "trust-unreadable", "other-file", "pack-changed",
     "agent-runs-it", "disabled", "inside-agent", "over-budget",
 ]  # fmt: skip
 _NEEDS_TRUST = frozenset[_SkipReason | None]({"untrusted", "changed", "removed"})
-_TAMPERED = frozenset[_SkipReason | None]({"changed", "removed", "trust-unreadable", "other-file"})
+_TAMPERED = frozenset[_SkipReason | None]({"changed", "removed", "trust-unreadable", "other-file", "pack-changed"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ from hookline.core.hook import Function, HookSpec, Plugin
 from hookline.core.paths import Directories
 from hookline.daemon.quarantine import Quarantine
 from hookline.daemon.worker_pool import Deadlines, ResidentFunctions
-from hookline.dialects.base import FOREIGN
+from hookline.dialects.base import FOREIGN, PACK
 from hookline.engine.build import Runtime, StoreOptions, load_runtime
 from hookline.gateway.handler import AgentResponse, hook_sources
 from hookline.gateway.request import AgentRequest
@@ -362,8 +362,10 @@ class CachedEngine:
 
 
 def _is_foreign_code(spec: HookSpec) -> bool:
-    """A project's own code; a function that is given settings is ours."""
-    return spec.origin.layer in FOREIGN and not (isinstance(spec.action, Function) and spec.action.given)
+    """A project's or a pack's own code; a function that is given settings is ours."""
+    return (spec.origin.layer in FOREIGN or spec.origin.layer == PACK) and not (
+        isinstance(spec.action, Function) and spec.action.given
+    )
 
 
 class WatchedEnviron(Mapping[str, str]):
@@ -403,6 +405,7 @@ def _extra_files(runtime: Runtime, request: AgentRequest) -> Iterator[str]:
     """Files that matter although nobody opened them: missing ones, and modules that are loaded later."""
     yield from (source.path for source in runtime.loaded.sources)
     yield os.path.join(runtime.paths.state, "trust.json")
+    yield os.path.join(runtime.paths.state, "packs.json")
     for one in (Directories(home=request.home, paths=request.paths), *request.others):
         yield from hook_directories(one.home, one.variables(), one.paths)
     for spec in runtime.engine.specs:

@@ -22,6 +22,8 @@ Syntax = Literal["toml", "json", "yaml", "lec", "ini", "lash"]
 
 #: Layers that somebody else may have written: a repository's. The others are the user's or the machine's own.
 FOREIGN = frozenset({"project", "local"})
+#: The layer of what a pack brings: approved by its digest, not hook by hook.
+PACK = "pack"
 
 
 # ── the config face ──────────────────────────────────────────────────────────────────────────────────

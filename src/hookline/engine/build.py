@@ -30,6 +30,7 @@ from hookline.state.disabled import Switches, switches_at
 from hookline.state.protection import OWN_GUARDS
 from hookline.state.record.store import Store
 from hookline.state.trust import Approval, TrustStore, Verdict
+from hookline.state.trust.covered import CoveredFiles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,6 +140,7 @@ def load_runtime(sources: Sources, stores: StoreOptions = _KEEP_ALL) -> Runtime:
         agent_runs=_agent_runs(loaded, place, sources),
         disabled=switches,
         inside_agent=inside_agent(place.environ, agents_door=sources.agents_door),
+        packs=_pack_files(loaded, place, judged.store, sources),
     )
     engine = Engine(
         specs=specs if sources.adjust is None else tuple(map(sources.adjust, specs)),
@@ -150,7 +152,7 @@ def load_runtime(sources: Sources, stores: StoreOptions = _KEEP_ALL) -> Runtime:
         directories=None if sources.lookup is None else Directories(home=place.home, paths=place.paths),
         live=stores.live,
         blocked=blocks,
-        covered=blocks.covered_files if judged.verdicts else None,
+        covered=blocks.covered_files if blocks.has_covered_files else None,
         blocked_in=block_other_files(judged.verdicts, place.root()) if judged.verdicts else None,
         **_stores(place, loaded, stores),
     )
@@ -195,6 +197,28 @@ def _with_kept_guards(loaded: Loaded, place: _Place, sources: Sources) -> tuple[
     environ = place.environ if sources.lookup is None else sources.lookup
     lookup = lookup_for(cwd=place.cwd, home=place.home, environ=environ, paths=place.paths)
     return with_kept_guards(loaded, kept, lookup)
+
+
+def _pack_files(
+    loaded: Loaded, place: _Place, store: TrustStore | None, sources: Sources
+) -> Callable[[str], CoveredFiles | None] | None:
+    """The files of each pack, read when the first of its hooks is about to run."""
+    if not any("pack" in spec.extra for spec in loaded.specs):
+        return None
+    from hookline.packs.store import PackStore  # most configurations have no pack
+
+    packs, known = PackStore(place.paths), dict[str, CoveredFiles | None]()
+    approvals = store or trust_store(place.paths, place.cwd, place.home, place.environ)
+
+    def files(digest: str) -> CoveredFiles | None:
+        if digest not in known:
+            cover = packs.cover(digest)
+            if cover is None and (sources.config or sources.trust_all):
+                cover = packs.published_cover(digest)
+            known[digest] = None if cover is None else approvals.watch_files(cover, packs.folder(digest))
+        return known[digest]
+
+    return files
 
 
 def _agent_runs(loaded: Loaded, place: _Place, sources: Sources) -> Mapping[str, Blocked]:

@@ -28,7 +28,7 @@ from hookline.core.hook import (
 )
 from hookline.core.result import Blocked, Failed, Outcome, Skipped
 from hookline.dialects import dialect_named
-from hookline.dialects.base import FOREIGN
+from hookline.dialects.base import FOREIGN, PACK
 from hookline.engine.fold import State
 from hookline.engine.match import Selection
 from hookline.state.disabled import Switches, why
@@ -156,7 +156,7 @@ class HookBlocks:
     be given the name of a hook that is switched off.
     """
 
-    __slots__ = ("_agent_runs", "_disabled", "_inside_agent", "_removed", "_show", "_store", "_verdicts")
+    __slots__ = ("_agent_runs", "_disabled", "_inside_agent", "_packs", "_removed", "_show", "_store", "_verdicts")
 
     def __init__(
         self,
@@ -169,6 +169,8 @@ class HookBlocks:
         agent_runs: Mapping[str, Blocked],
         disabled: Switches,
         inside_agent: Callable[[HookSpec], bool] | None,
+        #: The files of a pack, by its digest; None where nobody approved it.
+        packs: Callable[[str], CoveredFiles | None] | None = None,
     ) -> None:
         self._verdicts = verdicts
         self._store = store
@@ -177,9 +179,16 @@ class HookBlocks:
         self._agent_runs = agent_runs
         self._disabled = disabled
         self._inside_agent = inside_agent
+        self._packs = packs
+
+    @property
+    def has_covered_files(self) -> bool:
+        return bool(self._verdicts) or self._packs is not None
 
     def covered_files(self, spec: HookSpec) -> CoveredFiles | None:
-        """The files that a project's hook was approved with."""
+        """The files that a project's hook was approved with, or those of its pack."""
+        if self._packs is not None and (pack := spec.extra.get("pack")):
+            return self._packs(pack)
         if spec.origin.layer not in FOREIGN:
             return None
         verdict = self._verdicts.get(spec.extra.get("plugin", spec.id))
@@ -201,6 +210,8 @@ class HookBlocks:
         if spec.id in self._removed:
             text = f"{spec.name} was trusted in {spec.origin.file} and was removed or moved; review it with: {self._show(spec)}"
             return Blocked(reason="removed", message=text, counts_as_failure=True)
+        if self._packs is not None and (pack := spec.extra.get("pack")):
+            return _changed_pack(spec, self._packs(pack))
         # What stands in for a change that is not trusted has the id of the change, and is the person's own.
         if spec.origin.layer not in FOREIGN:
             return None
@@ -218,6 +229,15 @@ class HookBlocks:
             return None
         text = f"changed since it was trusted ({', '.join(changed)}); review it with: {self._show(spec)}"
         return Blocked(reason="changed", message=text, counts_as_failure=True)
+
+
+def _changed_pack(spec: HookSpec, files: CoveredFiles | None) -> Blocked | None:
+    """One changed byte is enough, whatever the hook says of failures."""
+    changed = ("its approval is gone",) if files is None else files.check()
+    if not changed:
+        return None
+    text = f"the pack's files are not as approved ({', '.join(changed[:5])}); to see and restore them: hookline sync"
+    return Blocked(reason="pack-changed", message=text, counts_as_failure=True)
 
 
 def inside_agent(environ: Mapping[str, str], *, agents_door: bool) -> Callable[[HookSpec], bool] | None:
@@ -275,11 +295,12 @@ def block_agents_own(
     person's own sources: of the person's files only the one in its usual place counts, and only where no variable of
     the agent moves it. In doubt a hook runs twice.
     """
-    borrowed = [spec for spec in specs if spec.dialect != "native"]
+    borrowed = [spec for spec in specs if spec.dialect != "native" and spec.origin.layer != PACK]
+    own = [spec for spec in specs if spec.extra.get("installed") == full_name(agent)]
+    found = {spec.id: Blocked(reason="agent-runs-it", message=f"{agent} runs its plugins itself") for spec in own}
     if not borrowed:
-        return {}
+        return found
     user, project = agent_files(agent, cwd, home, environ)
-    found: dict[str, Blocked] = {}
     for spec in borrowed:
         file = os.path.realpath(spec.origin.file)
         if file in user or (file in project and spec.origin.layer in FOREIGN):

@@ -89,7 +89,7 @@ def find_unloaded_guards(runtime: Runtime, event: str) -> Iterator[Problem]:
     not lock its reader out, and a guard of it that was approved counts as failed anyway."""
     foreign = {source.path for source in runtime.loaded.sources if source.layer in FOREIGN}
     for problem in runtime.loaded.problems:
-        of_hooks = problem.pointer == "$" or problem.pointer.startswith(("$.hook", "$.guard", "$.source"))
+        of_hooks = problem.pointer == "$" or problem.pointer.startswith(("$.hook", "$.guard", "$.source", "$.pack"))
         if of_hooks and problem.severity == "error" and problem.file not in foreign and _may_guard(problem, event):
             yield problem
 

@@ -113,6 +113,12 @@ def events_without_sender(
             yield Unregistered(path=spec.origin.file, finding=finding, fix=fix, does="see which agents do")
 
 
+def registered_scopes(agents: Iterable[Agent], cwd: str, home: str, environ: Mapping[str, str]) -> dict[str, Scope]:
+    """The agents that call hookline, each with the scope of the first file that does."""
+    found = ((agent.name, _registered(agent, cwd, home, environ)) for agent in agents)
+    return {name: next(iter(known))[0] for name, known in found if known}
+
+
 def _registered(
     agent: Agent, cwd: str, home: str, environ: Mapping[str, str]
 ) -> dict[tuple[Scope, str], frozenset[str]]:

@@ -67,7 +67,10 @@ def hook_environ(job: Job, caller: Mapping[str, str]) -> tuple[dict[str, str], t
     notes: list[str] = []
     if projects:
         caller = _without_project_code(caller, projects, approved, notes)
-    environ = child_environ(caller, job.call.unset, job.call.environ)
+    own = job.spec.environ  # a dialect that sets variables for its hooks has the last word
+    environ = child_environ(caller, job.call.unset, {**own, **job.call.environ} if own else job.call.environ)
+    if first := job.spec.extra.get("programs"):
+        environ["PATH"] = f"{first}{os.pathsep}{environ.get('PATH', os.defpath)}"
     if approved is not None and approved.has_modules:
         environ["PYTHONPYCACHEPREFIX"] = bytecode_folder(job, approved.version)
     return environ, tuple(notes)

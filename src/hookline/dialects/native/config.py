@@ -21,7 +21,7 @@ from hookline.dialects.native.fields import AGENT_FIELDS, HOOK_FIELDS, WHEN_FIEL
 from hookline.dialects.native.kinds import Address, did_you_mean, read_table
 from hookline.dialects.native.settings import SETTING_TABLES, default_timeouts
 
-_TOP_LEVEL = ("hook", "hooks", "guard", "source", *SETTING_TABLES)
+_TOP_LEVEL = ("hook", "hooks", "guard", "source", "pack", *SETTING_TABLES)
 #: Editors put the address of the schema there.
 _SCHEMA_KEYS = frozenset({"$schema"})
 
@@ -45,8 +45,9 @@ def parse(layers: Sequence[Layer], lookup: Lookup) -> Parsed:
 
 
 def besides_hooks(tree: Any) -> tuple[Any, Sequence[str]]:
-    """Settings and sources. What a source names is approved hook by hook, so it is no part of them."""
-    hooks = {"hook", "hooks", "guard"}
+    """Settings and sources. What a source names is approved hook by hook, and a pack by its digest, so neither is part of
+    them."""
+    hooks = {"hook", "hooks", "guard", "pack"}
     return {key: value for key, value in tree.items() if key not in hooks} if isinstance(tree, dict) else {}, ()
 
 

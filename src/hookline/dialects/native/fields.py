@@ -202,10 +202,20 @@ HOOK_FIELDS = (
 
 SOURCE_FIELDS = (
     Field(key="dialect", kind=kinds.text('"letta"'), about="The system the hooks were written for."),
+    Field(key="installed", kind=kinds.text('"claude-code"'), about="Instead: the plugins that are installed in this agent, for all the others. It runs its own itself."),
     Field(key="path", kind=kinds.text('".letta/settings.json"'), about="Its file; without it, the system's own places."),
     Field(key="paths", kind=kinds.texts('["a.json", "b.json"]'), about="Its files, lowest precedence first."),
     Field(key="on_failure", kind=kinds.choice("ignore", "deny"), about="deny: where its hooks can refuse a tool call, a permission or a prompt, their failure refuses it."),
     Field(key="name", kind=kinds.text(), about="What to call this source."),
+    Field(key="enabled", kind=kinds.flag(), about="false leaves it out."),
+)  # fmt: skip
+
+PACK_FIELDS = (
+    Field(key="source", kind=kinds.text('"github:owner/repo"'), about="Where it comes from, as hookline add takes it."),
+    Field(key="revision", kind=kinds.any_text(), about="The commit (40 hexadecimal digits), or the version of a package."),
+    Field(key="digest", kind=kinds.text('"sha256:…"'), about="The digest of its published files; nothing else is run."),
+    Field(key="on_failure", kind=kinds.choice("ignore", "deny"), about="deny: where its hooks can refuse a tool call, a permission or a prompt, their failure refuses it."),
+    Field(key="env", kind=kinds.text_table('{ NTFY_URL = "https://…" }'), about="Variables for its hooks: the settings of the pack."),
     Field(key="enabled", kind=kinds.flag(), about="false leaves it out."),
 )  # fmt: skip
 

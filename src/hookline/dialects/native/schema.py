@@ -13,7 +13,14 @@ from typing import Any
 from hookline.core.event import EVENTS
 from hookline.dialects import ALIASES, DIALECTS
 from hookline.dialects.native.build import ACTION_KEYS
-from hookline.dialects.native.fields import HOOK_FIELDS, LIMIT_FIELDS, RECORD_FIELDS, SOURCE_FIELDS, table_schema
+from hookline.dialects.native.fields import (
+    HOOK_FIELDS,
+    LIMIT_FIELDS,
+    PACK_FIELDS,
+    RECORD_FIELDS,
+    SOURCE_FIELDS,
+    table_schema,
+)
 from hookline.dialects.native.guard import GUARD_FIELDS
 from hookline.dialects.native.memory import ABOUT, PROFILE_FIELDS, TABLES
 
@@ -37,6 +44,11 @@ def schema() -> dict[str, Any]:
                 "type": "array",
                 "description": "Hooks in another dialect, used as they are.",
                 "items": _source(),
+            },
+            "pack": {
+                "type": "array",
+                "description": "Published hook sets, pinned; hookline add writes them.",
+                "items": table_schema(PACK_FIELDS, ("source", "digest")),
             },
             "hooks": _named_hooks(),
             "guard": {"description": "The ready guard.", **table_schema(GUARD_FIELDS)},
@@ -100,10 +112,11 @@ def _events() -> dict[str, Any]:
 
 
 def _source() -> dict[str, Any]:
-    source = table_schema(SOURCE_FIELDS, ("dialect",))
+    source = table_schema(SOURCE_FIELDS)
     # Examples, not an enum: other packages bring dialects of their own.
     named = {**source["properties"]["dialect"], "examples": [*DIALECTS, *ALIASES]}
-    return {**source, "properties": {**source["properties"], "dialect": named}, "not": {"required": ["path", "paths"]}}
+    return {**source, "properties": {**source["properties"], "dialect": named}, "not": {"required": ["path", "paths"]},
+            "oneOf": [{"required": ["dialect"]}, {"required": ["installed"]}]}  # fmt: skip
 
 
 def text() -> str:

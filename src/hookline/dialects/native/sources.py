@@ -1,14 +1,16 @@
-"""``[[source]]``: hooks in another dialect, used as they are. Which files they name; reading them is not done here."""
+"""``[[source]]`` and ``[[pack]]``: hooks that are written elsewhere. What the tables name; reading it is not done here."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from typing import TypeVar
 
 from hookline.core._dataclass import dataclass
 from hookline.core.problem import Problem
 from hookline.dialects.base import Layer
 from hookline.dialects.native.build import file_root
-from hookline.dialects.native.fields import SOURCE_FIELDS
+from hookline.dialects.native.fields import PACK_FIELDS, SOURCE_FIELDS
 from hookline.dialects.native.kinds import Address, read_table
 
 
@@ -22,28 +24,74 @@ class SourceTable:
     paths: tuple[tuple[str, ...], ...] = ()
     #: A failure of its hooks refuses, whatever their own system says.
     fail_closed: bool = False
+    #: The agent whose installed plugins they are; "" for files.
+    installed: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PackTable:
+    source: str
+    revision: str
+    digest: str
+    where: Address
+    fail_closed: bool = False
+    env: tuple[tuple[str, str], ...] = ()
+
+
+_Table = TypeVar("_Table", SourceTable, PackTable)
 
 
 def parse_sources(layer: Layer, home: str) -> tuple[tuple[SourceTable, ...], tuple[Problem, ...]]:
-    given = layer.tree.get("source", []) if isinstance(layer.tree, dict) else []
-    root = Address(layer=layer).at("source")
+    return _tables(layer, "source", lambda table, where: _source(table, where, home))
+
+
+def parse_packs(layer: Layer) -> tuple[tuple[PackTable, ...], tuple[Problem, ...]]:
+    return _tables(layer, "pack", _pack)
+
+
+def _tables(
+    layer: Layer, name: str, read: Callable[[dict[str, object], Address], tuple[_Table | None, tuple[Problem, ...]]]
+) -> tuple[tuple[_Table, ...], tuple[Problem, ...]]:
+    given = layer.tree.get(name, []) if isinstance(layer.tree, dict) else []
+    root = Address(layer=layer).at(name)
     if not isinstance(given, list):
-        return (), (root.problem("source is not a list of tables", 'write "[[source]]", with two brackets'),)
-    sources: list[SourceTable] = []
+        return (), (root.problem(f"{name} is not a list of tables", f'write "[[{name}]]", with two brackets'),)
+    tables: list[_Table] = []
     problems: list[Problem] = []
-    for number, table in enumerate(given):
-        source, found = _source(table, root.at(number), home)
-        sources += [source] if source else []
+    for number, one in enumerate(given):
+        where = root.at(number)
+        if not isinstance(one, dict):
+            problems.append(where.problem(f"a {name} must be a table", f'write "[[{name}]]"'))
+            continue
+        table, found = read(one, where)
+        tables += [table] if table else []
         problems += found
-    return tuple(sources), tuple(problems)
+    return tuple(tables), tuple(problems)
 
 
-def _source(table: object, where: Address, home: str) -> tuple[SourceTable | None, tuple[Problem, ...]]:
-    if not isinstance(table, dict):
-        return None, (where.problem("a source must be a table", 'write "[[source]]"'),)
+def _pack(table: dict[str, object], where: Address) -> tuple[PackTable | None, tuple[Problem, ...]]:
+    read = read_table(table, PACK_FIELDS, where)
+    values, problems = read.values, list(read.problems)
+    for key in ("source", "digest"):
+        if key not in table:
+            problems.append(where.problem(f"the pack has no {key}", "hookline add SOURCE writes the whole table"))
+    if not read.usable or "source" not in values or "digest" not in values or values.get("enabled") is False:
+        return None, tuple(problems)
+    closed = values.get("on_failure") == "deny"
+    return PackTable(
+        source=values["source"], revision=values.get("revision", ""), digest=values["digest"], where=where,
+        fail_closed=closed, env=tuple(dict(values.get("env", ())).items()),
+    ), tuple(problems)  # fmt: skip
+
+
+def _source(table: dict[str, object], where: Address, home: str) -> tuple[SourceTable | None, tuple[Problem, ...]]:
     read = read_table(table, SOURCE_FIELDS, where)
     values, problems = read.values, list(read.problems)
-    if "dialect" not in table:
+    if "installed" in values and ("dialect" in table or "path" in table or "paths" in table):
+        problems.append(
+            where.at("installed").problem("installed names an agent's plugins, not files", "remove the other keys")
+        )
+    elif "installed" not in values and "dialect" not in table:
         problems.append(where.problem("the source names no dialect", 'add dialect = "letta", or another'))
     if "path" in table and "paths" in table:
         problems.append(where.at("paths").problem("both path and paths", "keep one of them"))
@@ -53,7 +101,13 @@ def _source(table: object, where: Address, home: str) -> tuple[SourceTable | Non
     named = (values["path"],) if "path" in values else values.get("paths", ())
     paths = tuple(_candidates(path, where.layer.path, home) for path in named)
     closed = values.get("on_failure") == "deny"
-    return SourceTable(dialect=values["dialect"], where=where, paths=paths, fail_closed=closed), tuple(problems)
+    return SourceTable(
+        dialect=values.get("dialect", ""),
+        where=where,
+        paths=paths,
+        fail_closed=closed,
+        installed=values.get("installed", ""),
+    ), tuple(problems)
 
 
 def _candidates(path: str, file: str, home: str) -> tuple[str, ...]:

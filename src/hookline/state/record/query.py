@@ -212,6 +212,15 @@ def latest_times(store: Store, hook_id: str, *, since: float = 0.0, most: int = 
     return [ms for (ms,) in rows]
 
 
+def last_failure(store: Store, hook_id: str) -> str:
+    """What the hook's latest failure said; "" if it never failed."""
+    rows = store.read(
+        "SELECT error FROM runs WHERE hook_id = ? AND status IN ('failed', 'timed-out') ORDER BY firing DESC LIMIT 1",
+        (hook_id,),
+    )
+    return str(rows[0][0] or "it gave no reason") if rows else ""
+
+
 def _stats(store: Store, hook_id: str, fired: int, failures: int) -> HookStats:
     latest = store.read(
         "SELECT firing, ms, effect FROM runs WHERE hook_id = ? AND status <> 'skipped' ORDER BY firing DESC LIMIT ?",

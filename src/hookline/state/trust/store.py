@@ -146,7 +146,11 @@ class TrustStore:
         made_in = approval.look.partition(" ")[2] or self._root or file_project(approval.file)
         here = self._root and shared_name(made_in) == shared_name(self._root)
         root = self._root if here else os.path.realpath(made_in)
-        files = CoveredFiles(approval.cover, root, self._digests, self._environ, self._watch)
+        return self.watch_files(approval.cover, root)
+
+    def watch_files(self, cover: Cover, root: str) -> CoveredFiles:
+        """Files below ``root``, watched together with those of all approvals."""
+        files = CoveredFiles(cover, root, self._digests, self._environ, self._watch)
         self._covered.append(files)
         return files
 

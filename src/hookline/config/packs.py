@@ -1,0 +1,258 @@
+"""Hooks of packs: from the files that were approved, in the dialect their author wrote them for, to hooks for every agent.
+
+What is approved is in force, for the file that it was approved for. What a file names and nobody approved is inert, and
+what somebody took out of a file stays in force until a person removes it: a guard must not vanish with an edited line.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from hookline.config.layers import LayerLoader
+from hookline.core._dataclass import replace
+from hookline.core.agents import full_name
+from hookline.core.event import GUARDED
+from hookline.core.hook import Command, FieldTest, Function, HookSpec, Origin, Plugin, hook_id
+from hookline.core.paths import Paths
+from hookline.core.problem import Problem, Severity
+from hookline.dialects import dialect_named
+from hookline.dialects.base import FOREIGN, PACK, Layer
+from hookline.dialects.native.sources import PackTable, SourceTable, parse_packs
+from hookline.packs import PackError
+from hookline.packs.store import Approved, Definition, PackStore, is_changed
+from hookline.state.trust.digest import Digests
+
+if TYPE_CHECKING:
+    from hookline.packs.layout import HooksFile
+
+_SYNC = "hookline sync"
+#: A path that a shell reads as it is, wherever it stands.
+_PLAIN = re.compile(r"[\w/.@%+=:,-]+")
+#: A relative path of the pack at the start of a word.
+_RELATIVE = re.compile(r"""(?<![\w$}/.~:=-])(?:\./)?((?:[\w@+-][\w.@+-]*/)+[\w.@+-]+|(?<=\./)[\w@+-][\w.@+-]*)""")
+
+
+def load_packs(reading: LayerLoader, layers: Sequence[Layer], paths: Paths) -> Iterator[tuple[int, int, HookSpec]]:
+    """Layer, line and hook of every pack that is in force for these files."""
+    store, digests, seen = PackStore(paths), Digests(), set[tuple[str, str]]()
+    named = {
+        rank: _tables(reading, layer)
+        for rank, layer in enumerate(layers)
+        if isinstance(layer.tree, dict) and "pack" in layer.tree
+    }
+    try:
+        rows = store.approved()
+    except PackError as error:
+        rows = ()
+        reading.problems.append(Problem(file=paths.state, pointer="$.pack", finding=str(error), fix=_SYNC))
+    for rank, tables in named.items():
+        for table in tables:
+            layer = layers[rank]
+            if reading.gate.mode == "open":  # files that were named, or a machine that decides itself
+                found = _unreviewed(reading, store, table)
+            else:
+                row = _row(rows, os.path.realpath(layer.path), table)
+                found = _in_force(reading, store, row, digests) if row else _inert(reading, layer, table, rows)
+                seen |= {(row.file, row.digest)} if row else set()
+            yield from ((rank, table.where.line, spec) for spec in found)
+    # Files of ours that were looked for, whether or not they are there and approved.
+    files = {
+        os.path.realpath(source.path)
+        for source in reading.sources
+        if source.dialect == "native" and source.layer != PACK
+    }
+    for row in rows if reading.gate.mode != "open" else ():
+        if row.file in files and (row.file, row.digest) not in seen:
+            yield from ((len(layers), 0, spec) for spec in _kept(reading, store, row, digests))
+
+
+def _tables(reading: LayerLoader, layer: Layer) -> tuple[PackTable, ...]:
+    tables, problems = parse_packs(layer)
+    reading.problems += problems
+    return tables
+
+
+def _row(rows: Iterable[Approved], file: str, table: PackTable) -> Approved | None:
+    wanted = (file, table.source, table.digest, table.env, table.fail_closed)
+    return next((row for row in rows if (row.file, row.source, row.digest, row.env, row.fail_closed) == wanted), None)
+
+
+def _inert(reading: LayerLoader, layer: Layer, table: PackTable, rows: Iterable[Approved]) -> tuple[HookSpec, ...]:
+    """A repository's line only waits; in one's own file a pack that is expected and absent refuses."""
+    other = any((row.file, row.source) == (os.path.realpath(layer.path), table.source) for row in rows)
+    finding = (
+        f"the pack {table.source} is approved in another version or with other settings"
+        if other
+        else f"the pack {table.source} is not approved, so none of its hooks runs"
+    )
+    severity: Severity = "warning" if layer.name in FOREIGN or other else "error"
+    reading.problems.append(table.where.problem(finding, f"see what it does, and approve it: {_SYNC}", severity))
+    return ()
+
+
+def _unreviewed(reading: LayerLoader, store: PackStore, table: PackTable) -> tuple[HookSpec, ...]:
+    """A pack of a file that counts as trusted: its files must still be exactly those of the digest."""
+    from hookline.packs.layout import read_layout  # only a named file is read without an approval
+
+    try:
+        layout = read_layout(store.read(table.digest), "pack")
+    except PackError as error:
+        reading.problems.append(table.where.problem(str(error), f"hookline add {table.source}"))
+        return ()
+    given = Approved(
+        file="", source=table.source, revision=table.revision, digest=table.digest, name=layout.name,
+        fail_closed=table.fail_closed, env=table.env,
+    )  # fmt: skip
+    return pack_hooks(reading, store, given, layout.files)
+
+
+def _kept(reading: LayerLoader, store: PackStore, row: Approved, digests: Digests) -> tuple[HookSpec, ...]:
+    """Approved, and no longer in its file."""
+    if not row.guards:
+        return ()
+    fix = f"to keep the change: {_SYNC}; to remove the pack: hookline remove {row.name}"
+    finding = f"the pack {row.source} is not in this file as it was approved, and stays in force as it was"
+    reading.problems.append(Problem(file=row.file, pointer="$.pack", finding=finding, fix=fix, severity="warning"))
+    return _in_force(reading, store, row, digests)
+
+
+def _in_force(reading: LayerLoader, store: PackStore, row: Approved, digests: Digests) -> tuple[HookSpec, ...]:
+    root = store.folder(row.digest)
+    changed = [one.path for one in row.definitions if is_changed(root, one, digests)]
+    if changed:
+        return tuple(_stand_in(row, event, root) for event in row.guards)
+    return pack_hooks(reading, store, row, row.definitions)
+
+
+def _stand_in(row: Approved, event: str, root: str) -> HookSpec:
+    """For a guard whose definition cannot be read any more: it refuses (``engine.eligibility``)."""
+    return HookSpec(
+        id=hook_id(root, row.name, event), name=row.name, dialect="native", event=event, origin=Origin(file=root, layer=PACK),
+        action=Command(form="argv", argv=("false",)), on_failure="deny", extra={"pack": row.digest},
+    )  # fmt: skip
+
+
+# ── from files to hooks ──────────────────────────────────────────────────────────────────────────────
+
+
+def pack_hooks(
+    reading: LayerLoader, store: PackStore, one: Approved, files: Iterable[Definition | HooksFile]
+) -> tuple[HookSpec, ...]:
+    """What is wrong in a pack's files was shown when it was approved: here it is only a warning."""
+    root, before = store.folder(one.digest), len(reading.problems)
+    specs = tuple(spec for file in files for spec in _of_file(reading, root, file))
+    reading.problems[before:] = [replace(problem, severity="warning") for problem in reading.problems[before:]]
+    around = _variables(root, store.data_folder(one.name, one.source)) | dict(one.env)
+    extra = {"pack": one.digest} | ({"programs": one.programs} if one.programs else {})
+    return tuple(_in_pack(spec, one, root, around, extra) for spec in specs)
+
+
+def folder_hooks(
+    reading: LayerLoader, root: str, name: str, files: Iterable[HooksFile], data: str
+) -> tuple[HookSpec, ...]:
+    """Of a plugin that lies where its agent or its author keeps it, and is not checked by a digest."""
+    one = Approved(file="", source="", revision="", digest="", name=name)
+    specs = (spec for file in files for spec in _of_file(reading, root, file))
+    return tuple(_in_pack(spec, one, root, _variables(root, data), {}) for spec in specs)
+
+
+def installed_hooks(reading: LayerLoader, source: SourceTable) -> tuple[HookSpec, ...]:
+    """Plugins of an agent, for all others: it runs its own itself (``engine.eligibility``)."""
+    from hookline.packs.installed import installed_plugins, plugin_layout
+
+    agent, paths = full_name(source.installed), reading.paths
+    try:
+        plugins = [one for one in installed_plugins(agent, reading.lookup.home) if one.enabled]
+    except PackError as error:
+        reading.problems.append(source.where.at("installed").problem(str(error), "name one of these"))
+        return ()
+    found: list[HookSpec] = []
+    for one in plugins:
+        layout = plugin_layout(one)
+        if layout is not None and paths is not None:
+            data = PackStore(paths).data_folder(layout.name, f"installed:{agent}:{one.name}")
+            found += folder_hooks(reading, one.folder, layout.name, layout.files, data)
+    return tuple(replace(spec, extra={**spec.extra, "installed": agent}) for spec in found)
+
+
+def _variables(root: str, data: str) -> dict[str, str]:
+    return {
+        "CLAUDE_PLUGIN_ROOT": root, "PLUGIN_ROOT": root, "CLAUDE_PLUGIN_DATA": data, "PLUGIN_DATA": data,
+        "extensionPath": root, "GEMINI_EXTENSION_PATH": root, "HOOKLINE_PACK": root, "HOOKLINE_PACK_DATA": data,
+    }  # fmt: skip
+
+
+def _of_file(reading: LayerLoader, root: str, file: Definition | HooksFile) -> tuple[HookSpec, ...]:
+    from hookline.dialects.native.config import place
+
+    layer = reading.layer(os.path.join(root, file.path), PACK, file.syntax, file.dialect, required=True)
+    if layer is None or not isinstance(layer.tree, dict):
+        return ()
+    kind, _, owner = file.part.partition(":")
+    if kind:
+        layer = replace(layer, tree={"hooks": layer.tree.get("hooks") or {}})
+    if file.dialect == "native":
+        placed, problems = place([layer], reading.lookup)
+        reading.problems += problems
+        return tuple(one.spec for one in placed)
+    specs = reading.parsed(dialect_named(file.dialect), [layer])
+    return tuple(_of_agent(spec, owner) for spec in specs) if kind == "agent" else specs
+
+
+def _of_agent(spec: HookSpec, agent: str) -> HookSpec:
+    """Front matter of a subagent: its hooks run while that works, and its end is a subagent's end."""
+    test = FieldTest(path="agent_type", equals=agent)
+    if spec.event in {"Stop", "SubagentStop"}:
+        spec = replace(spec, event="SubagentStop", native_event="SubagentStop")
+        test = FieldTest(path="subagent_type", equals=agent)
+    return replace(spec, matcher=replace(spec.matcher, fields=(*spec.matcher.fields, test)))
+
+
+def _in_pack(spec: HookSpec, one: Approved, root: str, around: Mapping[str, str], extra: Mapping[str, str]) -> HookSpec:
+    action = spec.action
+    if isinstance(action, Command):
+        action = replace(
+            action, text=_expand(action.text, root, around), argv=tuple(_expand_word(word, root, around) for word in action.argv),
+            base=root if action.base or spec.dialect != "native" else action.base,
+        )  # fmt: skip
+    elif isinstance(action, Plugin) and not action.interpreter:
+        action = replace(action, path=os.path.normpath(os.path.join(root, action.path)))
+    elif isinstance(action, Function) and not action.given:
+        action = replace(action, base=root)
+    hard = one.fail_closed and spec.mode == "sync" and spec.event in GUARDED
+    return replace(
+        spec, name=_name(one.name, spec), action=action, environ={**around, **spec.environ}, extra={**spec.extra, **extra},
+        on_failure="deny" if hard and spec.on_failure == "ignore" else spec.on_failure,
+    )  # fmt: skip
+
+
+def _name(pack: str, spec: HookSpec) -> str:
+    """``pack: script.sh``, short enough to be typed."""
+    text = re.sub(r"""\$\{?(?:CLAUDE_)?PLUGIN_ROOT\}?/?|\$\{extensionPath\}(?:\$\{/\}|/)?|["']""", "", spec.name)
+    return f"{pack}: {' '.join(text.split())[:60].strip()}"
+
+
+def _expand(text: str, root: str, around: Mapping[str, str]) -> str:
+    """As these agents do, in the text, where the path means itself to a shell; elsewhere the variable does it."""
+    if _PLAIN.fullmatch(root):
+        for name in around:
+            text = text.replace(f"${{{name}}}", around[name]) if _PLAIN.fullmatch(around[name]) else text
+    text = text.replace("${/}", "/").replace("${pathSeparator}", ":")
+
+    def inside(found: re.Match[str]) -> str:
+        """A relative path means the pack's file, never one of the project's that has the same name."""
+        path = os.path.join(root, found[1])
+        return shlex.quote(path) if _PLAIN.fullmatch(path) and os.path.isfile(path) else found[0]
+
+    return _RELATIVE.sub(inside, text)
+
+
+def _expand_word(word: str, root: str, around: Mapping[str, str]) -> str:
+    for name, value in around.items():
+        word = word.replace(f"${{{name}}}", value).replace(f"${name}", value)
+    inner = os.path.join(root, word)
+    return inner if "/" in word and not word.startswith("/") and os.path.isfile(inner) else word

@@ -1,0 +1,155 @@
+"""What a folder of hooks is: the plugin layouts that agents share, told apart by their files.
+
+No format of our own: a Claude Code, Codex or Copilot plugin, a Gemini or Qwen extension, a Lectic or lash plugin, or a folder
+with ``.hookline/hookline.toml``. Pure reading of files as values; which hooks are in them, their dialects say.
+"""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from hookline.core._dataclass import dataclass
+from hookline.dialects.base import Syntax
+from hookline.packs import PackError
+from hookline.packs.tree import Tree
+
+#: Manifest -> the dialect its hooks were written for; the first that is there names the pack.
+_MANIFESTS = {
+    ".claude-plugin/plugin.json": "claude", ".codex-plugin/plugin.json": "codex", ".github/plugin/plugin.json": "copilot",
+    ".plugin/plugin.json": "claude", ".cursor-plugin/plugin.json": "claude", "plugin.json": "claude",
+    "gemini-extension.json": "gemini", "qwen-extension.json": "qwen",
+}  # fmt: skip
+#: Where hooks are without being named.
+_USUAL = ("hooks/hooks.json", "hooks.json")
+_OTHERS: tuple[tuple[str, str, Syntax], ...] = (
+    (".hookline/hookline.toml", "native", "toml"), ("hookline.toml", "native", "toml"), ("lectic.yaml", "lectic", "yaml"),
+    ("plugins.conf", "lash", "lash"), (".lash/plugins.conf", "lash", "lash"), (".lash/config", "lash", "lash"),
+)  # fmt: skip
+MARKETPLACES = (
+    ".claude-plugin/marketplace.json",
+    ".agents/plugins/marketplace.json",
+    ".github/plugin/marketplace.json",
+    "marketplace.json",
+)
+#: Front matter that may hold hooks: whose it is, and where it is.
+_FRONT_MATTER = (
+    ("skill", re.compile(r"(?:.*/)?skills/([^/]+)/SKILL\.md")), ("skill", re.compile(r"SKILL\.md")),
+    ("agent", re.compile(r"agents/(?:.*/)?([^/]+)\.md")), ("command", re.compile(r"commands/(?:.*/)?([^/]+)\.md")),
+)  # fmt: skip
+_HAS_HOOKS = re.compile(rb"\A---\r?\n(?:(?!---).*\n)*?hooks[ \t]*:")
+_NAME = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HooksFile:
+    """A file with hooks. ``part`` says where in it they are: "" for the file itself, ``inline`` for a manifest, ``agent:NAME``
+    for front matter."""
+
+    path: str
+    dialect: str
+    syntax: Syntax = "json"
+    part: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    name: str
+    version: str = ""
+    description: str = ""
+    files: tuple[HooksFile, ...] = ()
+
+
+def read_layout(tree: Tree, fallback: str) -> Layout:
+    """Raises PackError for a folder without hooks; ``fallback`` names a pack that does not name itself."""
+    manifests = {path: _json(tree, path) for path in _MANIFESTS if path in tree}
+    first: dict[str, Any] = next(iter(manifests.values()), {})
+    files = {(one.path, one.part): one for one in reversed([*_files(tree, manifests)])}
+    name = _text(first.get("name")) or fallback
+    if not files:
+        raise PackError(
+            f"{name} has no hooks: none of {', '.join((*_MANIFESTS, *_USUAL))}, .hookline/hookline.toml, lectic.yaml and plugins.conf leads to any"
+        )
+    return Layout(
+        name=_NAME.sub("-", name).strip("-.")[:60] or "pack", version=_text(first.get("version")),
+        description=_text(first.get("description")), files=tuple(reversed(files.values())),
+    )  # fmt: skip
+
+
+def is_pack(tree: Tree) -> bool:
+    return any(path in tree for path in (*_MANIFESTS, *_USUAL, *(path for path, _, _ in _OTHERS)))
+
+
+def find_roots(tree: Tree) -> tuple[str, ...]:
+    """The folders of a larger tree, such as a package, that are packs; none below another."""
+    marks = (*_MANIFESTS, _USUAL[0], ".hookline/hookline.toml")
+    folders = {
+        path[: -len(mark)].rstrip("/") for path in tree for mark in marks if path == mark or path.endswith(f"/{mark}")
+    }
+    return tuple(
+        sorted(
+            one for one in folders if not any(one.startswith(f"{other}/" if other else "") for other in folders - {one})
+        )
+    )
+
+
+def _files(tree: Tree, manifests: dict[str, dict[str, Any]]) -> Iterator[HooksFile]:
+    default = next((_MANIFESTS[path] for path in manifests), "claude")
+    for path, manifest in manifests.items():
+        yield from _named(tree, path, manifest.get("hooks"), _MANIFESTS[path])
+    for path in _USUAL:
+        if path in tree and _has_hooks(tree, path):
+            yield HooksFile(path=path, dialect=_dialect(tree, path, default))
+    for path, dialect, syntax in _OTHERS:
+        if path in tree and not (path == "hookline.toml" and ".hookline/hookline.toml" in tree):
+            yield HooksFile(path=path, dialect=dialect, syntax=syntax)
+    for path, file in tree.items():
+        for kind, pattern in _FRONT_MATTER:
+            found = pattern.fullmatch(path) if path.endswith(".md") else None
+            if found and _HAS_HOOKS.match(file.data[:65536]):
+                name = found[1] if found.groups() else "skill"
+                yield HooksFile(path=path, dialect="claude", syntax="lec", part=f"{kind}:{name}")
+                break
+
+
+def _named(tree: Tree, manifest: str, named: Any, dialect: str) -> Iterator[HooksFile]:
+    """What a manifest says of its hooks: a path, several, or the hooks themselves."""
+    if isinstance(named, dict) and named:
+        yield HooksFile(path=manifest, dialect=dialect if dialect != "copilot" else "claude", part="inline")
+    for one in named if isinstance(named, list) else [named]:
+        if isinstance(one, str) and one:
+            path = posixpath.normpath(one.replace("${CLAUDE_PLUGIN_ROOT}/", ""))
+            inner = next((found for found in (path, f"{path}/hooks.json") if found in tree), "")
+            if not inner:
+                raise PackError(f"{manifest} names {one!r}, and there is no such file in the pack")
+            yield HooksFile(path=inner, dialect=_dialect(tree, inner, dialect))
+        elif isinstance(one, dict) and isinstance(named, list):
+            raise PackError(f"{manifest}: a list of hooks names files; put the objects into one")
+
+
+def _dialect(tree: Tree, path: str, default: str) -> str:
+    """The shape decides where it can: Copilot's entries are a flat list under names that begin small."""
+    hooks = _json(tree, path).get("hooks")
+    events = list(hooks) if isinstance(hooks, dict) else []
+    if events and all(event[:1].islower() for event in events):
+        return "copilot"
+    return "claude" if default == "copilot" else default
+
+
+def _has_hooks(tree: Tree, path: str) -> bool:
+    return isinstance(_json(tree, path).get("hooks"), dict)
+
+
+def _json(tree: Tree, path: str) -> dict[str, Any]:
+    try:
+        found = json.loads(tree[path].data.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise PackError(f"{path} is not JSON: {error}") from None
+    return found if isinstance(found, dict) else {}
+
+
+def _text(value: Any) -> str:
+    return value.strip() if isinstance(value, str) else ""
