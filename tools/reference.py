@@ -101,11 +101,20 @@ EXAMPLES: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "command": ('["my-agent", "--json"]', "`hookline agent`"),
     },
     "source": {
-        "dialect": ('"letta"', "must be given"),
+        "dialect": ('"letta"', "must be given, or installed"),
+        "installed": ('"claude-code"', ""),
         "path": ('".letta/settings.json"', "the system's own places"),
         "paths": ('["a.json", "b.json"]', ""),
         "on_failure": ('"deny"', "as its system does"),
         "name": ('"team"', ""),
+        "enabled": ("false", "true"),
+    },
+    "pack": {
+        "source": ('"github:owner/repo"', "must be given"),
+        "revision": ('"0123456789abcdef0123456789abcdef01234567"', ""),
+        "digest": (f'"sha256:{"0" * 64}"', "must be given"),
+        "on_failure": ('"deny"', "as its hooks say"),
+        "env": ('{ NTFY_URL = "https://ntfy.example.org/me" }', "none"),
         "enabled": ("false", "true"),
     },
     "guard": {

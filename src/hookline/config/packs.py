@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from hookline.config.layers import LayerLoader
 from hookline.core._dataclass import replace
 from hookline.core.agents import full_name
+from hookline.core.errors import PackError
 from hookline.core.event import GUARDED
 from hookline.core.hook import Command, FieldTest, Function, HookSpec, Origin, Plugin, hook_id
 from hookline.core.paths import Paths
@@ -22,12 +23,12 @@ from hookline.core.problem import Problem, Severity
 from hookline.dialects import dialect_named
 from hookline.dialects.base import FOREIGN, PACK, Layer
 from hookline.dialects.native.sources import PackTable, SourceTable, parse_packs
-from hookline.packs import PackError
+from hookline.dialects.plugins import ROOT_TEXT, plugin_variables
 from hookline.packs.store import Approved, Definition, PackStore, is_changed
 from hookline.state.trust.digest import Digests
 
 if TYPE_CHECKING:
-    from hookline.packs.layout import HooksFile
+    from hookline.dialects.plugins import HooksFile
 
 _SYNC = "hookline sync"
 #: A path that a shell reads as it is, wherever it stands.
@@ -96,7 +97,7 @@ def _inert(reading: LayerLoader, layer: Layer, table: PackTable, rows: Iterable[
 
 def _unreviewed(reading: LayerLoader, store: PackStore, table: PackTable) -> tuple[HookSpec, ...]:
     """A pack of a file that counts as trusted: its files must still be exactly those of the digest."""
-    from hookline.packs.layout import read_layout  # only a named file is read without an approval
+    from hookline.dialects.plugins import read_layout  # only a named file is read without an approval
 
     try:
         layout = read_layout(store.read(table.digest), "pack")
@@ -146,7 +147,7 @@ def pack_hooks(
     root, before = store.folder(one.digest), len(reading.problems)
     specs = tuple(spec for file in files for spec in _of_file(reading, root, file))
     reading.problems[before:] = [replace(problem, severity="warning") for problem in reading.problems[before:]]
-    around = _variables(root, store.data_folder(one.name, one.source)) | dict(one.env)
+    around = plugin_variables(root, store.data_folder(one.name, one.source)) | dict(one.env)
     extra = {"pack": one.digest} | ({"programs": one.programs} if one.programs else {})
     return tuple(_in_pack(spec, one, root, around, extra) for spec in specs)
 
@@ -157,7 +158,7 @@ def folder_hooks(
     """Of a plugin that lies where its agent or its author keeps it, and is not checked by a digest."""
     one = Approved(file="", source="", revision="", digest="", name=name)
     specs = (spec for file in files for spec in _of_file(reading, root, file))
-    return tuple(_in_pack(spec, one, root, _variables(root, data), {}) for spec in specs)
+    return tuple(_in_pack(spec, one, root, plugin_variables(root, data), {}) for spec in specs)
 
 
 def installed_hooks(reading: LayerLoader, source: SourceTable) -> tuple[HookSpec, ...]:
@@ -177,13 +178,6 @@ def installed_hooks(reading: LayerLoader, source: SourceTable) -> tuple[HookSpec
             data = PackStore(paths).data_folder(layout.name, f"installed:{agent}:{one.name}")
             found += folder_hooks(reading, one.folder, layout.name, layout.files, data)
     return tuple(replace(spec, extra={**spec.extra, "installed": agent}) for spec in found)
-
-
-def _variables(root: str, data: str) -> dict[str, str]:
-    return {
-        "CLAUDE_PLUGIN_ROOT": root, "PLUGIN_ROOT": root, "CLAUDE_PLUGIN_DATA": data, "PLUGIN_DATA": data,
-        "extensionPath": root, "GEMINI_EXTENSION_PATH": root, "HOOKLINE_PACK": root, "HOOKLINE_PACK_DATA": data,
-    }  # fmt: skip
 
 
 def _of_file(reading: LayerLoader, root: str, file: Definition | HooksFile) -> tuple[HookSpec, ...]:
@@ -232,7 +226,7 @@ def _in_pack(spec: HookSpec, one: Approved, root: str, around: Mapping[str, str]
 
 def _name(pack: str, spec: HookSpec) -> str:
     """``pack: script.sh``, short enough to be typed."""
-    text = re.sub(r"""\$\{?(?:CLAUDE_)?PLUGIN_ROOT\}?/?|\$\{extensionPath\}(?:\$\{/\}|/)?|["']""", "", spec.name)
+    text = ROOT_TEXT.sub("", spec.name)
     return f"{pack}: {' '.join(text.split())[:60].strip()}"
 
 

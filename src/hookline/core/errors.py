@@ -4,6 +4,7 @@ HooklineError
 ├── UsageError         the command line or the call is wrong               exit 64
 ├── DataError          the event's data cannot be read                     exit 65
 ├── ConfigError        a configuration that was named cannot be used       exit 78
+│   └── PackError      a published hook set is not taken
 └── StateError         the state directory cannot be used                  exit 74
 
 A hook that fails is not an exception: it is an ``Outcome`` (see ``result``), and a file that cannot be
@@ -30,6 +31,10 @@ class DataError(HooklineError):
 
 class ConfigError(HooklineError):
     """A configuration that was named explicitly is missing or unusable as a whole."""
+
+
+class PackError(ConfigError):
+    """A pack that is not taken, and why."""
 
 
 class StateError(HooklineError):

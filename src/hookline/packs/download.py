@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from hookline.core._dataclass import dataclass
-from hookline.packs import PackError
+from hookline.core.errors import PackError
 from hookline.packs.source import Source
 from hookline.packs.tree import LARGEST, MOST_BYTES, MOST_FILES, TreeBuilder
 

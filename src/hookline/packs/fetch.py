@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from hookline.core._dataclass import dataclass, replace
-from hookline.packs import PackError
-from hookline.packs.layout import MARKETPLACES, Layout, find_roots, is_pack, read_layout
+from hookline.core.errors import PackError
+from hookline.dialects.plugins import MARKETPLACES, Layout, find_roots, is_pack, read_layout
 from hookline.packs.source import Source, parse_source
 from hookline.packs.tree import Tree, TreeBuilder, read_folder, tree_digest
 

@@ -12,12 +12,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from urllib.parse import urlsplit
 
 from hookline.core._dataclass import dataclass
-from hookline.packs import PackError
+from hookline.core.errors import PackError
 from hookline.packs.source import COMMIT, Source
 from hookline.packs.tree import TreeBuilder
 
@@ -100,7 +100,7 @@ _KEPT = frozenset(
 
 
 @contextmanager
-def _repository(notes: dict[str, None], place: str) -> Iterator[_Run]:
+def _repository(notes: dict[str, None], place: str) -> Generator[_Run]:
     folder = tempfile.mkdtemp(prefix="hookline-pack-")
     try:
         run = _Run(folder, notes, place)
@@ -143,7 +143,8 @@ def _fetch(run: _Run, source: Source, revision: str) -> None:
 def _read(run: _Run, revision: str, path: str, builder: TreeBuilder) -> Iterator[str]:
     """Every file of the commit below ``path``, by its exact bytes; what was left out."""
     listing = run("ls-tree", "-r", "-z", "--full-tree", "--long", revision, *(["--", f"{path}/"] if path else []))
-    rows = [row.decode("utf-8", "surrogateescape").partition("\t")[::2] for row in listing.split(b"\0") if row]
+    split = (row.decode("utf-8", "surrogateescape").partition("\t") for row in listing.split(b"\0") if row)
+    rows = [(facts, name) for facts, _, name in split]
     if not rows:
         raise PackError(f"the commit has no folder {path!r}" if path else "the commit is empty")
     _check_sizes(rows)

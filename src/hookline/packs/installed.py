@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from hookline.core._dataclass import dataclass
+from hookline.core.errors import PackError
 from hookline.core.file_tracking import note
-from hookline.packs import PackError
-from hookline.packs.layout import Layout, read_layout
+from hookline.dialects.plugins import Layout, read_layout
 from hookline.packs.tree import FolderTree
 
 #: Bytes of an agent's list of plugins.

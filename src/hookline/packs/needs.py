@@ -12,8 +12,8 @@ import tomllib
 from collections.abc import Mapping
 
 from hookline.core._dataclass import dataclass
+from hookline.core.errors import PackError
 from hookline.core.paths import private_dir
-from hookline.packs import PackError
 from hookline.packs.tree import Tree
 
 #: Programs that scripts call and many machines lack.

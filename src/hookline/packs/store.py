@@ -14,16 +14,16 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from hookline.core._dataclass import dataclass, replace
+from hookline.core.errors import PackError
 from hookline.core.file_tracking import note
 from hookline.core.files import lock, write_json
 from hookline.core.paths import Paths, private_dir
 from hookline.dialects.base import Syntax
-from hookline.packs import PackError
 from hookline.state.trust.covered import CODE, Cover
 from hookline.state.trust.digest import Digests, Signature, file_signature
 
 if TYPE_CHECKING:
-    from hookline.packs.layout import HooksFile
+    from hookline.dialects.plugins import HooksFile
     from hookline.packs.tree import Tree
 
 FILE = "packs.json"
@@ -31,7 +31,7 @@ FILE = "packs.json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Definition:
-    """A file with hooks (``layout.HooksFile``), as it was approved."""
+    """A file with hooks (``dialects.plugins.HooksFile``), as it was approved."""
 
     path: str
     dialect: str
@@ -246,8 +246,20 @@ def _approved(row: Any) -> Approved:
         name=str(row["name"]),
         when=float(row["when"]),
         guards=tuple(map(str, row["guards"])),
-        definitions=tuple(Definition(**{**one, "signature": tuple(one["signature"])}) for one in row["definitions"]),
+        definitions=tuple(map(_definition, row["definitions"])),
         fail_closed=bool(row["fail_closed"]),
         env=tuple((str(name), str(value)) for name, value in row["env"]),
         programs=str(row["programs"]),
     )  # fmt: skip
+
+
+def _definition(one: Any) -> Definition:
+    signature = cast("Signature", tuple(map(int, one["signature"])))
+    return Definition(
+        path=one["path"],
+        dialect=one["dialect"],
+        syntax=one["syntax"],
+        part=one["part"],
+        sha256=one["sha256"],
+        signature=signature,
+    )

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
 from hookline.core._dataclass import dataclass
-from hookline.packs import PackError
+from hookline.core.errors import PackError
 
 #: A plugin has some dozens; the limits keep a hostile one from filling disk and memory.
 MOST_FILES, MOST_BYTES, LARGEST = 5_000, 64 << 20, 16 << 20

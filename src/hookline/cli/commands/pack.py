@@ -2,7 +2,7 @@
 
   hookline pack new NAME          a working skeleton in the folder NAME, with a test
   hookline pack check [FOLDER]    every problem: paths, modes, interpreters, and agents on which an event does not exist
-  hookline pack test [FOLDER]     run the cases in tests/*.json on every agent's wire, in a scratch home
+  hookline pack test [FOLDER]     run the cases in cases/*.json on every agent's wire, in a scratch home
 
 A case is {"event", "data", "expect": {"effect", "reason", "context", "data"}, "env", "files", "agents"}: the event with its
 canonical data, what must come out (texts are parts of what is there), variables and project files, and the agents it is
@@ -32,6 +32,7 @@ from hookline.core.hook import Command
 from hookline.core.paths import find_paths
 from hookline.dialects import dialect_named
 from hookline.dialects.event_lookup import native_events
+from hookline.dialects.plugins import ROOT
 from hookline.doctor.replay import translate
 from hookline.engine.build import READ_ONLY, Runtime, Sources, load_runtime
 from hookline.engine.lint import program_problems
@@ -111,7 +112,7 @@ def _problems(one: Review) -> Iterator[tuple[str, str, str]]:
     for path, file in one.fetched.tree.items():
         text = "" if b"\0" in file.data[:4096] else file.data.decode(errors="replace")
         if not path.endswith((".md", ".txt")) and (found := _ABSOLUTE.search(text)):
-            yield path, f"{found[1]} is a path of your machine", "use ${CLAUDE_PLUGIN_ROOT}, or $HOME"
+            yield path, f"{found[1]} is a path of your machine", f"use ${{{ROOT}}}, or $HOME"
         if not file.executable and path in _called(one, root):
             yield path, "it is run as a program, and is not executable", f"chmod +x {path}"
     for line in doubts(one):
@@ -132,7 +133,7 @@ def _called(one: Review, root: str) -> set[str]:
 
 
 def _test(args: Namespace) -> int:
-    folder = os.path.join(args.folder, "tests")
+    folder = os.path.join(args.folder, "cases")
     names = sorted(name for name in os.listdir(folder) if name.endswith(".json")) if os.path.isdir(folder) else []
     if not names:
         raise UsageError(f"{folder} has no cases; hookline pack new shows one")

@@ -33,10 +33,10 @@ from hookline.cli.pack_install import (
 )  # fmt: skip
 from hookline.cli.parser import add_json
 from hookline.core._dataclass import replace
+from hookline.core.errors import PackError
 from hookline.core.paths import project_root
-from hookline.packs import PackError
+from hookline.dialects.plugins import read_layout
 from hookline.packs.fetch import Fetched, fetch
-from hookline.packs.layout import read_layout
 from hookline.packs.source import parse_source
 from hookline.packs.store import Approved
 from hookline.state.trust.covered import CoveredFiles

@@ -35,8 +35,8 @@ from hookline.cli.parser import add_json
 from hookline.core._dataclass import replace
 from hookline.core.errors import UsageError
 from hookline.core.paths import project_root
+from hookline.dialects.plugins import read_layout
 from hookline.packs.fetch import Fetched, fetch
-from hookline.packs.layout import read_layout
 from hookline.packs.source import parse_source
 from hookline.packs.store import Approved
 from hookline.packs.tree import Tree

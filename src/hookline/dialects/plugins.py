@@ -9,13 +9,35 @@ from __future__ import annotations
 import json
 import posixpath
 import re
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, Protocol, TypeAlias
 
 from hookline.core._dataclass import dataclass
+from hookline.core.errors import PackError
 from hookline.dialects.base import Syntax
-from hookline.packs import PackError
-from hookline.packs.tree import Tree
+
+
+class _File(Protocol):
+    @property
+    def data(self) -> bytes: ...
+
+
+#: Path from the pack's root -> file (``packs.tree``).
+_Tree: TypeAlias = Mapping[str, _File]
+
+#: What hooks call their own folder, and a folder for their data.
+ROOT, DATA = "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA"
+#: Those variables in the text of a command, with the slash behind them.
+ROOT_TEXT = re.compile(r"""\$\{?(?:CLAUDE_)?PLUGIN_ROOT\}?/?|\$\{extensionPath\}(?:\$\{/\}|/)?|["']""")
+
+
+def plugin_variables(root: str, data: str) -> dict[str, str]:
+    """Under every name that agents give them."""
+    return {
+        ROOT: root, "PLUGIN_ROOT": root, DATA: data, "PLUGIN_DATA": data, "extensionPath": root, "GEMINI_EXTENSION_PATH": root,
+        "HOOKLINE_PACK": root, "HOOKLINE_PACK_DATA": data,
+    }  # fmt: skip
+
 
 #: Manifest -> the dialect its hooks were written for; the first that is there names the pack.
 _MANIFESTS = {
@@ -63,7 +85,7 @@ class Layout:
     files: tuple[HooksFile, ...] = ()
 
 
-def read_layout(tree: Tree, fallback: str) -> Layout:
+def read_layout(tree: _Tree, fallback: str) -> Layout:
     """Raises PackError for a folder without hooks; ``fallback`` names a pack that does not name itself."""
     manifests = {path: _json(tree, path) for path in _MANIFESTS if path in tree}
     first: dict[str, Any] = next(iter(manifests.values()), {})
@@ -79,11 +101,11 @@ def read_layout(tree: Tree, fallback: str) -> Layout:
     )  # fmt: skip
 
 
-def is_pack(tree: Tree) -> bool:
+def is_pack(tree: _Tree) -> bool:
     return any(path in tree for path in (*_MANIFESTS, *_USUAL, *(path for path, _, _ in _OTHERS)))
 
 
-def find_roots(tree: Tree) -> tuple[str, ...]:
+def find_roots(tree: _Tree) -> tuple[str, ...]:
     """The folders of a larger tree, such as a package, that are packs; none below another."""
     marks = (*_MANIFESTS, _USUAL[0], ".hookline/hookline.toml")
     folders = {
@@ -96,7 +118,7 @@ def find_roots(tree: Tree) -> tuple[str, ...]:
     )
 
 
-def _files(tree: Tree, manifests: dict[str, dict[str, Any]]) -> Iterator[HooksFile]:
+def _files(tree: _Tree, manifests: dict[str, dict[str, Any]]) -> Iterator[HooksFile]:
     default = next((_MANIFESTS[path] for path in manifests), "claude")
     for path, manifest in manifests.items():
         yield from _named(tree, path, manifest.get("hooks"), _MANIFESTS[path])
@@ -115,7 +137,7 @@ def _files(tree: Tree, manifests: dict[str, dict[str, Any]]) -> Iterator[HooksFi
                 break
 
 
-def _named(tree: Tree, manifest: str, named: Any, dialect: str) -> Iterator[HooksFile]:
+def _named(tree: _Tree, manifest: str, named: Any, dialect: str) -> Iterator[HooksFile]:
     """What a manifest says of its hooks: a path, several, or the hooks themselves."""
     if isinstance(named, dict) and named:
         yield HooksFile(path=manifest, dialect=dialect if dialect != "copilot" else "claude", part="inline")
@@ -130,7 +152,7 @@ def _named(tree: Tree, manifest: str, named: Any, dialect: str) -> Iterator[Hook
             raise PackError(f"{manifest}: a list of hooks names files; put the objects into one")
 
 
-def _dialect(tree: Tree, path: str, default: str) -> str:
+def _dialect(tree: _Tree, path: str, default: str) -> str:
     """The shape decides where it can: Copilot's entries are a flat list under names that begin small."""
     hooks = _json(tree, path).get("hooks")
     events = list(hooks) if isinstance(hooks, dict) else []
@@ -139,11 +161,11 @@ def _dialect(tree: Tree, path: str, default: str) -> str:
     return "claude" if default == "copilot" else default
 
 
-def _has_hooks(tree: Tree, path: str) -> bool:
+def _has_hooks(tree: _Tree, path: str) -> bool:
     return isinstance(_json(tree, path).get("hooks"), dict)
 
 
-def _json(tree: Tree, path: str) -> dict[str, Any]:
+def _json(tree: _Tree, path: str) -> dict[str, Any]:
     try:
         found = json.loads(tree[path].data.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
