@@ -846,3 +846,66 @@ def test_nonsense_from_a_server_is_an_error_and_no_bug(stage: Stage, serve: Call
         ran = stage.run("-f", "t.lec", "--format", "raw", server=serve({"raw": raw}))
         assert ran.code in {0, 1}
         assert "bug in hookline" not in ran.err
+
+
+# ── what is wrong is said exactly ────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("header", "told"),
+    [
+        ("interlocutor:\n  name: Bot\n  prompt: [a\n  model: x\n", "of: 'model: x' ({place}/t.lec:5)"),
+        (HEAD + "  prompt: again\n", "'prompt' is written twice ({place}/t.lec:7)"),
+    ],
+)
+def test_a_fault_of_yaml_is_shown_with_its_place(stage: Stage, header: str, told: str) -> None:
+    stage.write(header)
+    assert told.format(place=stage.place) in stage.run("-f", "t.lec").out
+
+
+def test_a_server_that_fails_is_shown_with_its_errors(stage: Stage) -> None:
+    server = """bash -c "echo no database >&2; exit 3" """
+    stage.write(HEAD + f"  tools:\n    - {{name: srv, mcp_command: '{server}'}}\n")
+    out = stage.run("-f", "t.lec").out
+    assert "the MCP server 'srv' could not be reached" in out
+    assert "stderr: no database" in out
+
+
+def test_a_misspelt_field_is_named(stage: Stage) -> None:
+    (stage.place / "lectic.yaml").write_text("hooks:\n  - {on: run_start, do: 'true', allow_failures: true}\n")
+    stage.capsys.readouterr()
+    main(["check", "--dialect", "lectic", "--config", "lectic.yaml"])
+    shown = stage.capsys.readouterr()
+    assert "unknown field 'allow_failures', which has no effect\n    fix: did you mean allow_failure?" in shown.out
+
+
+def test_a_background_hook_that_cannot_start_ends_the_run_at_once(
+    stage: Stage, serve: Callable[..., ModelServer]
+) -> None:
+    stage.write(HEAD + hooks("on: user_message, mode: background, do: ./nowhere.sh"))
+    server = serve({"text": "Hi"})
+    ran = stage.run("-f", "t.lec", server=server)
+    assert (ran.code, server.requests) == (1, ())
+    assert 'Hook "./nowhere.sh" failed to start for user_message' in ran.out
+
+
+def test_lists_and_maps_of_env_become_text(stage: Stage, serve: Callable[..., ModelServer]) -> None:
+    stage.write(HEAD + hooks(note("user_message", "$L $M").rstrip() + ", env: {L: [1, a], M: {x: [2]}}"))
+    assert stage.run("-f", "t.lec", server=serve({"text": "Hi"})).code == 0
+    assert stage.lines("seen.txt") == ['1,a {"x":[2]}']
+
+
+def test_an_attached_text_has_the_icon_of_a_paper_clip(stage: Stage, serve: Callable[..., ModelServer]) -> None:
+    stage.write(HEAD, "Look :attach[this]")
+    assert (
+        '<inline-attachment kind="attach" icon="\uf0c6">' in stage.run("-f", "t.lec", server=serve({"text": "Hi"})).out
+    )
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "gemini", "openai"])
+def test_no_tokens_are_counted_as_zero(stage: Stage, serve: Callable[..., ModelServer], provider: str) -> None:
+    header = HEAD.replace("openai/chat", provider)
+    stage.write(header + hooks(note("assistant_message", "$TOKEN_USAGE_INPUT $TOKEN_USAGE_TOTAL")))
+    server = serve({"text": "Hi", "usage": {"input": 0, "output": 0}})
+    assert stage.run("-f", "t.lec", server=server).code == 0
+    assert stage.lines("seen.txt") == ["0 0"]

@@ -128,13 +128,14 @@ class Executor:
             thrift.store(key, outcome)
         return outcome
 
-    def run(self, task: Task, stop: Stop | None = None) -> Outcome:
+    def run(self, task: Task, stop: Stop | None = None, on_start: Callable[[], None] | None = None) -> Outcome:
         """Run and wait. Bugs of a dialect or a runner become failures too: an agent must get an answer."""
         spec, event = task.spec, task.event
         began = perf_counter()
         try:
             dialect = self._dialect(spec.dialect)
             job, check = self._job(task, dialect, stop)
+            job = job if on_start is None else replace(job, on_start=on_start)
             raw = self.crew[type(spec.action)].run(job)
             if check is not None and (changed := check.changed()):
                 return self._discard(job, raw, changed)
@@ -263,8 +264,10 @@ class Executor:
     def _run_in_thread(self, task: Task, on_late: _OnLate | None, why: str = "") -> Outcome:
         """``why`` stays with its outcome, where the hook itself did not ask for this."""
 
+        started = threading.Event()
+
         def work() -> None:
-            outcome = self.run(task)
+            outcome = self.run(task, on_start=started.set)
             if task.spec.thrift is not None:
                 self.thrift.measure(task.spec, outcome.ms)
             if why and not outcome.error:
@@ -272,11 +275,23 @@ class Executor:
             running.outcome = outcome if on_late is None else on_late(task, outcome)
             if on_late is not None:
                 self._forget(running)
+            started.set()
 
         running = _Running(task=task, thread=threading.Thread(target=work, name=f"hook {task.spec.name}", daemon=True))
         with self._lock:
             self._running.append(running)
         running.thread.start()
+        if (
+            self.settings.host is not None and type(task.spec.action) is Command
+        ):  # in a person's own run, who cannot start says so at once
+            started.wait()
+            if (
+                isinstance(failed := running.outcome, Failed)
+                and failed.raw is not None
+                and failed.raw.exit_code is None
+            ):
+                self._forget(running)
+                return failed
         return Started(id=task.spec.id, hook=task.spec.name, error=why)
 
     def _forget(self, running: _Running) -> None:

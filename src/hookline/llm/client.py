@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import ssl
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
-from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]  # typeshed leaves it out
 
 from hookline.core._dataclass import dataclass
 from hookline.core.extras import install_command
+from hookline.llm.http import certificates, proxy_for
 from hookline.llm.names import Access, ModelError, ModelName, access, resolve
 
 if TYPE_CHECKING:
@@ -23,14 +21,11 @@ def missing_client(error: ImportError) -> ModelError:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenClient:
-    """A model that is usable until the context ends. ``hide`` removes its key from a text."""
+    """A model that is usable until the context ends."""
 
     model: Model
     name: str
     key: str
-
-    def hide(self, text: str) -> str:
-        return text.replace(self.key, "***") if len(self.key) > 4 else text
 
 
 @asynccontextmanager
@@ -39,7 +34,7 @@ async def open_client(name: str, table: Mapping[str, str], environ: Mapping[str,
     chosen = resolve(name, table, environ)
     async with AsyncExitStack() as stack:
         if chosen.provider.wire == "script":
-            environ = {**environ, **_scripted(stack, chosen.name)}
+            environ = {**environ, **scripted_environ(stack, chosen.name)}
             chosen = resolve("openai:scripted", {}, environ)
         reach = access(chosen, environ)
         try:
@@ -50,7 +45,8 @@ async def open_client(name: str, table: Mapping[str, str], environ: Mapping[str,
         yield OpenClient(model=model, name=str(chosen), key=reach.key)
 
 
-def _scripted(stack: AsyncExitStack, path: str) -> Mapping[str, str]:
+def scripted_environ(stack: AsyncExitStack, path: str) -> Mapping[str, str]:
+    """The variables of a scripted server of our own, which ends with ``stack``."""
     from hookline.llm.scripted import ModelServer, ScriptError, read_script  # only when asked for
 
     try:
@@ -102,28 +98,5 @@ def _client(reach: Access, environ: Mapping[str, str]) -> Any:
         follow_redirects=False,  # a key must not follow to another host
         trust_env=False,
         proxy=proxy_for(reach.base_url or "https://", environ),
-        verify=_certificates(environ),
+        verify=certificates(environ),
     )
-
-
-def _certificates(environ: Mapping[str, str]) -> ssl.SSLContext | bool:
-    file, folder = environ.get("SSL_CERT_FILE"), environ.get("SSL_CERT_DIR")
-    if not (file or folder):
-        return True
-    try:
-        return ssl.create_default_context(cafile=file, capath=folder)
-    except OSError as error:
-        raise ModelError(f"cannot use the certificates of SSL_CERT_FILE or SSL_CERT_DIR: {error}") from error
-
-
-def proxy_for(url: str, environ: Mapping[str, str]) -> str | None:
-    """The proxy from the caller's environment; never for loopback."""
-    parts = urlsplit(url)
-    host = parts.hostname or ""
-    if host in {"127.0.0.1", "localhost", "::1"}:
-        return None
-    skip = environ.get("no_proxy") or environ.get("NO_PROXY") or ""
-    if host and proxy_bypass_environment(host, {"no": skip}):
-        return None
-    names = (f"{parts.scheme}_proxy", f"{parts.scheme.upper()}_PROXY", "all_proxy", "ALL_PROXY")
-    return next((environ[name] for name in names if environ.get(name)), None)

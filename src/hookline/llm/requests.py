@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import threading
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hookline.core._dataclass import dataclass, empty, field
 from hookline.llm.client import OpenClient, missing_client, open_client
+from hookline.llm.http import explain
 from hookline.llm.names import ModelError
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ async def ask(question: ModelQuestion) -> ModelReply:
         try:
             result = await agent.run(question.text)
         except Exception as error:
-            raise ModelError(explain(error, door)) from error
+            raise ModelError(explain(error, door.name, door.key)) from error
         usage = _usage(result.usage, door)
         return (
             ModelReply(text=result.output, usage=usage)
@@ -188,7 +188,7 @@ async def run_agent_task(task: AgentTask) -> ModelReply:
                 notes = (f"the limit of {task.steps} steps was reached",)
             except Exception as error:
                 if not _is_empty_answer(error, messages):
-                    raise ModelError(explain(error, door)) from error
+                    raise ModelError(explain(error, door.name, door.key)) from error
         texts = (_text(message) for message in reversed(messages) if message.kind == "response")
         return ModelReply(text=next(filter(None, texts), ""), usage=_usage(usage, door), notes=notes)
 
@@ -236,24 +236,3 @@ def _usage(usage: Any, door: OpenClient) -> Mapping[str, Any]:
     }  # fmt: skip
     cost = getattr(usage, "cost", None)
     return used if cost is None else {**used, "cost_usd": float(cost)}
-
-
-def explain(error: BaseException, door: OpenClient) -> str:
-    """The error in one line, without the key: a provider's error with status and message."""
-    while isinstance(error, BaseExceptionGroup) and error.exceptions:
-        error = error.exceptions[0]
-    status = getattr(error, "status_code", None)
-    if isinstance(status, int):
-        return door.hide(f"API error ({status}) from {door.name}: {_provider_message(getattr(error, 'body', None))}")
-    text = re.sub(r"\s+", " ", str(error)).strip() or type(error).__name__
-    return door.hide(f"{door.name} did not answer: {text[:500]}")
-
-
-def _provider_message(body: Any) -> str:
-    """Providers nest their message at different depths; the innermost ``message`` is the one to show."""
-    while isinstance(body, dict):
-        inner = body.get("error", body.get("message"))
-        if inner is None:
-            break
-        body = inner
-    return re.sub(r"\s+", " ", str(body)).strip()[:500]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from hookline.core._dataclass import dataclass
@@ -101,6 +101,8 @@ class Job:
     stop: Stop
     #: None for a hook that needs no approval, and for one that an older version approved.
     approved: ApprovedFiles | None = None
+    #: Called when its process runs.
+    on_start: Callable[[], None] | None = None
 
 
 class Runner(Protocol):

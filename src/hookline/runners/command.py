@@ -117,6 +117,7 @@ class CommandRunner:
             stdin=call.stdin,
             notes=(*notes, *passed.notes, *lost),
             host=host,
+            on_start=job.on_start,
             terminal=host is not None and host.terminal is not None and job.spec.mode == "sync",
         )
 

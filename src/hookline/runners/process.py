@@ -122,6 +122,8 @@ class ProcessRun:
         finally:
             for descriptor in theirs:
                 os.close(descriptor)
+        if self._launch.on_start is not None:
+            self._launch.on_start()
         self._watch_exit()
         self._open.update(self._captures)
         for descriptor in self._open:

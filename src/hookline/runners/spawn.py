@@ -8,7 +8,7 @@ import os
 import signal
 import stat
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import starmap
 from typing import Any
@@ -66,6 +66,7 @@ class Launch:
     #: The person's own run that it belongs to (``runners.host.Host``), and whether it gets the terminal.
     host: Any = None
     terminal: bool = False
+    on_start: Callable[[], None] | None = None
 
 
 def pipe() -> tuple[int, int]:

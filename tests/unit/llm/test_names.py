@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hookline.llm.client import proxy_for
+from hookline.llm.http import proxy_for
 from hookline.llm.names import ModelError, access, resolve
 
 

@@ -24,7 +24,7 @@ from hookline.core.errors import DataError
 
 #: Glyphs of the fonts that Lectic's users have.
 HOOK_ICON = "\U000f140b"
-ATTACH_ICON = "\U000f00c6"
+ATTACH_ICON = "\uf0c6"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from tempfile import TemporaryFile
 from typing import Any
 
 from hookline.agent.message import ToolOutput, ToolSpec
 from hookline.agent.tools.base import ICONS, AgentTool, ToolContext, ToolError, object_schema, shorten
 from hookline.llm.tools.mcp import McpError
+
+#: Characters of what a server that cannot be reached wrote to stderr.
+_MOST_SHOWN = 4000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,13 +57,17 @@ async def connect(
     that lists the server's resources. Raises ``McpError``."""
     from fastmcp.client import Client  # the transport has imported it
 
-    client: Any = Client(transport)
     async with AsyncExitStack() as stack:
+        errors = stack.enter_context(TemporaryFile("w+", encoding="utf-8", errors="replace"))  # noqa: SIM115  # it is one
+        transport.log_file = errors  # of a server that is a program; others have none
+        client: Any = Client(transport)
         try:
             await stack.enter_async_context(client)
             listed = await client.list_tools()
         except Exception as error:
-            raise McpError(f"the MCP server {server!r} could not be reached: {error}") from error
+            errors.seek(0)
+            stderr = f"\nstderr: {shown}" if (shown := errors.read(_MOST_SHOWN).strip()) else ""
+            raise McpError(f"the MCP server {server!r} could not be reached: {error}{stderr}") from error
         tools = [
             AgentTool(
                 spec=_spec(name(one.name), one),

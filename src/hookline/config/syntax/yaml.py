@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 #: Values after aliases are expanded: an alias bomb is refused, a large configuration is not.
 _MOST_NODES = 100_000
 _DEEPEST = 100
+_TWICE = "keep one of them; until then the first one counts, and hookline run answers no conversation with it"
 _FIX = "correct the syntax; nothing of this file is read"
 _INT = re.compile(r"[-+]?[0-9]{1,4000}")
 _BASED = re.compile(r"0o[0-7]{1,4000}|0x[0-9a-fA-F]{1,4000}")
@@ -49,13 +50,20 @@ def read(path: str, text: str, first_line: int = 1) -> Document:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         told = " ".join(part for part in (error.context, error.problem) if part)
-        return _broken(path, told, mark.line + first_line if mark else 0)
+        return _broken(path, told + _excerpt(text, mark), mark.line + first_line if mark else 0)
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         at = getattr(error, "position", None)
         line = text.count("\n", 0, at) + first_line if isinstance(at, int) else 0
         return _broken(path, str(error).partition("\n")[0] or "nested too deeply", line)
     lines = builder.lines
     return Document(tree=tree, line=Lines(lambda: lines), problems=tuple(builder.problems(path)))
+
+
+def _excerpt(text: str, mark: yaml.Mark | None) -> str:
+    lines = text.split("\n")
+    if mark is None or mark.line >= len(lines):
+        return ""
+    return f", at column {mark.column + 1} of: {lines[mark.line].strip()[:120]!r}"
 
 
 def _broken(path: str, finding: str, line: int) -> Document:
@@ -90,7 +98,7 @@ class _Builder:
 
     def problems(self, path: str) -> Iterator[Problem]:
         for pointer, line, finding in self.findings:
-            yield Problem(file=path, line=line, pointer=pointer, finding=finding, fix="keep one of them")
+            yield Problem(file=path, line=line, pointer=pointer, finding=finding, fix=_TWICE)
 
     def _line(self, event: yaml.Event) -> int:
         return event.start_mark.line + self.first_line if event.start_mark else 0
@@ -150,7 +158,7 @@ class _Builder:
             inner = f"{pointer}.{key}"
             line = self._line(event)
             if key in table:
-                self.findings.append((inner, line, f"{key!r} is written twice; the first one counts"))
+                self.findings.append((inner, line, f"{key!r} is written twice"))
                 self._node(next(events), events, f"{inner}#again", depth + 1)
                 continue
             self.lines[inner] = line

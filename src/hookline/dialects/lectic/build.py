@@ -230,7 +230,7 @@ class Builder:
         env = hook.branch.get("env")
         found: dict[str, str] = {}
         for key, child in (env.branch if env else {}).items():
-            text = variable(child.value)
+            text = variable(plain(child))
             if text is None or "\0" in text or not _VARIABLE_NAME.fullmatch(key):
                 self._report(hook.at.at(f".env.{key}"), "a variable is a name and a text", "write NAME: value")
             else:

@@ -108,7 +108,11 @@ def command_flaw(do: str) -> _Flaw | None:
 
 
 def variable(value: Any) -> str | None:
-    """A scalar of ``env`` as text, the way YAML writes it; None if it has no text."""
+    """A value of ``env`` as text: a scalar as YAML writes it, a list with commas, a map as JSON."""
+    if isinstance(value, list):
+        return ",".join(str(variable(item)) for item in value)
+    if isinstance(value, dict):
+        return json.dumps(value, ensure_ascii=False, default=str, separators=(",", ":"))
     if value is None:
         return ""
     if isinstance(value, bool):

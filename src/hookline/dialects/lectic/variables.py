@@ -223,9 +223,9 @@ def _messages_length(event: Event) -> int:
 
 
 def _tokens(data: Mapping[str, Any]) -> dict[str, str | None]:
-    """All four or none."""
+    """All four or none; 0 is a number too."""
     given = data.get("tokens")
-    if not isinstance(given, Mapping) or not any(_number(given.get(key)) for key in TOKENS.values()):
+    if not isinstance(given, Mapping) or all(_number(given.get(key)) is None for key in TOKENS.values()):
         return {}
     counts = {key: _number(given.get(key)) or "0" for key in TOKENS.values()}
     if _number(given.get("total")) is None:
