@@ -42,6 +42,12 @@ def ancestor_commands(pid: int) -> Iterator[tuple[str, ...]]:
         yield name, *_arguments(above)
 
 
+def command_of(pid: int) -> tuple[str, ...]:
+    """The name and the arguments of one process; empty for one that is gone."""
+    seen = _stat(pid)
+    return () if seen is None else (seen[0], *_arguments(pid))
+
+
 def can_see_ancestors() -> bool:
     return _stat(os.getpid()) is not None
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 from hookline.core.agents import AGENTS
 from hookline.core.errors import UsageError
-from hookline.core.processes import ancestor_commands, can_see_ancestors
+from hookline.core.processes import ancestor_commands, can_see_ancestors, command_of
 
 #: What was deployed, in the state directory. Kept by ``hookline.deploy.apply``.
 MANIFEST = "deployed.json"
@@ -63,6 +63,11 @@ def find_agent_above(pid: int, environ: Mapping[str, str]) -> str:
     if can_see_ancestors() and os.isatty(0):
         return ""
     return next((row.title for row in AGENTS.values() if row.marker and environ.get(row.marker)), "")
+
+
+def find_agent_at(pid: int) -> str:
+    """The agent that a process is, or that is among its ancestors; "" if there is none."""
+    return next(filter(None, map(_agent_of, (command_of(pid), *ancestor_commands(pid)))), "")
 
 
 def _agent_of(words: Sequence[str]) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any, Literal
 
 from hookline.config.syntax import parse_text
@@ -104,6 +105,13 @@ def _spans(text: str, array: str, index: int) -> list[tuple[int, int]]:
         elif mine:
             spans[-1] = (spans[-1][0], statement.end)
     return spans
+
+
+def table_span(text: str, array: str, index: int) -> tuple[int, int] | None:
+    """Where element ``index`` of ``[[array]]`` begins and ends; None if it is not in one piece."""
+    spans = _spans(text, array, index)
+    joined = bool(spans) and all(not text[one[1] : two[0]].strip() for one, two in pairwise(spans))
+    return (spans[0][0], spans[-1][1]) if joined else None
 
 
 def remove_table(text: str, array: str, index: int) -> str | None:

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import os
 from argparse import ArgumentParser, Namespace
+from types import SimpleNamespace
 from typing import Any
 
 from hookline.cli.loading import build_runtime, tell_problems, tell_unapproved
@@ -66,7 +67,7 @@ def run(args: Namespace) -> int:
     require_readable(store)
     differing = 0
     for row in rows:
-        report = _one(row, runs.get(row.number, ()), target, args)
+        report = replay_one(row, runs.get(row.number, ()), target, args)
         differing += bool(report["differs"])
         if args.json:
             print_json(report)
@@ -117,7 +118,9 @@ def _latest(store: Store, wanted: int) -> list[Row]:
         window *= 2
 
 
-def _one(row: Row, runs: tuple[Run, ...], target: Agent | None, args: Namespace) -> dict[str, Any]:
+def replay_one(
+    row: Row, runs: tuple[Run, ...], target: Agent | None, args: Namespace | SimpleNamespace
+) -> dict[str, Any]:
     report: dict[str, Any] = {
         "id": row.id, "event": row.event, "agent": target.name if target else row.agent,
         "then": {"effect": row.effect, "reason": row.reason}, "now": None, "differs": False, "differences": [],

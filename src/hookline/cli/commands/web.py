@@ -1,0 +1,97 @@
+"""See every hook decide, live, in a browser, and answer from there.
+
+  hookline web                  opens the browser, or prints the address; the address works once
+  hookline web --read-only      nothing can be changed or answered
+  hookline web --metrics        numbers for Prometheus at /metrics
+
+It listens on 127.0.0.1 only. Whoever wants to approve, switch off, replay or answer types the code that this terminal
+shows, once in each browser. It does not start below an agent, and does not answer a process that an agent started.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any
+
+from hookline.cli.capabilities import ability
+from hookline.cli.commands.replay import replay_one
+from hookline.cli.loading import missing_registrations
+from hookline.core.agents import find_agent, select_agents
+from hookline.core.errors import DataError, UsageError
+from hookline.core.event import EVENTS
+from hookline.core.extras import install_command
+from hookline.core.paths import Paths, find_paths
+from hookline.core.settings import RecordSettings
+from hookline.doctor.missed import find_missed_gates
+from hookline.engine.build import READ_ONLY, Sources, load_runtime
+from hookline.state import own_guards
+from hookline.state.protection import is_protected
+from hookline.state.record.query import find, load_runs
+from hookline.state.record.store import store_in
+
+_WEEK = 7 * 86_400
+
+
+def configure(parser: ArgumentParser) -> None:
+    parser.add_argument("--read-only", action="store_true", help="look only")
+    parser.add_argument("--port", metavar="N", type=int, default=None, help="the port; 0 for any that is free")
+    parser.add_argument("--no-browser", action="store_true", help="only print the address")
+    parser.add_argument("--metrics", action="store_true", help="numbers for Prometheus at /metrics")
+
+
+def run(args: Namespace) -> int:
+    try:
+        from hookline.web.serve import serve
+    except ImportError as error:
+        raise UsageError(f"the view needs {error.name}: {install_command('web')}") from error
+    home = os.environ.get("HOME") or os.path.expanduser("~")
+    paths = find_paths(os.environ, home)
+    serve(
+        paths, services(paths, home), port=args.port, read_only=args.read_only, browse=not args.no_browser,
+        with_metrics=args.metrics, say=lambda text: print(text, flush=True),
+    )  # fmt: skip
+    return 0
+
+
+def services(paths: Paths, home: str) -> Any:
+    from hookline.web.app import Services
+
+    def replay(name: str, agent: str) -> dict[str, Any]:
+        store = store_in(paths.state, RecordSettings())
+        try:
+            found = find(store, name)
+            if len(found) != 1:
+                raise DataError("no recorded event has this id")
+            runs = load_runs(store, [found[0].number])[found[0].number]
+        finally:
+            store.close()
+        target = select_agents([agent])[0] if agent else None
+        options = SimpleNamespace(dry_run=False, json=True, dialect=None, config=[])
+        return replay_one(found[0], runs, target, options)
+
+    def able(agent: str, event: str, data: Mapping[str, Any]) -> dict[str, Any] | None:
+        row = find_agent(agent)
+        if row is None or event not in EVENTS:
+            return None
+        one = ability(row.name, event, data)
+        return {**one.to_json(), "losses": list(one.losses())}
+
+    def missed() -> list[str]:
+        store = store_in(paths.state, RecordSettings())
+        try:
+            return [str(one) for one in find_missed_gates(store, time.time() - _WEEK, home, os.environ)]
+        finally:
+            store.close()
+
+    def deployments() -> list[str]:
+        runtime = load_runtime(Sources(), READ_ONLY)
+        runtime.engine.close()
+        lost = own_guards.find_lost(paths.state) if is_protected(paths.state) else ""
+        found = [f"{lost} is gone or damaged; in a terminal of your own: hookline deploy"] if lost else []
+        return [*found, *map(str, missing_registrations(runtime))] if is_protected(paths.state) else []
+
+    return Services(replay=replay, able=able, missed=missed, deployments=deployments)

@@ -1,0 +1,180 @@
+"""New events as they happen: one thread follows the journal and the store, any number of pages listen.
+
+The daemon gathers records for a moment before they reach the store. To show them at once, its journal is read too; an
+event that is seen there is announced again with its number, once the store has it. Nothing here waits for a page: each
+page reads from a ring of recent events, and one that falls behind is told to load again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any
+
+from hookline.state.record.journal import journal_path
+from hookline.state.record.store import Store
+from hookline.web import events
+
+#: Seconds between two looks, and the number of messages that a page may fall behind.
+_PACE, _RING = 0.03, 256
+#: Bytes of the journal that are read at a time.
+_CHUNK = 4 << 20
+#: Seconds between two signs of life, for whatever is between the page and us.
+_ALIVE = 15.0
+
+
+class Follower:
+    """What is new since the last look."""
+
+    def __init__(self, store: Store, watched: str) -> None:
+        self._store = store
+        self._journal = journal_path(store.path)
+        self._wal = f"{store.path}-wal"
+        #: A folder of which any change is announced: that of open questions.
+        self._watched = watched
+        self._offset = 0
+        self._partial = b""
+        self._stamps: tuple[Any, ...] = ()
+        self._questions: Any = None
+        self._announced: deque[str] = deque(maxlen=20_000)
+        self.last = 0
+
+    def start(self) -> None:
+        self.last = events.newest(self._store)
+        self._offset, self._partial = _size(self._journal), b""
+        self._stamps = (_stamp(self._store.path), _stamp(self._wal))
+        self._questions = _stamp(self._watched)
+
+    def look(self) -> dict[str, Any] | None:
+        """A message for the pages; None when nothing happened."""
+        fresh = list(self._from_journal())
+        stored: list[dict[str, Any]] = []
+        stamps = (_stamp(self._store.path), _stamp(self._wal))
+        if stamps != self._stamps:
+            self._stamps = stamps
+            stored = events.since(self._store, self.last)
+            self.last = stored[-1]["n"] if stored else self.last
+            if len(stored) == events.MOST_NEW:  # there is more
+                self._stamps = ()
+        known = set(self._announced) if stored else set[str]()
+        rows = [*fresh, *(one for one in stored if one["id"] not in known)]
+        self._announced.extend(one["id"] for one in rows)
+        numbers = {one["id"]: one["n"] for one in stored if one["id"] in known}
+        questions = _stamp(self._watched)
+        asked, self._questions = questions != self._questions, questions
+        if not rows and not numbers and not asked:
+            return None
+        return {"rows": rows, "last": self.last, "inbox": asked}
+
+    def _from_journal(self) -> Iterator[dict[str, Any]]:
+        size = _size(self._journal)
+        if size < self._offset:  # emptied: what was in it is in the store
+            self._offset, self._partial = 0, b""
+        if size <= self._offset:
+            return
+        try:
+            with open(self._journal, "rb") as file:
+                file.seek(self._offset)
+                data = file.read(_CHUNK)
+        except OSError:
+            return
+        self._offset += len(data)
+        *whole, self._partial = (self._partial + data).split(b"\n")
+        for text in whole:
+            try:
+                yield events.journal_line(json.loads(text))
+            except (ValueError, TypeError, LookupError):  # emptied while we read: the store has it
+                continue
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0
+
+
+def _stamp(path: str) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
+
+
+class Feed:
+    """Looks only while somebody listens."""
+
+    def __init__(self, follower: Callable[[], Follower]) -> None:
+        self._make = follower
+        self._ring: deque[tuple[int, str]] = deque(maxlen=_RING)
+        self._sequence = 0
+        self._arrived: asyncio.Event | None = None
+        self._listeners = 0
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._ended = threading.Event()
+
+    def close(self) -> None:
+        self._ended.set()
+
+    async def listen(self) -> AsyncIterator[str]:
+        """Server-sent events, for as long as the page is there."""
+        loop = asyncio.get_running_loop()
+        self._arrived = self._arrived or asyncio.Event()
+        with self._lock:
+            self._listeners += 1
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._follow, args=(loop,), name="hookline-feed", daemon=True)
+                self._thread.start()
+        seen = self._sequence
+        try:
+            yield "retry: 1000\nevent: hello\ndata: {}\n\n"
+            while not self._ended.is_set():
+                arrived = self._arrived
+                for number, text in self._after(seen):
+                    seen = number
+                    yield text
+                if seen == self._sequence:
+                    try:
+                        await asyncio.wait_for(arrived.wait(), _ALIVE)
+                    except TimeoutError:
+                        yield ": alive\n\n"
+        finally:
+            with self._lock:
+                self._listeners -= 1
+
+    def _after(self, seen: int) -> list[tuple[int, str]]:
+        found = [one for one in self._ring if one[0] > seen]
+        if found and found[0][0] > seen + 1:
+            return [(self._sequence, "event: gap\ndata: {}\n\n")]
+        return found
+
+    def _follow(self, loop: asyncio.AbstractEventLoop) -> None:
+        follower = self._make()
+        follower.start()
+        while not self._ended.is_set():
+            time.sleep(_PACE)
+            with self._lock:
+                if not self._listeners:
+                    self._thread = None
+                    return
+            message = follower.look()
+            if message is not None:
+                text = f"data: {json.dumps(message)}\n\n"
+                try:
+                    loop.call_soon_threadsafe(self._publish, text)
+                except RuntimeError:  # the server has ended
+                    return
+
+    def _publish(self, text: str) -> None:
+        self._sequence += 1
+        self._ring.append((self._sequence, text))
+        arrived, self._arrived = self._arrived, asyncio.Event()
+        if arrived is not None:
+            arrived.set()

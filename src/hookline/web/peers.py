@@ -1,0 +1,69 @@
+"""Which process is at the other end of a loopback connection, and whether an agent started it. From /proc."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from hookline.state.protection import find_agent_at
+
+#: Connections whose process is remembered.
+_KNOWN = 512
+
+
+class Peers:
+    """Remembers what was found for each socket: looking at every process takes milliseconds."""
+
+    def __init__(self) -> None:
+        self._agents: dict[str, str] = {}
+
+    def refusal(self, peer_port: int, own_port: int) -> str:
+        """Why the process at ``peer_port`` may not connect; "" if it may, or the system does not say who it is."""
+        socket = _find_socket(peer_port, own_port)
+        if socket is None:
+            return ""
+        inode, user = socket
+        if user not in {os.geteuid(), 0}:
+            return "another user"
+        if inode not in self._agents:
+            if len(self._agents) > _KNOWN:
+                self._agents.clear()
+            self._agents[inode] = next(filter(None, map(find_agent_at, _holders(inode))), "")
+        return self._agents[inode]
+
+
+def _find_socket(peer_port: int, own_port: int) -> tuple[str, int] | None:
+    """Inode and user of the other end of a connection to us."""
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        try:
+            with open(table, encoding="ascii", errors="replace") as file:
+                for line in file:
+                    words = line.split()
+                    if len(words) > 9 and _port(words[1]) == peer_port and _port(words[2]) == own_port:
+                        return words[9], int(words[7])
+        except (OSError, ValueError):
+            continue
+    return None
+
+
+def _port(address: str) -> int:
+    try:
+        return int(address.rpartition(":")[2], 16)
+    except ValueError:
+        return -1
+
+
+def _holders(inode: str) -> Iterator[int]:
+    """The processes that have the socket open, as far as we may look."""
+    wanted = f"socket:[{inode}]"
+    try:
+        processes = [name for name in os.listdir("/proc") if name.isdigit()]
+    except OSError:
+        return
+    for name in sorted(processes, key=int, reverse=True):
+        folder = f"/proc/{name}/fd"
+        try:
+            if any(os.readlink(f"{folder}/{handle}") == wanted for handle in os.listdir(folder)):
+                yield int(name)
+        except OSError:
+            continue

@@ -1,0 +1,148 @@
+"""Start the view: refuse below an agent, bind to loopback, print the address and the code, open a browser."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import sys
+import threading
+import webbrowser
+from collections.abc import Callable
+from typing import Any
+
+import uvicorn
+
+from hookline.core.errors import StateError, UsageError
+from hookline.core.paths import Paths
+from hookline.state.protection import find_agent_above
+from hookline.web.access import Access
+from hookline.web.app import Services, View, make_app
+
+#: The port unless one is given; the next free one if it is taken.
+PORT = 7788
+_TRIES = 20
+
+
+def bind(port: int | None) -> socket.socket:
+    """A socket on loopback. A port that was asked for must be free; else the next free one is taken."""
+    for number in [port] if port is not None else range(PORT, PORT + _TRIES):
+        sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            sock.bind(("127.0.0.1", number))
+        except (OSError, OverflowError) as error:
+            sock.close()
+            if port is not None:
+                why = getattr(error, "strerror", None) or str(error)
+                raise UsageError(
+                    f"port {port} cannot be used ({why}); choose another: --port N, or 0 for any"
+                ) from error
+            continue
+        return sock
+    raise StateError(f"the ports {PORT} to {PORT + _TRIES - 1} are all taken; choose another: --port N, or 0 for any")
+
+
+def require_person() -> None:
+    """An agent must not be able to answer for the person it asks."""
+    agent = find_agent_above(os.getpid(), os.environ)
+    if agent:
+        raise UsageError(f"{agent} runs this command; start the view in a terminal of your own: hookline web")
+
+
+def serve(
+    paths: Paths,
+    services: Services,
+    *,
+    port: int | None,
+    read_only: bool,
+    browse: bool,
+    with_metrics: bool,
+    say: Callable[[str], None],
+) -> None:
+    """Until somebody ends it."""
+    require_person()
+    sock = bind(port)
+    number = int(sock.getsockname()[1])
+    access = Access(read_only=read_only)
+    view = View(paths, os.getcwd(), access, services, with_metrics=with_metrics)
+    # No access log: addresses hold tokens and ids of sessions.
+    config = uvicorn.Config(
+        make_app(view, access, number), log_level="critical", access_log=False, server_header=False, lifespan="off",
+        limit_concurrency=128, timeout_keep_alive=30, timeout_graceful_shutdown=1, h11_max_incomplete_event_size=65536,
+    )  # fmt: skip
+    server = _Server(config)
+    with _ended_by_signals(server):
+        address = _announce(number, access, say)
+        if browse:
+            _open(address, say)
+        _offer_addresses(number, access, say)
+        try:
+            server.run(sockets=[sock])
+        finally:
+            view.close()
+            sock.close()
+
+
+class _Server(uvicorn.Server):
+    """Signals are ours: the command line ends in its own way."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Any:
+        yield
+
+
+@contextlib.contextmanager
+def _ended_by_signals(server: uvicorn.Server) -> Any:
+    def end(*_: object) -> None:
+        server.should_exit = True
+
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.signal(number, end) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _address(port: int, access: Access) -> str:
+    return f"http://127.0.0.1:{port}/?token={access.new_token()}"
+
+
+def _announce(port: int, access: Access, say: Callable[[str], None]) -> str:
+    address = _address(port, access)
+    say(f"hookline web: {address}")
+    if access.read_only:
+        say("Read-only: nothing can be changed or answered.")
+    else:
+        say(f"Code for actions, once in each browser: {access.code}")
+    return address
+
+
+def _open(address: str, say: Callable[[str], None]) -> None:
+    """The address is printed in any case; without a browser that is all."""
+    has_screen = sys.platform == "darwin" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    if not has_screen or not _opened(address):
+        say("No browser was found here: open the address above yourself. It works once.")
+
+
+def _opened(address: str) -> bool:
+    try:
+        return webbrowser.open(address)
+    except (webbrowser.Error, OSError):
+        return False
+
+
+def _offer_addresses(port: int, access: Access, say: Callable[[str], None]) -> None:
+    """Every address works once; for another browser, Enter gives a new one."""
+    if not sys.stdin or not sys.stdin.isatty():
+        return
+    say("Press Enter for another address, Ctrl-C to end.")
+
+    def read() -> None:
+        for _ in sys.stdin:
+            say(_address(port, access))
+
+    threading.Thread(target=read, name="hookline-addresses", daemon=True).start()

@@ -1,0 +1,133 @@
+"""One session prompt by prompt, and what hooks cost: sums that SQLite makes, never all rows."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from typing import Any
+
+from hookline.state.record.query import Row, Run, firings, load_runs
+from hookline.state.record.store import Store
+from hookline.web.events import line
+
+_DAY = 86_400
+#: Events of one session that are shown; the newest.
+_MOST = 2000
+_OWN = "session NOT LIKE 'replay:%'"
+
+
+def session(store: Store, name: str) -> dict[str, Any]:
+    """Its turns, each with its prompt, its events and what they took."""
+    rows = firings(store, session=name, last=_MOST)
+    runs = load_runs(store, [row.number for row in rows])
+    turns: dict[int, list[Row]] = {}
+    for row in rows:
+        turns.setdefault(row.turn, []).append(row)
+    spent = _usage(run for some in runs.values() for run in some)
+    return {
+        "session": name, "agent": rows[-1].agent if rows else "", "cwd": rows[-1].cwd if rows else "",
+        "began": rows[0].time if rows else None, "ended": rows[-1].time if rows else None, "events": len(rows),
+        "cut": len(rows) == _MOST, "ms": sum(row.ms for row in rows), **spent,
+        "denied": sum(row.effect == "deny" for row in rows),
+        "turns": [_turn(number, some, runs) for number, some in sorted(turns.items())],
+    }  # fmt: skip
+
+
+def _turn(number: int, rows: Sequence[Row], runs: dict[int, tuple[Run, ...]]) -> dict[str, Any]:
+    prompt = next(
+        (row.data.get("prompt") for row in rows if row.event == "UserPromptSubmit" and isinstance(row.data, dict)), ""
+    )
+    return {
+        "turn": number, "prompt": str(prompt or "")[:2000], "ms": sum(row.ms for row in rows),
+        **_usage(run for row in rows for run in runs.get(row.number, ())),
+        "events": [_event(row, runs.get(row.number, ())) for row in rows],
+    }  # fmt: skip
+
+
+def _event(row: Row, runs: Sequence[Run]) -> dict[str, Any]:
+    columns = (
+        row.number, row.id, row.time, row.session, row.turn, row.agent, row.event, row.cwd, row.effect, row.granted,
+        row.reason, row.modified, row.ms, json.dumps(row.data), row.ignored or None,
+    )  # fmt: skip
+    shown = line(columns, [(run.hook, run.status, run.effect) for run in runs])
+    return {**shown, "context": [{"hook": one["hook"], "text": one["text"][:4000]} for one in row.context]}
+
+
+def _usage(runs: Iterable[Run]) -> dict[str, float]:
+    tokens = cost = 0.0
+    for run in runs:
+        used = run.usage if isinstance(run.usage, dict) else {}
+        tokens += _number(used, "total_tokens") or _number(used, "input_tokens") + _number(used, "output_tokens")
+        cost += _number(used, "cost")
+    return {"tokens": tokens, "cost": cost}
+
+
+def _number(used: dict[str, Any], name: str) -> float:
+    value = used.get(name)
+    return float(value) if isinstance(value, int | float) else 0.0
+
+
+def sessions(store: Store, last: int = 60) -> list[dict[str, Any]]:
+    """The sessions with the latest events."""
+    first = "SELECT max(number) - 50000 FROM firings"
+    rows = store.read(
+        "SELECT session, max(agent), max(cwd), min(time), max(time), count(*), sum(effect = 'deny'), sum(ms) FROM firings"
+        f" WHERE number > ({first}) AND session <> '' GROUP BY session ORDER BY max(number) DESC LIMIT ?",
+        (last,),
+    )
+    names = ("session", "agent", "cwd", "began", "ended", "events", "denied", "ms")
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def costs(store: Store, days: int) -> dict[str, Any]:
+    """Time, failures and tokens of hooks by day, agent and hook; replays apart."""
+    since = time.time() - days * _DAY
+    joined = f"FROM runs JOIN firings ON number = firing WHERE time >= ? AND {_OWN}"
+    ran = "sum(status <> 'skipped')"
+    sums = f"{ran}, sum(runs.ms), sum(status IN ('failed', 'timed-out')), sum(runs.effect = 'deny')"
+
+    def grouped(key: str, order: str = "3 DESC") -> list[dict[str, Any]]:
+        rows = store.read(f"SELECT {key}, {sums} {joined} GROUP BY 1 ORDER BY {order} LIMIT 100", (since,))
+        names = ("name", "runs", "ms", "failures", "denied")
+        return [dict(zip(names, row, strict=True)) for row in rows]
+
+    hooks = grouped("hook")
+    tokens = _tokens(store, f"SELECT hook, usage {joined} AND usage IS NOT NULL", since)
+    slowest = store.read(
+        f"SELECT id, event, hook, runs.ms, time, status {joined} AND status <> 'skipped' ORDER BY runs.ms DESC LIMIT 10",
+        (since,),
+    )
+    names = ("id", "event", "hook", "ms", "t", "status")
+    return {
+        "days": days, "by_day": grouped("strftime('%Y-%m-%d', time, 'unixepoch', 'localtime')", "1"),
+        "by_agent": grouped("agent"), "by_hook": [{**one, **tokens.get(one["name"], {})} for one in hooks],
+        "slowest": [dict(zip(names, row, strict=True)) for row in slowest],
+    }  # fmt: skip
+
+
+def _tokens(store: Store, query: str, since: float) -> dict[str, dict[str, float]]:
+    found: dict[str, dict[str, float]] = {}
+    for hook, text in store.read(query, (since,)):
+        with suppress(ValueError):
+            used = json.loads(text)
+            one = found.setdefault(hook, {"tokens": 0.0, "cost": 0.0})
+            one["tokens"] += _number(used, "total_tokens") or _number(used, "input_tokens") + _number(
+                used, "output_tokens"
+            )
+            one["cost"] += _number(used, "cost")
+    return found
+
+
+def sparkline(store: Store, ids: Sequence[str], days: int = 14) -> list[int]:
+    """Runs of a hook on each of the last days, the oldest first."""
+    now = time.time()
+    marks = ", ".join("?" * len(ids))
+    rows = store.read(
+        f"SELECT CAST((? - time) / {_DAY} AS INTEGER) AS ago, count(*) FROM runs JOIN firings ON number = firing"
+        f" WHERE hook_id IN ({marks}) AND status <> 'skipped' AND time >= ? GROUP BY ago",
+        (now, *ids, now - days * _DAY),
+    )
+    counted = {int(ago): int(many) for ago, many in rows}
+    return [counted.get(ago, 0) for ago in range(days - 1, -1, -1)]

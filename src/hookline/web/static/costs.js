@@ -1,0 +1,29 @@
+// What hooks cost: by day, agent and hook; the slowest; those that never fired, and guards that were not asked.
+
+import { get } from "./api.js";
+import { chip, h, link, ms, number, short, table, when } from "./dom.js";
+import { go } from "./main.js";
+
+function columns(days) {
+  const most = Math.max(...days.map((one) => one.ms), 1);
+  return h("div", { class: "columns", role: "img", "aria-label": `Time in hooks by day: ${days.map((one) => `${one.name} ${ms(one.ms)}`).join(", ")}` },
+    days.map((one) => h("div", { class: "column", title: `${one.name}: ${ms(one.ms)}, ${number(one.runs)} runs, ${one.failures} failures` }, h("span", { style: { height: `${(100 * one.ms) / most}%` } }), h("small", {}, one.name.slice(5)))));
+}
+
+const sums = (rows, name, to) => table([name, "#Runs", "#Time", "#Average", "#Failures", "#Refused", "#Tokens"], rows.map((one) => [
+  link(to(one.name), one.name), number(one.runs), ms(one.ms), ms(one.runs ? one.ms / one.runs : 0), one.failures ? chip(String(one.failures), "failed") : "0", number(one.denied), one.tokens ? number(one.tokens) : "–"]), "Nothing ran in this time.");
+
+export async function page(root, _, query) {
+  const days = query.get("days") || "7";
+  const found = await get("/api/costs", { days });
+  const choice = h("select", { "aria-label": "How far back", onchange: (event) => go(`/costs?days=${event.target.value}`) }, ["1", "7", "30"].map((one) => h("option", { value: one }, one === "1" ? "last day" : `last ${one} days`)));
+  choice.value = days;
+  const listed = (title, rows, none) => h("section", {}, h("h2", {}, title), rows.length ? h("ul", { class: "plain" }, rows.map((text) => h("li", {}, text))) : h("p", { class: "empty" }, none));
+  root.append(h("div", { class: "line" }, h("h1", {}, "Costs"), h("span", { class: "grow" }), choice),
+    found.by_day.length ? columns(found.by_day) : null,
+    h("section", {}, h("h2", {}, "By hook"), sums(found.by_hook, "Hook", (name) => `/live?hook=${encodeURIComponent(name)}`)),
+    h("section", {}, h("h2", {}, "By agent"), sums(found.by_agent, "Agent", (name) => `/live?agent=${encodeURIComponent(name)}`)),
+    h("section", {}, h("h2", {}, "The ten slowest"), table(["Hook", "Event", "When", "Status", "#Time"], found.slowest.map((one) => [one.hook, link(`/event/${encodeURIComponent(one.id)}`, one.event), when(one.t), one.status, ms(one.ms)]), "Nothing ran in this time.")),
+    listed("Hooks that never fired", found.never.map((name) => short(name, 80)), "Every hook that is on has fired."),
+    listed("Guards that should have been asked and were not", found.silent, "Every recorded tool call passed its guards."));
+}

@@ -1,0 +1,54 @@
+// Everything that waits for a person. An answer goes straight to the process that waits for it.
+
+import { act, get, state } from "./api.js";
+import { base, block, button, chip, h, link, mark, toast } from "./dom.js";
+import { drawWaiting } from "./main.js";
+
+function left(seconds) {
+  return seconds > 90 ? `${Math.round(seconds / 60)} min left` : `${Math.max(0, Math.round(seconds))} s left`;
+}
+
+function question(one, load) {
+  const reason = h("input", { placeholder: "reason (the agent reads it)", "aria-label": `Reason for ${one.hook}`, maxlength: "500" });
+  const answer = async (word) => { if (await act("/api/inbox/answer", { id: one.id, answer: word, reason: reason.value }, `Answered: ${word}`)) load(); };
+  const disabled = state.read_only || null;
+  return h("article", { class: "question card" },
+    h("div", { class: "line" }, chip("asks", "ask"), h("strong", {}, one.hook), h("small", {}, `${one.agent} in ${base(one.cwd)}`), h("span", { class: "grow" }), h("small", { class: "left", "data-deadline": one.deadline }, left(one.left))),
+    h("p", { class: "command" }, one.about || one.event), one.reason ? h("p", { class: "reason" }, one.reason) : null, block("The whole event", one.data),
+    h("div", { class: "answers" }, button("Allow", () => answer("allow"), { class: "primary", disabled }), button("Always in this session", () => answer("always"), { disabled }), reason, button("Deny", () => answer("deny"), { class: "danger", disabled })));
+}
+
+function guard(one, load) {
+  const keep = async () => { if (await act("/api/inbox/keep", { path: one.path, seal: one.seal }, "The change counts now")) load(); };
+  return h("article", { class: "card" }, h("div", { class: "line" }, chip("changed", "failed"), h("strong", {}, one.path)), h("p", {}, "A deployed guard was changed. It stays in force as it was deployed until you say that the change is yours."),
+    h("pre", { class: "diff", tabindex: "0", "aria-label": `Difference in ${one.path}` }, one.diff.map((text) => mark(text[0] || " ", text.slice(1)))), h("p", { class: "actions" }, button("This change is mine", keep, { disabled: state.read_only || null })));
+}
+
+export async function page(root) {
+  const body = h("div", {});
+  const notify = button("", async () => {
+    const on = localStorage.getItem("notify") === "yes";
+    if (!on && (await Notification.requestPermission()) !== "granted") return toast("The browser does not permit notifications");
+    localStorage.setItem("notify", on ? "no" : "yes");
+    label();
+  });
+  const label = () => { notify.textContent = localStorage.getItem("notify") === "yes" ? "Notifications are on" : "Notify me"; };
+  const load = async () => {
+    const found = await get("/api/inbox");
+    drawWaiting(found.questions.length);
+    const nothing = !found.questions.length && !found.guards.length && !found.unapproved.length && !found.deployments.length;
+    body.replaceChildren(...[
+      ...found.questions.map((one) => question(one, load)),
+      ...found.guards.map((one) => guard(one, load)),
+      found.unapproved.length ? h("section", {}, h("h2", {}, "Not approved"), h("ul", { class: "plain" }, found.unapproved.map((one) => h("li", {}, chip(one.state === "changed" ? "changed" : "new", one.state === "changed" ? "failed" : "ask"), " ", link(`/hook/${encodeURIComponent(one.id)}?project=${encodeURIComponent(one.project)}`, one.hook), ` on ${one.event} in ${base(one.project)}`)))) : null,
+      found.deployments.length ? h("section", {}, h("h2", {}, "Deployments that do not work"), h("ul", { class: "plain" }, found.deployments.map((text) => h("li", {}, text)))) : null,
+      nothing ? h("p", { class: "empty" }, "Nothing waits for you.") : null].filter(Boolean));
+  };
+  label();
+  root.append(h("div", { class: "line" }, h("h1", {}, "Inbox"), h("span", { class: "grow" }), notify), body);
+  await load();
+  const again = () => load().catch(() => null);
+  document.addEventListener("inbox", again);
+  const timer = setInterval(() => { for (const node of root.querySelectorAll(".left")) node.textContent = left(node.dataset.deadline - Date.now() / 1000); }, 1000);
+  return () => { document.removeEventListener("inbox", again); clearInterval(timer); };
+}

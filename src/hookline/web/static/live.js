@@ -1,0 +1,314 @@
+// All events, the newest first: a virtual list over pages of SQLite, with what arrives on top of it.
+
+import { get, state } from "./api.js";
+import { base, button, chip, effectChip, h, ms, number, short, when } from "./dom.js";
+import { go } from "./main.js";
+
+const PAGE = 200, KEPT = 24, HEAD = 2000, LANES = 8, LANE = 11;
+const EFFECTS = [["", "All"], ["deny", "Refused"], ["ask", "Asked"], ["failed", "Failed"], ["changed", "Changed"]];
+const SPANS = [["", "any time"], ["hour", "last hour"], ["today", "today"], ["yesterday", "yesterday"], ["week", "last 7 days"]];
+
+function span(name) {
+  const midnight = new Date().setHours(0, 0, 0, 0) / 1000;
+  const now = Date.now() / 1000;
+  return { hour: { since: now - 3600 }, today: { since: midnight }, yesterday: { since: midnight - 86400, until: midnight }, week: { since: now - 7 * 86400 } }[name] || {};
+}
+
+function matches(row, filters) {
+  const { effect, hook, text } = filters;
+  if (["agent", "event", "session"].some((name) => filters[name] && filters[name] !== row[name])) return false;
+  if (filters.project && row.cwd !== filters.project && !row.cwd.startsWith(`${filters.project}/`)) return false;
+  if (effect === "failed" ? !row.hooks.some((one) => /failed|timed-out/.test(one.status)) : effect === "changed" ? !row.modified : effect && effect !== row.effect) return false;
+  if (hook && !row.hooks.some((one) => one.name === hook && one.status !== "skipped")) return false;
+  if (filters.span === "yesterday") return false;
+  return !text || `${row.about}\n${row.reason}\n${row.id}`.toLowerCase().includes(text.toLowerCase());
+}
+
+class Model {
+  constructor(filters, changed) {
+    Object.assign(this, { filters, changed, head: [], pending: [], pages: new Map(), asked: new Set(), total: 0, upto: 0, loads: 0, loading: false });
+  }
+
+  query(more) {
+    const { span: name, ...rest } = this.filters;
+    return { ...rest, ...span(name), limit: PAGE, ...more };
+  }
+
+  // The newest page anew; what arrived since stays on top of it.
+  async load() {
+    if (this.loading) return;
+    this.loading = true;
+    const mine = ++this.loads;
+    try {
+      const found = await get("/api/events", this.query());
+      if (mine !== this.loads) return;
+      const ids = new Set(found.rows.map((row) => row.id));
+      const newest = found.rows.length ? found.rows[0].t : 0;
+      this.head = this.head.filter((row) => !ids.has(row.id) && row.t > newest);
+      Object.assign(this, { total: found.total, upto: found.upto, pages: new Map([[0, found.rows]]), note: found.note });
+      this.asked.clear();
+    } finally {
+      this.loading = false;
+    }
+    this.changed();
+  }
+
+  get length() { return this.head.length + this.total; }
+
+  row(index) {
+    if (index < this.head.length) return this.head[index];
+    const at = index - this.head.length, page = Math.floor(at / PAGE);
+    const rows = this.pages.get(page);
+    if (!rows) this.fetch(page);
+    return rows && rows[at % PAGE];
+  }
+
+  async fetch(page) {
+    if (this.asked.has(page)) return;
+    this.asked.add(page);
+    const upto = this.upto;
+    try {
+      const found = await get("/api/events", this.query({ upto, offset: page * PAGE }));
+      if (upto !== this.upto) return;
+      this.pages.set(page, found.rows);
+      for (const far of [...this.pages.keys()].sort((a, b) => Math.abs(b - page) - Math.abs(a - page)).slice(0, Math.max(0, this.pages.size - KEPT))) this.pages.delete(far);
+    } finally {
+      this.asked.delete(page);
+    }
+    this.changed();
+  }
+
+  // Events as they happen. ``held``: the person reads something else, or has paused.
+  add(rows, held) {
+    const fitting = rows.filter((row) => matches(row, this.filters)).reverse();
+    if (!fitting.length) return 0;
+    if (held) this.pending = [...fitting, ...this.pending].slice(0, HEAD);
+    else this.head = [...fitting, ...this.head];
+    if (this.head.length > HEAD) {
+      this.head.length = HEAD;
+      this.load();
+    }
+    return fitting.length;
+  }
+
+  release() {
+    const many = this.pending.length;
+    this.head = [...this.pending, ...this.head];
+    this.pending = [];
+    if (many >= HEAD) { this.head = []; this.load(); }
+  }
+}
+
+export async function page(root, _, query) {
+  const filters = Object.fromEntries(query);
+  const narrow = matchMedia("(max-width: 760px)");
+  const height = () => (narrow.matches ? 54 : 27);
+  let selected = -1, paused = false, dirty = true, ended = false, missed = 0;
+  const lanes = new Map();
+
+  const viewport = h("div", { class: "list", role: "listbox", tabindex: "0", "aria-label": "Events, the newest first" });
+  const space = h("div", { class: "space", role: "presentation" });
+  const canvas = h("canvas", { class: "lanes", "aria-hidden": "true" });
+  const status = h("span", { class: "count", role: "status" });
+  const fresh = button("", () => { release(); viewport.scrollTop = 0; viewport.focus(); }, { class: "fresh", hidden: true });
+  const pause = button("Pause", () => setPaused(!paused), { "aria-pressed": "false", title: "Pause (p)" });
+  viewport.append(space);
+  const model = new Model(filters, () => { dirty = true; });
+  const pool = [];
+
+  // ── filters ──
+  const change = (name, value) => {
+    const next = new URLSearchParams(Object.entries({ ...filters, [name]: value }).filter(([, one]) => one));
+    go(`/live${next.size ? `?${next}` : ""}`, true);
+  };
+  const search = h("input", { type: "search", placeholder: "Search commands, prompts, reasons…", "aria-label": "Search", value: filters.text || "", onchange: (event) => change("text", event.target.value) });
+  const select = (name, label, options) => {
+    const node = h("select", { "aria-label": label, onchange: (event) => change(name, event.target.value) }, h("option", { value: "" }, label), options.map((one) => h("option", { value: one }, short(name === "project" ? base(one) : one, 40))));
+    if (filters[name] && !options.includes(filters[name])) node.append(h("option", { value: filters[name] }, short(filters[name], 40)));
+    node.value = filters[name] || "";
+    return node;
+  };
+  const spans = h("select", { "aria-label": "When", onchange: (event) => change("span", event.target.value) }, SPANS.map(([value, word]) => h("option", { value }, word)));
+  spans.value = filters.span || "";
+  const bar = h("div", { class: "filters", role: "search" },
+    search,
+    h("div", { class: "segments", role: "group", "aria-label": "Effect" }, EFFECTS.map(([value, word]) => button(word, () => change("effect", value), { "aria-pressed": String((filters.effect || "") === value) }))),
+    h("div", { class: "selects" }, spans, select("agent", "all agents", state.choices.agent || []), select("project", "all projects", state.choices.project || []), select("event", "all events", state.choices.event || []), select("hook", "all hooks", state.choices.hook || [])),
+    filters.session ? h("span", { class: "pinned" }, `session ${short(filters.session, 14)}`, button("×", () => change("session", ""), { "aria-label": "All sessions" })) : null,
+    h("div", { class: "end" }, status, pause));
+  const empty = h("div", { class: "empty", hidden: true });
+  root.classList.add("live");
+  root.append(h("h1", { class: "hidden" }, "Live"), bar, h("div", { class: "frame" }, canvas, viewport, fresh, empty));
+
+  function setPaused(value) {
+    paused = value;
+    pause.setAttribute("aria-pressed", String(paused));
+    pause.textContent = paused ? "Resume" : "Pause";
+    if (!paused) release();
+    dirty = true;
+  }
+
+  function release() {
+    if (selected >= 0) selected += model.pending.length;
+    model.release();
+    dirty = true;
+  }
+
+  const held = () => paused || viewport.scrollTop > height();
+
+  // ── drawing ──
+  function lane(session) {
+    if (!lanes.has(session)) lanes.set(session, lanes.size % LANES);
+    return lanes.get(session);
+  }
+
+  function make() {
+    const parts = Object.fromEntries(["time", "effect", "agent", "project", "event", "about", "hooks", "ms"].map((name) => [name, h("span", { class: name })]));
+    const node = h("div", { class: "row", role: "option", "aria-selected": "false" }, Object.values(parts));
+    node.addEventListener("click", () => { if (node.row) go(`/event/${encodeURIComponent(node.row.id)}`); });
+    space.append(node);
+    return { node, parts, key: "" };
+  }
+
+  function fill(item, row, index) {
+    const { node, parts } = item;
+    node.style.transform = `translateY(${index * height()}px)`;
+    node.setAttribute("aria-posinset", index + 1);
+    node.setAttribute("aria-setsize", model.length);
+    node.id = `row-${index}`;
+    node.setAttribute("aria-selected", String(index === selected));
+    const key = row ? row.id : "";
+    if (item.key === key && key) return;
+    item.key = key;
+    node.row = row;
+    node.classList.toggle("blank", !row);
+    if (!row) { for (const part of Object.values(parts)) part.textContent = ""; return; }
+    parts.time.textContent = when(row.t);
+    parts.effect.replaceChildren(effectChip(row));
+    parts.agent.textContent = row.agent;
+    parts.project.textContent = row.project;
+    parts.event.textContent = row.event;
+    parts.about.replaceChildren(h("b", {}, row.about), row.reason ? h("i", {}, row.reason) : "");
+    parts.hooks.replaceChildren(...row.hooks.slice(0, 7).map((one) => h("span", { class: `dot ${/failed|timed/.test(one.status) ? "failed" : one.status === "skipped" ? "skipped" : one.effect || "none"}`, title: `${one.name}: ${one.effect || one.status}` })), row.modified ? chip("±", "changed") : "");
+    parts.ms.textContent = ms(row.ms);
+    document.dispatchEvent(new CustomEvent("shown", { detail: row }));
+  }
+
+  function draw() {
+    if (ended) return;
+    requestAnimationFrame(draw);
+    if (!dirty || !viewport.isConnected) return;
+    dirty = false;
+    const size = height();
+    space.style.height = `${model.length * size}px`;
+    const first = Math.max(0, Math.floor(viewport.scrollTop / size) - 4);
+    const many = Math.min(model.length - first, Math.ceil(viewport.clientHeight / size) + 8);
+    while (pool.length < many) pool.push(make());
+    const shown = [];
+    // A row keeps its element while it is on the screen: only what is new is filled in.
+    const byKey = new Map(pool.map((item) => [item.key, item]).filter(([key]) => key));
+    const left = new Set(pool);
+    const wanted = [];
+    for (let at = 0; at < many; at++) {
+      const row = model.row(first + at);
+      const item = row && byKey.get(row.id);
+      if (item && left.has(item)) { left.delete(item); wanted.push([item, row, first + at]); } else wanted.push([null, row, first + at]);
+      shown.push(row);
+    }
+    const free = [...left];
+    for (const [item, row, index] of wanted) fill(item || free.pop(), row, index);
+    for (const item of free) { item.key = ""; item.node.row = null; item.node.style.transform = "translateY(-999px)"; item.node.id = ""; item.node.setAttribute("aria-selected", "false"); }
+    drawLanes(shown, first, size);
+    selected >= 0 ? viewport.setAttribute("aria-activedescendant", `row-${selected}`) : viewport.removeAttribute("aria-activedescendant");
+    fresh.hidden = !model.pending.length;
+    fresh.textContent = `↑ ${number(model.pending.length)}${model.pending.length >= HEAD ? "+" : ""} new`;
+    status.textContent = `${number(model.length)} events`;
+    empty.hidden = model.length > 0;
+    if (!model.length) empty.replaceChildren(...nothing());
+  }
+
+  function nothing() {
+    if (model.note) return [h("h2", {}, "The record cannot be read"), h("p", {}, model.note)];
+    if (Object.keys(filters).length) return [h("h2", {}, "No event matches"), button("Clear the filters", () => go("/live"))];
+    return [h("h2", {}, "Nothing recorded yet"), h("p", {}, "Events appear here as agents fire them. To see some now: ", h("code", {}, "hookline demo"))];
+  }
+
+  function drawLanes(shown, first, size) {
+    const ratio = devicePixelRatio || 1, tall = viewport.clientHeight, wide = LANES * LANE + 6;
+    if (canvas.height !== Math.round(tall * ratio) || canvas.width !== wide * ratio) {
+      canvas.width = wide * ratio;
+      canvas.height = Math.round(tall * ratio);
+    }
+    const pen = canvas.getContext("2d");
+    const style = getComputedStyle(root);
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    pen.clearRect(0, 0, wide, tall);
+    const ends = new Map();
+    const top = (at) => (first + at) * size - viewport.scrollTop + (narrow.matches ? 15 : size / 2);
+    shown.forEach((row, at) => {
+      if (!row || !row.session) return;
+      const seen = ends.get(row.session);
+      ends.set(row.session, [seen ? seen[0] : at, at]);
+    });
+    for (const [session, [from, to]] of ends) {
+      const at = lane(session);
+      pen.strokeStyle = style.getPropertyValue(`--lane${at}`);
+      pen.globalAlpha = 0.45;
+      pen.lineWidth = 2;
+      pen.beginPath();
+      pen.moveTo(8 + at * LANE, top(from));
+      pen.lineTo(8 + at * LANE, top(to));
+      pen.stroke();
+    }
+    pen.globalAlpha = 1;
+    shown.forEach((row, at) => {
+      if (!row || !row.session) return;
+      const x = 8 + lane(row.session) * LANE;
+      pen.fillStyle = row.effect === "deny" ? style.getPropertyValue("--deny") : style.getPropertyValue(`--lane${lane(row.session)}`);
+      pen.beginPath();
+      pen.arc(x, top(at), row.effect === "deny" ? 4.5 : 3.2, 0, 7);
+      pen.fill();
+    });
+  }
+
+  // ── keys ──
+  function move(to) {
+    selected = Math.max(0, Math.min(model.length - 1, to));
+    const size = height(), top = selected * size;
+    if (top < viewport.scrollTop) viewport.scrollTop = top;
+    else if (top + size > viewport.scrollTop + viewport.clientHeight) viewport.scrollTop = top + size - viewport.clientHeight;
+    dirty = true;
+  }
+
+  function key({ detail: event }) {
+    const page = Math.floor(viewport.clientHeight / height()) - 1;
+    const to = { j: selected + 1, ArrowDown: selected + 1, k: selected - 1, ArrowUp: selected - 1, PageDown: selected + page, PageUp: selected - page, Home: 0, End: model.length - 1 }[event.key];
+    if (to !== undefined && (event.target === viewport || event.target === document.body || "jk".includes(event.key))) { move(to); viewport.focus(); event.preventDefault(); }
+    else if (event.key === "Enter" && event.target === viewport && model.row(selected)) go(`/event/${encodeURIComponent(model.row(selected).id)}`);
+    else if (event.key === "p") setPaused(!paused);
+    else if (event.key === "r") change("effect", filters.effect === "deny" ? "" : "deny");
+    else if (event.key === "Escape" && location.search) go("/live");
+  }
+
+  const arrived = ({ detail }) => {
+    const waiting = held();
+    const many = model.add(detail.rows, waiting);
+    if (many && !waiting && selected >= 0) selected += many;
+    if (many) dirty = true;
+  };
+  const connected = () => { if (missed++) model.load(); };
+  const off = () => { status.textContent = "connection lost, trying again…"; };
+  const redraw = () => { dirty = true; };
+  const handlers = [["events", arrived], ["gap", () => model.load()], ["connected", connected], ["disconnected", off], ["key", key], ["theme", redraw]];
+  for (const [name, handler] of handlers) document.addEventListener(name, handler);
+  viewport.addEventListener("scroll", () => { dirty = true; if (viewport.scrollTop <= height() && !paused && model.pending.length) release(); }, { passive: true });
+  const resized = new ResizeObserver(redraw);
+  resized.observe(viewport);
+  draw();
+  await model.load();
+  return () => {
+    ended = true;
+    resized.disconnect();
+    for (const [name, handler] of handlers) document.removeEventListener(name, handler);
+  };
+}

@@ -1,0 +1,150 @@
+// Pages by address, the frame around them, and the keys.
+
+import { get, state, unlock } from "./api.js";
+import { h, showDialog, toast } from "./dom.js";
+
+const PAGES = [
+  [/^\/(?:live)?$/, "./live.js", "Live"],
+  [/^\/event\/(.+)$/, "./event.js", "Event"],
+  [/^\/sessions$/, "./session.js", "Sessions"],
+  [/^\/session\/(.+)$/, "./session.js", "Session"],
+  [/^\/hooks$/, "./hooks.js", "Hooks"],
+  [/^\/hook\/(.+)$/, "./hooks.js", "Hook"],
+  [/^\/inbox$/, "./inbox.js", "Inbox"],
+  [/^\/what-if$/, "./whatif.js", "What if"],
+  [/^\/costs$/, "./costs.js", "Costs"],
+];
+const KEYS = [
+  ["g l, g s, g h, g i, g w, g c", "live, sessions, hooks, inbox, what if, costs"],
+  ["/", "search"], ["j k ↑ ↓", "move in a list"], ["Enter", "open"], ["Home, End", "newest, oldest"], ["p", "pause the live list"],
+  ["[ ]", "the event before and after, in its session"], ["r", "only refused events"], ["Esc", "back, or clear the filters"], ["t", "light or dark"], ["?", "these keys"],
+];
+const main = document.getElementById("main");
+let leave = null;
+let turn = 0;
+
+export function go(path, replace) {
+  history[replace ? "replaceState" : "pushState"](null, "", path);
+  show();
+}
+
+async function show() {
+  const mine = ++turn;
+  const [found, file, title] = PAGES.map(([test, ...rest]) => [location.pathname.match(test), ...rest]).find(([match]) => match) || [null];
+  if (leave) leave();
+  leave = null;
+  for (const one of document.querySelectorAll("nav a")) {
+    const here = one.getAttribute("href") === location.pathname || (one.getAttribute("href") === "/live" && /^\/(event\/.*)?$/.test(location.pathname)) || (one.getAttribute("href") !== "/live" && location.pathname.startsWith(one.getAttribute("href").replace(/s$/, "/")));
+    here ? one.setAttribute("aria-current", "page") : one.removeAttribute("aria-current");
+  }
+  document.title = `${title || "Not found"} · hookline`;
+  const root = h("div", { class: "page" });
+  try {
+    if (!found) throw new Error("there is no such page");
+    const module = await import(file);
+    const left = await module.page(root, decodeURIComponent(found[1] || ""), new URLSearchParams(location.search));
+    if (mine !== turn) { if (left) left(); return; }
+    leave = left || null;
+  } catch (error) {
+    if (mine !== turn) return;
+    root.replaceChildren(h("section", { class: "notice" }, h("h1", {}, "This cannot be shown"), h("p", {}, error.message)));
+  }
+  main.replaceChildren(root);
+  document.dispatchEvent(new CustomEvent("page"));
+}
+
+function drawLock() {
+  const lock = document.getElementById("lock");
+  lock.textContent = state.read_only ? "read-only" : state.may_act ? "unlocked" : "unlock";
+  lock.disabled = state.read_only || state.may_act;
+  lock.title = state.read_only ? "Started with --read-only" : "Actions need the code of the terminal";
+}
+
+export function drawWaiting(many) {
+  const badge = document.getElementById("waiting");
+  badge.hidden = !many;
+  badge.textContent = many;
+}
+
+// ── one stream for all pages ──────────────────────────────────────────────────────────────────────────
+
+function listen() {
+  const stream = new EventSource("/api/live");
+  const tell = (name, detail) => document.dispatchEvent(new CustomEvent(name, { detail }));
+  stream.addEventListener("hello", () => tell("connected"));
+  stream.addEventListener("gap", () => tell("gap"));
+  stream.onmessage = (event) => {
+    const message = JSON.parse(event.data);
+    if (message.rows.length) tell("events", message);
+    if (message.inbox) tell("inbox");
+  };
+  stream.onerror = () => tell("disconnected");
+}
+
+document.addEventListener("inbox", async () => {
+  const now = await get("/api/inbox").catch(() => null);
+  if (!now) return;
+  drawWaiting(now.questions.length);
+  const fresh = now.questions.at(-1);
+  if (fresh && localStorage.getItem("notify") === "yes" && Notification.permission === "granted" && document.hidden) {
+    new Notification("A hook asks", { body: `${fresh.hook}: ${fresh.about}` }).onclick = () => { window.focus(); go("/inbox"); };
+  }
+});
+
+// ── keys and links ────────────────────────────────────────────────────────────────────────────────────
+
+let before = "";
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+  const typing = event.target.matches("input, textarea, select");
+  if (typing) {
+    if (event.key === "Escape") event.target.blur();
+    return;
+  }
+  const jump = { l: "/live", s: "/sessions", h: "/hooks", i: "/inbox", w: "/what-if", c: "/costs" }[event.key];
+  if (before === "g" && jump) go(jump);
+  else if (event.key === "/") document.querySelector("input[type=search]")?.focus();
+  else if (event.key === "t") switchTheme();
+  else if (event.key === "?") help();
+  else { before = event.key; document.dispatchEvent(new CustomEvent("key", { detail: event })); return; }
+  before = "";
+  event.preventDefault();
+});
+
+function help() {
+  showDialog("Keys", h("dl", { class: "keys" }, KEYS.map(([key, what]) => [h("dt", {}, key), h("dd", {}, what)])));
+}
+
+function switchTheme() {
+  const dark = (document.documentElement.dataset.theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
+  document.documentElement.dataset.theme = dark ? "light" : "dark";
+  localStorage.setItem("theme", dark ? "light" : "dark");
+  document.dispatchEvent(new Event("theme"));
+}
+
+document.addEventListener("click", (event) => {
+  const anchor = event.target.closest("a[data-link]");
+  if (!anchor || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+  event.preventDefault();
+  go(anchor.getAttribute("href"));
+});
+window.addEventListener("popstate", show);
+document.addEventListener("unlocked", drawLock);
+document.getElementById("lock").addEventListener("click", unlock);
+document.getElementById("theme").addEventListener("click", switchTheme);
+document.getElementById("help").addEventListener("click", help);
+
+// Not awaited here: pages import this module, and would wait for it for ever.
+async function start() {
+  try {
+    Object.assign(state, await get("/api/state"));
+    drawLock();
+    drawWaiting(state.waiting);
+    if (state.note) toast(state.note);
+    listen();
+  } catch (error) {
+    toast(error.message);
+  }
+  await show();
+}
+start();

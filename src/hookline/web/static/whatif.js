@@ -1,0 +1,52 @@
+// What would be decided: by the code that decides, without running a hook.
+
+import { get, post, state } from "./api.js";
+import { base, chip, h, link } from "./dom.js";
+
+function read(text) {
+  if (!text.trim().startsWith("{")) return { event: "PreToolUse", data: { tool_name: "Bash", tool_input: { command: text } } };
+  const given = JSON.parse(text);
+  const event = given.hook_event_name || given.event || "PreToolUse";
+  return { event, data: given.data && typeof given.data === "object" ? given.data : given };
+}
+
+function verdict(name, one) {
+  return h("p", {}, h("strong", {}, `${name} `), chip(one.verdict, one.verdict === "no opinion" ? "none" : one.verdict), one.reason ? ` ${one.reason}` : "", one.safer ? h("small", {}, ` Safer: ${one.safer}`) : null);
+}
+
+function result(found) {
+  const run = found.hooks.filter((one) => !one.why_not), not = found.hooks.filter((one) => one.why_not);
+  const able = found.able;
+  return [
+    h("section", {}, h("h2", {}, `${run.length} would run, ${not.length} would not`),
+      h("ol", { class: "chain" }, found.hooks.map((one, at) => h("li", { class: `step ${one.why_not ? "skipped" : "allow"}` }, h("span", { class: "node", "aria-hidden": "true" }, String(at + 1)),
+        h("div", { class: "body" }, h("div", { class: "line" }, h("strong", {}, link(`/hook/${encodeURIComponent(one.id)}`, one.hook)), chip(one.why_not ? "would not run" : "would run", one.why_not ? "skipped" : "allow"), h("small", {}, `${one.dialect}, on failure: ${one.on_failure}`)), one.why_not ? h("p", { class: "reason" }, one.why_not) : null)))),
+      found.hooks.length ? null : h("p", { class: "empty" }, `No hook listens to ${found.event} here.`)),
+    found.guard ? h("section", {}, h("h2", {}, "What the ready guard says", h("small", {}, " whether or not it is configured")), verdict("standard", found.guard.standard), verdict("strict", found.guard.strict),
+      h("ul", { class: "plain" }, found.guard.effects.map((one) => h("li", {}, chip(one.harm, one.harm === "critical" || one.harm === "high" ? "deny" : "none"), ` ${one.kind} ${one.what} (${one.where}): ${one.why}`)))) : null,
+    able ? h("section", {}, h("h2", {}, `What ${able.agent} can do`), h("p", {}, able.fires === "never" ? "It never fires this event." : `It fires this event ${able.fires}${able.native_event ? ` as ${able.native_event}` : ""}.`), able.losses.length ? h("ul", { class: "plain" }, able.losses.map((text) => h("li", {}, text))) : h("p", {}, "Everything that a hook can answer reaches it.")) : null,
+  ];
+}
+
+export async function page(root, _, query) {
+  const { projects } = await get("/api/hooks");
+  const input = h("textarea", { id: "input", rows: "5", spellcheck: "false", placeholder: "rm -rf build, or a payload in JSON", value: query.get("text") || "" });
+  const agent = h("select", { id: "agent" }, state.agents.map((one) => h("option", { value: one.name }, one.title)));
+  const project = h("select", { id: "project" }, projects.map((one) => h("option", { value: one }, base(one))));
+  const output = h("div", { "aria-live": "polite" });
+  const ask = async (event) => {
+    event?.preventDefault();
+    try {
+      const found = await post("/api/what-if", { agent: agent.value, project: project.value, ...read(input.value) });
+      history.replaceState(null, "", `/what-if?text=${encodeURIComponent(input.value)}`);
+      output.replaceChildren(...result(found).filter(Boolean));
+    } catch (error) {
+      output.replaceChildren(h("p", { class: "finding", role: "alert" }, error.message));
+    }
+  };
+  input.addEventListener("keydown", (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) ask(); });
+  root.append(h("h1", {}, "What if"), h("form", { class: "card", onsubmit: ask },
+    h("label", { for: "input" }, "A command, or a payload as an agent sends it"), input,
+    h("div", { class: "line" }, h("label", { for: "agent" }, "Agent"), agent, h("label", { for: "project" }, "Project"), project, h("span", { class: "grow" }), h("button", { class: "primary", title: "Ctrl-Enter" }, "What would happen?"))), output);
+  if (input.value) ask();
+}

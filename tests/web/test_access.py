@@ -1,0 +1,184 @@
+"""Who may look, who may act, and who is refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.web.client import Client
+from tests.web.conftest import Web, start
+
+from hookline.web.access import Access, Bucket
+
+
+def test_an_address_works_once_and_leaves_no_token_behind(web: Web) -> None:
+    first = Client(web).get(f"/?token={web.token}")
+    cookie = first.headers["set-cookie"]
+    assert (first.status, first.headers["location"]) == (303, "/")
+    assert "HttpOnly" in cookie
+    assert "SameSite=strict" in cookie
+    assert web.token not in cookie
+    assert Client(web).get(f"/?token={web.token}").status == 403
+    assert Client(web).get("/api/state").status == 401
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Host": "evil.test"}, 421), ({"Host": "127.0.0.1:1"}, 421), ({"Origin": "http://evil.test"}, 403),
+        ({"Sec_Fetch_Site": "cross-site"}, 403), ({"Origin": "null"}, 403), ({}, 200),
+    ],
+)  # fmt: skip
+def test_only_its_own_page_is_answered(web: Web, headers: dict[str, str], status: int) -> None:
+    assert Client(web).enter().get("/api/state", **headers).status == status
+
+
+def test_every_page_has_a_strict_policy(web: Web) -> None:
+    answer = Client(web).enter().get("/")
+    policy = answer.headers["content-security-policy"]
+    assert "default-src 'none'; script-src 'self'" in policy
+    assert "unsafe" not in policy
+    assert (answer.headers["referrer-policy"], answer.headers["cache-control"]) == ("no-referrer", "no-store")
+    assert b"<script>" not in answer.body
+
+
+def test_acting_needs_the_code_of_the_terminal_once_in_each_browser(web: Web) -> None:
+    client = Client(web).enter()
+    body = {"id": "x", "answer": "allow"}
+    assert client.post("/api/inbox/answer", body).json["locked"] is True
+    assert client.post("/api/unlock", {"code": "0"}).status == 400
+    client.unlock()
+    assert client.post("/api/inbox/answer", body).json == {
+        "error": "nobody waits for this answer any more; the call was refused"
+    }
+    assert client.post("/api/inbox/answer", body, Origin="").status == 403  # no page of ours sent it
+
+
+def test_codes_cannot_be_guessed() -> None:
+    now = [0.0]
+    access = Access(clock=lambda: now[0])
+    browser = access.browser(access.admit(access.new_token()) or "")
+    assert browser is not None
+    wrong = "1" + access.code[1:] if access.code[0] != "1" else "2" + access.code[1:]
+    for _ in range(5):
+        access.unlock(browser, wrong)
+    assert access.unlock(browser, access.code) == "too many wrong codes; wait a minute"
+    now[0] = 61.0
+    assert access.unlock(browser, access.code) == ""
+    assert browser.may_act
+
+
+def test_requests_are_limited() -> None:
+    now = [0.0]
+    bucket = Bucket(2, 3, lambda: now[0])
+    assert [bucket.take() for _ in range(4)] == [True, True, True, False]
+    now[0] = 1.0
+    assert [bucket.take() for _ in range(3)] == [True, True, False]
+
+
+@pytest.mark.parametrize("web", [("--read-only",)], indirect=True)
+def test_read_only_takes_no_action_at_all(web: Web) -> None:
+    client = Client(web).enter()
+    assert client.get("/api/state").json["read_only"] is True
+    assert client.post("/api/hook/switch", {"id": "x"}).status == 403
+    assert client.post("/api/unlock", {"code": web.code}).status == 400
+
+
+def _agent(folder: Path, name: str = "claude") -> Path:
+    program = folder / name
+    program.write_text(f'#!{sys.executable}\nimport subprocess, sys\nsys.exit(subprocess.call(["sh", "-c", sys.argv[1]]))\n')
+    program.chmod(0o755)
+    return program
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="ancestors cannot be seen here")
+def test_a_process_that_an_agent_started_is_refused(web: Web, tmp_path: Path) -> None:
+    client = Client(web).enter()
+    code = (
+        "import http.client; c = http.client.HTTPConnection('127.0.0.1', {port}); "
+        "c.request('GET', '/api/state', headers={headers}); r = c.getresponse(); print(r.status, r.read().decode())"
+    ).format(port=web.port, headers={"Cookie": client.cookie})
+    script = tmp_path / "ask.py"
+    script.write_text(code)
+    line = f"{sys.executable} {script}"
+    inside = subprocess.run([str(_agent(tmp_path)), f"{line}; true"], capture_output=True, text=True, check=True)
+    assert inside.stdout == "403 An agent may not use this view: Claude Code.\n"
+    outside = subprocess.run(line.split(), capture_output=True, text=True, check=True)
+    assert outside.stdout.startswith("200 ")
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="ancestors cannot be seen here")
+def test_it_does_not_start_below_an_agent(place: tuple[Path, Path], tmp_path: Path) -> None:
+    home, project = place
+    line = f"{sys.executable} -m hookline web --no-browser; exit $?"
+    done = subprocess.run(
+        [str(_agent(tmp_path, "codex")), line], cwd=project, capture_output=True, text=True, check=False,
+        env={"PATH": os.environ["PATH"], "HOME": str(home)},
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (64, "")
+    assert "start the view in a terminal of your own: hookline web" in done.stderr
+
+
+def test_a_port_that_is_taken_is_reported(web: Web) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "hookline", "web", "--port", str(web.port)], env=web.environ, capture_output=True,
+        text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 64
+    assert f"port {web.port} cannot be used (Address already in use); choose another: --port N" in done.stderr
+
+
+def test_without_records_and_with_a_record_of_a_newer_version_it_says_so(place: tuple[Path, Path]) -> None:
+    home, project = place
+    running = start(home, project)
+    try:
+        client = Client(running).enter()
+        assert client.get("/api/events").json["rows"] == []
+        assert client.get("/api/state").json["recorded"] is False
+        subprocess.run(
+            [sys.executable, "-c", "import sqlite3, sys; d = sqlite3.connect(sys.argv[1]); d.execute('PRAGMA user_version = 99')",
+             str(running.state / "hookline.db")], check=True,
+        )  # fmt: skip
+    finally:
+        running.process.terminate()
+        running.process.wait(10)
+    again = start(home, project)
+    try:
+        note = Client(again).enter().get("/api/events").json["note"]
+        assert "written by a newer hookline" in note
+    finally:
+        again.process.terminate()
+        again.process.wait(10)
+
+
+def test_pages_come_from_the_record_a_screen_at_a_time(web: Web) -> None:
+    client = Client(web).enter()
+    first = client.get("/api/events?limit=50").json
+    second = client.get(f"/api/events?limit=50&offset=50&upto={first['upto']}").json
+    numbers = [row["n"] for row in first["rows"] + second["rows"]]
+    assert (first["total"], numbers) == (120, list(range(120, 20, -1)))
+    denied = client.get("/api/events?effect=deny&text=rm%20-rf").json
+    assert {row["reason"] for row in denied["rows"]} == {"Blocked: rm -rf must be run by hand."}
+    event = client.get(f"/api/event/{denied['rows'][0]['id']}").json
+    assert (event["summary"], [step["verdict"] for step in event["steps"]]) == (
+        "Refused by no-rm",
+        ["no opinion", "refused", "skipped"],
+    )
+    assert json.loads(event["answer"]["stdout"]) == {"permissionDecision": "deny"}
+
+
+def test_every_page_of_numbers_answers(web: Web) -> None:
+    client = Client(web).enter()
+    session = client.get("/api/session/cc42-session-3").json
+    assert (session["events"], session["denied"], len(session["turns"])) == (24, 24, 3)
+    costs = client.get("/api/costs?days=7").json
+    assert {one["name"] for one in costs["by_hook"]} == {"audit", "no-rm", "notify"}
+    assert len(costs["slowest"]) == 10
+    assert {one["name"] for one in client.get("/api/hooks").json["hooks"]} == {"no-rm", "lint"}
+    what = client.post("/api/what-if", {"agent": "codex", "data": {"tool_name": "Bash", "tool_input": {"command": "rm -rf /"}}})
+    assert what.json["guard"]["standard"]["verdict"] == "deny"
+    assert client.get("/metrics").status == 404
