@@ -34,7 +34,9 @@ class Client:
             sent |= {"Content-Type": "application/json", "Origin": self.web.origin}
         sent |= {name.replace("_", "-"): value for name, value in headers.items()}
         try:
-            connection.request(method, path, None if body is None else json.dumps(body), {k: v for k, v in sent.items() if v})
+            connection.request(
+                method, path, None if body is None else json.dumps(body), {k: v for k, v in sent.items() if v}
+            )
             found = connection.getresponse()
             return Answer(found.status, {k.lower(): v for k, v in found.getheaders()}, found.read())
         finally:

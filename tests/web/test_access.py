@@ -90,7 +90,9 @@ def test_read_only_takes_no_action_at_all(web: Web) -> None:
 
 def _agent(folder: Path, name: str = "claude") -> Path:
     program = folder / name
-    program.write_text(f'#!{sys.executable}\nimport subprocess, sys\nsys.exit(subprocess.call(["sh", "-c", sys.argv[1]]))\n')
+    program.write_text(
+        f'#!{sys.executable}\nimport subprocess, sys\nsys.exit(subprocess.call(["sh", "-c", sys.argv[1]]))\n'
+    )
     program.chmod(0o755)
     return program
 
@@ -144,15 +146,13 @@ def test_without_records_and_with_a_record_of_a_newer_version_it_says_so(place: 
              str(running.state / "hookline.db")], check=True,
         )  # fmt: skip
     finally:
-        running.process.terminate()
-        running.process.wait(10)
+        running.end()
     again = start(home, project)
     try:
         note = Client(again).enter().get("/api/events").json["note"]
         assert "written by a newer hookline" in note
     finally:
-        again.process.terminate()
-        again.process.wait(10)
+        again.end()
 
 
 def test_pages_come_from_the_record_a_screen_at_a_time(web: Web) -> None:
@@ -179,6 +179,8 @@ def test_every_page_of_numbers_answers(web: Web) -> None:
     assert {one["name"] for one in costs["by_hook"]} == {"audit", "no-rm", "notify"}
     assert len(costs["slowest"]) == 10
     assert {one["name"] for one in client.get("/api/hooks").json["hooks"]} == {"no-rm", "lint"}
-    what = client.post("/api/what-if", {"agent": "codex", "data": {"tool_name": "Bash", "tool_input": {"command": "rm -rf /"}}})
+    what = client.post(
+        "/api/what-if", {"agent": "codex", "data": {"tool_name": "Bash", "tool_input": {"command": "rm -rf /"}}}
+    )
     assert what.json["guard"]["standard"]["verdict"] == "deny"
     assert client.get("/metrics").status == 404

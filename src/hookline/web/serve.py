@@ -32,6 +32,7 @@ def bind(port: int | None) -> socket.socket:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             sock.bind(("127.0.0.1", number))
+            sock.listen(128)  # from now on: the address is printed before the server runs
         except (OSError, OverflowError) as error:
             sock.close()
             if port is not None:
