@@ -14,7 +14,6 @@ from hookline.agent.chat.startup import add_hook_agent_tools, load_chat_tools
 from hookline.agent.chat.transcript import recent
 from hookline.core.errors import HooklineError
 from hookline.core.hook import Prompt
-from hookline.tui.app import open_manager, possible
 
 if TYPE_CHECKING:
     from hookline.agent.chat.terminal import InteractiveChat
@@ -31,6 +30,8 @@ async def _help(chat: InteractiveChat, _rest: str) -> None:
 
 async def _hooks(chat: InteractiveChat, rest: str) -> None:
     """The full-screen manager; a plain list with ``/hooks list`` or where there is no screen for it."""
+    from hookline.tui.app import open_manager, possible  # slow to import
+
     if rest != "list" and possible():
         await open_manager(chat.opened.reassemble)
         await _reload(chat, "")

@@ -12,8 +12,8 @@ from typing import Any
 from hookline.agent.chat.context import ChatOptions
 from hookline.agent.chat.screen import Level, ShownCall
 from hookline.agent.chat.session import Session, TurnResult
+from hookline.agent.chat.signals import SignalWatcher, finish, watch_signals
 from hookline.agent.chat.startup import open_chat
-from hookline.agent.chat.terminal import SignalWatcher, finish, watch_signals
 from hookline.agent.permissions import Answer
 from hookline.core.serialize import context_shape, message_shape
 from hookline.engine.build import Runtime
