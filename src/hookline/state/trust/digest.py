@@ -7,7 +7,15 @@ import os
 import time
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hashlib import sha256
+else:
+    try:  # Where hashlib looks when there is no OpenSSL; to load OpenSSL takes longer than a cold call's digests.
+        from _sha2 import sha256
+    except ImportError:
+        from _sha256 import sha256  # before Python 3.12
 
 from hookline.core._dataclass import fields, is_dataclass, replace
 from hookline.core.builtin_hooks import BUILTINS
@@ -83,9 +91,7 @@ class Digests:
 
 
 def _sha256(path: str) -> str:
-    import hashlib  # loads OpenSSL; a project without hooks of its own needs none
-
-    digest = hashlib.sha256()
+    digest = sha256()
     try:
         # Not blocking, in case somebody put a FIFO there since we looked.
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
@@ -106,8 +112,6 @@ def definition_digest(spec: HookSpec, roots: Mapping[str, str] = MappingProxyTyp
 
     ``roots`` are names of the project with the one that counts: the same hook in a worktree is the same hook.
     """
-    import hashlib  # see above
-
     if spec.extra.get("on_failure") == DEFAULTED:  # it was "ignore" when the first hooks were approved
         extra = {key: value for key, value in spec.extra.items() if key != "on_failure"}
         spec = replace(spec, on_failure="ignore", extra=extra)
@@ -117,7 +121,7 @@ def definition_digest(spec: HookSpec, roots: Mapping[str, str] = MappingProxyTyp
         if field.name not in {"id", "origin", "below"} and not _came_later(field.name, getattr(spec, field.name))
     }
     text = json.dumps(tree, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
+    return sha256(text.encode()).hexdigest()
 
 
 def _came_later(name: str, value: Any) -> bool:
