@@ -30,8 +30,8 @@ def snapshot(**params: Any) -> str:
 
 def test_it_answers_a_snapshot_with_one_object(project: Any) -> None:
     steps: list[Any] = [
-        {"tool": {"name": "memory_append", "arguments": {"text": "note"}}},
-        {"match": "kept", "text": "done"},
+        {"tool": {"name": "memory", "arguments": {"action": "save", "memory": "note"}}},
+        {"match": "saved with ID 1", "text": "done"},
     ]
     with ModelServer(steps) as server:
         result = project.run(*WORDS, stdin=snapshot(hook_input_text="hello"), **server.environ())

@@ -395,6 +395,51 @@ def test_memex_agents_run_around_turns_and_what_the_last_one_says_is_sent_on_res
     assert {"read", "grep", "glob"} <= {tool["function"]["name"] for tool in scout.body["tools"]}
 
 
+_AFTER = """
+[HOOKS]
+post_turn = critic, scribe
+[HOOK.critic]
+prompt = CRITIC
+tools = None
+model = nick
+label = Critic
+[HOOK.scribe]
+prompt = SCRIBE
+tools = youtrack
+mode = silent
+model = other
+"""
+
+
+def test_what_a_post_turn_hook_injects_stands_in_front_of_the_answer(project: Any) -> None:
+    """Nicknames come from models.ini and from [models]; the tokens of every hook are in the totals."""
+    project.write("memex/config.ini", _AFTER)
+    project.write("memex/models.ini", "[nick]\nprovider = OpenAI\nmodel_name = critic-1\n")
+    own = Path(project.home, ".config/hookline/hookline.toml")
+    own.parent.mkdir(parents=True)
+    own.write_text('[models]\nother = "openai:scribe-1"\n')
+    words = ("--dialect", "memex", "--config", "memex/config.ini")
+    usage = {"usage": {"input": 10, "output": 1}}
+    script: list[Any] = [
+        {"match": "CRITIC", "text": "too short", "repeat": True, **usage},
+        {"match": "SCRIBE", "text": "noted", "repeat": True, **usage},
+        {"text": "first answer", "usage": {"input": 100, "output": 5}},
+        {"text": "second answer", "usage": {"input": 200, "output": 5}},
+    ]
+    with ModelServer(script) as server:
+        first = _chat(project, server, "-p", "one", *words)
+        again = _chat(project, server, "-p", "two", "--resume", first.json["session_id"], *words)
+        models = {request.body["model"] for request in server.requests}
+        main = [request for request in server.requests if "You are an agent that works" in request.text][1]
+    assert models == {"scripted", "critic-1", "scribe-1"}
+    assert "hookline has no tool 'youtrack'; configure an MCP server of that name in [mcp]" in first.err
+    assert first.json["tokens"] == {"input": 120, "cached": 0, "output": 7, "total": 127}
+    assert again.json["tokens"] == {"input": 220, "cached": 0, "output": 7, "total": 227}
+    assert [text for role, text in _texts(main) if role == "assistant"] == [
+        "<|results:Critic|>\ntoo short\n<|end_file:Critic|>\n\nfirst answer"
+    ]
+
+
 def test_a_tool_of_ones_own_reads_the_runtime_state(project: Any) -> None:
     project.write("runtime_state.json", '{"window": "editor"}')
     tools = project.write(

@@ -53,13 +53,15 @@ class Person:
 
     @property
     def notes(self) -> str:
-        return "".join(file.read_text() for file in self.state.glob("memory/*.jsonl"))
+        return "".join(
+            file.read_text() for file in self.home.glob(".local/share/hookline/knowledge/memory/*/notes.jsonl")
+        )
 
 
 @pytest.mark.timeout(300)
 def test_the_four_hooks_of_the_first_example_run_around_a_turn(tmp_path: Path) -> None:
     person = Person(tmp_path, "config.ini")
-    keep: dict[str, Any] = {"tool": {"name": "memory_append", "arguments": {"text": "prefers green tea"}}}
+    keep: dict[str, Any] = {"tool": {"name": "memory", "arguments": {"action": "save", "memory": "prefers green tea"}}}
     script: list[dict[str, Any]] = [
         {"match": "You are the planner", "text": "buy tea"},
         {"match": "You are the scout", "text": "no notes yet"},
@@ -86,7 +88,7 @@ def test_the_external_example_runs_its_command_as_it_is_written(tmp_path: Path) 
     person = Person(tmp_path, "external.ini")
     # The document's command runs memex's own entry; here it is ours, which takes the same words.
     (person.cwd / "main.py").write_text("import sys\nfrom hookline.cli import main\nsys.exit(main())\n")
-    keep: dict[str, Any] = {"tool": {"name": "memory_append", "arguments": {"text": "prefers green tea"}}}
+    keep: dict[str, Any] = {"tool": {"name": "memory", "arguments": {"action": "save", "memory": "prefers green tea"}}}
     with ModelServer([{"match": "You are the scribe", **keep}]) as server:
         assert person.contexts(server, "post_turn", user_message="which tea?", assistant_message="green") == []
         assert server.script.unused == ()

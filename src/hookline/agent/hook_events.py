@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from hookline.core._dataclass import empty
 from hookline.core.describe import action_text, failure_text
 from hookline.core.errors import HooklineError
 from hookline.core.hook import Command, HookSpec
-from hookline.core.result import Context, Decision, Failed, TimedOut
+from hookline.core.result import Context, Decision, Failed, Outcome, TimedOut
 from hookline.engine.build import Runtime, Sources, StoreOptions, load_runtime
 from hookline.engine.engine import Engine
 from hookline.runners.host import Host
@@ -114,9 +114,13 @@ class ConversationEvents(EventEmitter):
 
 def background_failures(engine: Engine, session: str | None = None) -> list[str]:
     """Wait for background hooks; the failures that fail the run."""
+    return fatal_failures(engine.join(session))
+
+
+def fatal_failures(late: Iterable[tuple[HookSpec, Outcome]]) -> list[str]:
     return [
         failure_text(spec.name, outcome.error)
-        for spec, outcome in engine.join(session)
+        for spec, outcome in late
         if isinstance(outcome, Failed | TimedOut) and spec.on_failure == "abort"
     ]
 
@@ -125,7 +129,7 @@ def _record(context: Context, spec: HookSpec | None, hook: str) -> Attachment | 
     match context.placement:
         case "comment":
             return Comment(text=context.text)
-        case "attachment" | "context":
+        case "attachment" | "context" | "reply":
             given = dict(context.attributes)
             if spec is None or spec.dialect != "lectic":
                 given.setdefault("name", context.label or hook)

@@ -136,6 +136,8 @@ class LayerLoader:
     gate: ProjectGate = field(default_factory=ProjectGate)
     problems: list[Problem] = field(default_factory=list)
     sources: list[SourceFile] = field(default_factory=list)
+    #: Nicknames of models, from files of other systems.
+    models: dict[str, str] = field(default_factory=dict)
     #: Files of ours that a source has named: files that name one another have a great many paths through them.
     followed: set[str] = field(default_factory=set)
     #: Where packs and their approvals are; None for who reads files without them.
@@ -240,6 +242,7 @@ class LayerLoader:
             self._refuse(layers[-1].path, why)
             return self.parsed(dialect, own)
         self.problems += parsed.problems
+        self.models |= parsed.models
         if len(own) in {0, len(layers)}:
             return parsed.specs
         # What is wrong with the same files read again has been said already.

@@ -12,7 +12,7 @@ from hookline.core._dataclass import dataclass, field, replace
 from hookline.core.errors import UsageError
 from hookline.core.event import GUARDED
 from hookline.core.file_tracking import note
-from hookline.core.hook import HookSpec
+from hookline.core.hook import AgentRun, HookSpec, Prompt
 from hookline.core.paths import Paths
 from hookline.core.problem import Problem
 from hookline.core.settings import Settings
@@ -97,13 +97,26 @@ def _finished(reading: LayerLoader, specs: Sequence[HookSpec], layers: Sequence[
     from hookline.dialects.native.settings import read_settings
 
     settings, problems = read_settings(layers, counts=reading.gate.counts)
+    if reading.models or any(isinstance(spec.action, Prompt | AgentRun) for spec in specs):
+        own = settings if layers and layers[0].name != COMMAND_LINE else _own_settings(reading.lookup, paths)
+        models = {**reading.models, **own.models, **settings.models}
+        settings = replace(settings, models=models, mcp={**own.mcp, **settings.mcp})
+    found = (*reading.problems, *problems)
     return Loaded(
         specs=tuple(specs),
-        problems=(*reading.problems, *problems),
+        problems=tuple(one for one in found if one.code != "unknown-tool" or one.name not in settings.mcp),
         settings=replace(settings, state_dir=paths.state),
         sources=tuple(reading.sources),
         contents=tuple(reading.gate.contents.values()),
     )
+
+
+def _own_settings(lookup: Lookup, paths: Paths) -> Settings:
+    """The models and servers of the person, which hooks of every dialect may name, however they were loaded."""
+    from hookline.dialects.native.settings import read_settings
+
+    places = [one for one in native_places(lookup.cwd, lookup.home, paths) if one.layer not in FOREIGN]
+    return read_settings(LayerLoader(lookup=lookup).load_layers(places, _NATIVE))[0]
 
 
 def _named_files(

@@ -236,10 +236,11 @@ class Output:
 
     ``none``: only structured answers count. ``context``: text is shown to the model. ``attachment`` and
     ``comment``: recorded inline in the conversation (Lectic); a comment is never shown to the model.
-    ``session``: kept with the session and sent on resume (memex's session_end).
+    ``reply``: stands in front of the answer, inside it (memex's post_turn). ``session``: kept with the session and
+    sent on resume (memex's session_end).
     """
 
-    inject: Literal["none", "context", "attachment", "comment", "session"] = "none"
+    inject: Literal["none", "context", "attachment", "comment", "reply", "session"] = "none"
     label: str = ""
     prefix: str = ""
     icon: str = ""

@@ -8,7 +8,7 @@ from hookline.core._dataclass import dataclass
 
 Severity = Literal["error", "warning", "note"]
 #: Findings that code acts on, whatever their text says.
-ProblemCode = Literal["unresolved-hook", "bad-command", "no-hooks"]
+ProblemCode = Literal["unresolved-hook", "bad-command", "no-hooks", "unknown-tool"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

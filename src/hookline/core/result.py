@@ -10,7 +10,7 @@ from hookline.core._dataclass import dataclass, empty, field
 from hookline.core.event import Event
 
 Effect = Literal["allow", "ask", "deny"]
-Placement = Literal["context", "attachment", "comment", "session"]
+Placement = Literal["context", "attachment", "comment", "reply", "session"]
 #: Why a hook that listens to an event was not run. Code branches on this, never on the text beside it.
 _SkipReason = Literal[
     "mismatch", "undecidable", "gate", "claim", "stopped",
@@ -235,7 +235,7 @@ class Decision:
         return "\n".join(
             one.context.text
             for one in self.context
-            if one.context.placement in {"context", "attachment"} and one.context.text
+            if one.context.placement in {"context", "attachment", "reply"} and one.context.text
         )
 
     @property

@@ -84,6 +84,8 @@ class Parsed:
 
     specs: tuple[HookSpec, ...] = ()
     problems: tuple[Problem, ...] = ()
+    #: Nicknames of models, as in ``[models]``, which goes before them.
+    models: Mapping[str, str] = field(default_factory=empty)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,7 +25,7 @@ from hookline.core.settings import Settings
 from hookline.core.tool_names import each_input
 from hookline.engine import fold
 from hookline.engine.eligibility import Explained, explain, outcome_without_running
-from hookline.engine.executor import Applied, Executor, Task
+from hookline.engine.executor import Applied, Executor, Leave, Task
 from hookline.engine.match import Index, once_each
 from hookline.runners import RunnerPool
 from hookline.state.record import NullRecorder, Record, Recorder
@@ -204,12 +204,15 @@ class Engine:
         notes = (self._unrecorded, *(getattr(keeper, "note", "") for keeper in (self.recorder, self.sessions)))
         return [note for note in notes if note]
 
-    def join(self, session: str | None = None, until: float = 0.0) -> tuple[tuple[HookSpec, Outcome], ...]:
+    def join(
+        self, session: str | None = None, until: float = 0.0, *, leave: Leave = "none"
+    ) -> tuple[tuple[HookSpec, Outcome], ...]:
         """Wait for background hooks; a failure among them can still end the run (see ``fold.amend``).
 
-        Those that run on ``until`` (by ``time.monotonic``; 0.0: for ever) are ended.
+        Those that run on ``until`` (by ``time.monotonic``; 0.0: for ever) are ended. ``leave``: the session goes on, and
+        agents that only take notes are not waited for.
         """
-        late = self._executor.join(session, until)
+        late = self._executor.join(session, until, leave=leave)
         for task, outcome in late:
             failed = not isinstance(outcome, Replied)
             self.recorder.amend(task.event.id, outcome, aborts=failed and task.spec.on_failure == "abort")
@@ -376,7 +379,7 @@ class Engine:
         """At the end of a run its background hooks are awaited, and their failure is the run's."""
         failures = [
             outcome.error
-            for spec, outcome in self.join(event.session)
+            for spec, outcome in self.join(event.session, leave="all")
             if not isinstance(outcome, Replied) and spec.on_failure == "abort"
         ]
         if not failures or event.data.get("status") == "error":

@@ -10,10 +10,10 @@ import select
 import threading
 from collections.abc import Callable, Mapping
 from time import monotonic, perf_counter, time
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from hookline.core._dataclass import dataclass, fast_constructor, field, replace
-from hookline.core.hook import OWN_MODEL, Command, Function, HookSpec, Plugin, Prompt
+from hookline.core.hook import OWN_MODEL, AgentRun, Command, Function, HookSpec, Plugin, Prompt
 from hookline.core.result import Failed, HookError, Outcome, Replied, Reply, RunResult, Skipped, Started, TimedOut
 from hookline.dialects import dialect_named
 from hookline.dialects.base import Call, Dialect
@@ -37,6 +37,8 @@ _NO_CALL = Call()
 _IN_THE_LOOP = frozenset({Plugin, Command} if hasattr(select, "epoll") else {Plugin})
 
 #: Called with a late answer; returns the outcome to record.
+#: Which agents that only take notes are not waited for.
+Leave: TypeAlias = Literal["none", "running", "all"]
 _OnLate: TypeAlias = "Callable[[Task, Outcome], Outcome]"
 
 _make_job, _make_replied = fast_constructor(Job), fast_constructor(Replied)
@@ -187,13 +189,21 @@ class Executor:
             )
         return make_outcome(spec, raw, verdict, raw.ms or _elapsed(began))
 
-    def join(self, session: str | None = None, until: float = 0.0) -> tuple[tuple[Task, Outcome], ...]:
+    def join(
+        self, session: str | None = None, until: float = 0.0, *, leave: Leave = "none"
+    ) -> tuple[tuple[Task, Outcome], ...]:
         """Wait for the background hooks (of one session) and return their outcomes, once.
 
-        ``until`` (by ``time.monotonic``) is for who ends then: what still runs is ended too.
+        ``until`` (by ``time.monotonic``) is for who ends then: what still runs is ended too. ``leave`` is for who
+        goes on: nobody waits for agents that take notes in silence; those that run, or all of them, stay.
         """
         with self._lock:
-            mine = [one for one in self._running if session is None or one.task.event.session == session]
+            mine = [
+                one
+                for one in self._running
+                if (session is None or one.task.event.session == session)
+                and not (leave != "none" and _takes_notes(one.task.spec) and (leave == "all" or one.outcome is None))
+            ]
             self._running = [one for one in self._running if one not in mine]
         for one in mine:
             if until:
@@ -299,6 +309,10 @@ class Executor:
         with self._lock:
             if running in self._running:
                 self._running.remove(running)
+
+
+def _takes_notes(spec: HookSpec) -> bool:
+    return isinstance(spec.action, AgentRun) and spec.output.inject == "none" and spec.on_failure == "ignore"
 
 
 def make_outcome(spec: HookSpec, raw: RunResult, verdict: Reply | HookError, ms: float) -> Outcome:

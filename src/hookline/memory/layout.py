@@ -19,6 +19,8 @@ from hookline.memory.settings import KnowledgeLoop
 
 DECISIONS = "decisions.jsonl"
 FAILURES = "failures.jsonl"
+#: What hook agents keep with their memory tool.
+NOTES = "notes.jsonl"
 HANDOFF = "handoff.md"
 PRE_COMPACT_SUMMARY = "pre-compact-summary.md"
 #: Points to the newest export of a project, so that a start need not search all of them.

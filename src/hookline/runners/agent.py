@@ -6,7 +6,6 @@ Models and tools are imported inside functions: a hook set without agents must n
 from __future__ import annotations
 
 import json
-import os
 import re
 import sys
 import time
@@ -17,7 +16,7 @@ from hookline.core._dataclass import dataclass, empty, field, replace
 from hookline.core.errors import HooklineError
 from hookline.core.hook import AgentRun, anchor_model
 from hookline.core.isolation import MAIN
-from hookline.core.paths import find_paths
+from hookline.core.paths import Directories, Paths
 from hookline.core.result import RunResult
 from hookline.runners.command import CommandRunner
 from hookline.runners.environ import hook_environ
@@ -119,6 +118,9 @@ class AgentAssignment:
     timeout: float | None = None
     cwd: str = ""
     environ: Mapping[str, str] = field(default_factory=empty, repr=False)
+    #: Who fired the event, and where it says that the person's files are.
+    agent: str = "hookline"
+    directories: Directories | None = None
 
 
 class AgentRunner:
@@ -159,6 +161,8 @@ class AgentRunner:
                 timeout=job.spec.timeout,
                 cwd=job.call.cwd or job.event.cwd,
                 environ=hook_environ(job, job.event.environ)[0],
+                agent=job.event.agent,
+                directories=job.event.directories,
             ),
             self._tools,
         )
@@ -216,7 +220,10 @@ def _tools(assignment: AgentAssignment, more: Sequence[ToolSet]) -> tuple[list[A
     from hookline.llm.tools import ToolPlace, gather, tool_project
 
     cwd = assignment.snapshot.base_directory or assignment.cwd
-    place = ToolPlace(project=tool_project(cwd), store=_store(assignment))
+    place = ToolPlace(
+        project=tool_project(cwd), cwd=cwd, agent=assignment.agent, environ=assignment.environ,
+        directories=assignment.directories,
+    )  # fmt: skip
     found = gather(assignment.snapshot.tools, place, assignment.settings.mcp, more)
     toolsets: list[Any] = []
     if found.servers:
@@ -226,13 +233,6 @@ def _tools(assignment: AgentAssignment, more: Sequence[ToolSet]) -> tuple[list[A
         toolsets = [toolset(name, servers[name], environ=assignment.environ, cwd=cwd) for name in found.servers]
     functions = [function for one in found.sets for function in one.functions]
     return functions, toolsets, tuple(f"there is no tool {name!r}" for name in found.unknown)
-
-
-def _store(assignment: AgentAssignment) -> str:
-    if assignment.settings.state_dir:
-        return assignment.settings.state_dir
-    environ = assignment.environ
-    return find_paths(environ, environ.get("HOME") or os.path.expanduser("~")).state
 
 
 # ── as a command ─────────────────────────────────────────────────────────────────────────────────────
@@ -264,12 +264,21 @@ def _as_snapshot(job: Job) -> bytes:
 def _settings_text(job: Job) -> str:
     """Models and servers may come from a file that only we were given (``--config``). Passed on in the
     environment and not with the data: the data of an event must never name a program to run."""
-    settings = job.settings
+    settings, own = job.settings, job.event.directories
     passed = {
         "models": dict(settings.models), "mcp": dict(settings.mcp), "state_dir": settings.state_dir,
-        "timeout": job.spec.timeout,
+        "timeout": job.spec.timeout, "agent": job.event.agent,
+        "directories": own and [own.home, own.paths.config, own.paths.state, own.paths.data],
     }  # fmt: skip
     return json.dumps(passed, ensure_ascii=False, default=str)
+
+
+def passed_directories(given: Any) -> Directories | None:
+    """As ``_settings_text`` wrote them."""
+    if not isinstance(given, list) or len(given) != 4:
+        return None
+    home, config, state, data = map(str, given)
+    return Directories(home=home, paths=Paths(config=config, state=state, data=data))
 
 
 def _without_usage(raw: RunResult) -> RunResult:

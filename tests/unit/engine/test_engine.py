@@ -10,7 +10,7 @@ import pytest
 from tests.patience import alive
 
 from hookline import Engine
-from hookline.core.hook import Command, FieldTest, Gates, Matcher, Pattern
+from hookline.core.hook import AgentRun, Command, FieldTest, Gates, Matcher, Pattern
 from hookline.core.result import Blocked, Failed, Replied, RunResult, Skipped, Started
 from hookline.engine import fold
 from hookline.state.record import MemoryRecorder
@@ -96,6 +96,28 @@ def test_a_background_hook_is_started_joined_and_recorded_as_it_ended():
     assert [(spec.name, type(outcome)) for spec, outcome in engine.join()] == [("slow", Replied)]
     assert engine.join() == ()
     assert statuses(recorder.records[0].decision) == [("slow", Replied)]
+
+
+def test_nobody_waits_for_an_agent_that_takes_notes_while_the_session_goes_on():
+    go = threading.Event()
+
+    class Waiting:
+        def run(self, _job: Any) -> RunResult:
+            return RunResult(exit_code=0) if go.wait(60) else RunResult(error="nobody let it go on")
+
+        def close(self) -> None: ...
+
+    class Crew(FakeCrew):
+        def __getitem__(self, _action: Any) -> Any:
+            return Waiting()
+
+    scribe = hook_spec("scribe", mode="background", event="Stop", action=AgentRun(prompt="p"))
+    with Engine(specs=(scribe,), crew=Crew({})) as engine:
+        assert statuses(engine.fire_sync("Stop", session_id="s")) == [("scribe", Started)]
+        assert engine.join("s", leave="running") == ()
+        engine.fire_sync("RunEnd", session_id="s")
+        go.set()
+        assert [(spec.name, type(outcome)) for spec, outcome in engine.join("s")] == [("scribe", Replied)]
 
 
 @pytest.mark.parametrize(("on_failure", "effect"), [("abort", "deny"), ("ignore", "allow"), ("deny", "allow")])

@@ -44,7 +44,7 @@ class Stage:
         phase: tuple[str, str] = ("UserPromptSubmit", "pre_turn"), settings: Settings | None = None, **action: Any,
     ) -> Job:  # fmt: skip
         given = {"prompt": "Be useful.", "model": "openai:gpt-4o-mini", "tools": ("memory", "ragsearch"), **action}
-        environ = {**os.environ, **(server.environ() if server else {})}
+        environ = {**os.environ, "HOME": str(self.project.parent), **(server.environ() if server else {})}
         spec = HookSpec(
             id="h", name="scout", dialect=dialect, event=phase[0], native_event=phase[1], origin=Origin(file="c.ini"),
             action=AgentRun(**given), timeout=timeout, output=Output(inject="context"),
@@ -76,8 +76,11 @@ def said(raw: RunResult) -> Any:
 @pytest.mark.parametrize("model", MODELS)
 def test_an_agent_uses_a_tool_and_speaks_with_every_provider(stage: Stage, model: str) -> None:
     steps: list[Any] = [
-        {"tool": {"name": "memory_append", "arguments": {"text": "likes tea"}}, "usage": {"input": 10, "output": 2}},
-        {"match": "kept", "text": "noted", "usage": {"input": 20, "output": 3}},
+        {
+            "tool": {"name": "memory", "arguments": {"action": "save", "memory": "likes tea"}},
+            "usage": {"input": 10, "output": 2},
+        },
+        {"match": "saved with ID 1", "text": "noted", "usage": {"input": 20, "output": 3}},
     ]
     with ModelServer(steps) as server:
         raw = stage.run(server, model=model, steps=3)
@@ -87,13 +90,18 @@ def test_an_agent_uses_a_tool_and_speaks_with_every_provider(stage: Stage, model
 
 
 def test_tools_of_the_last_step_still_run_and_what_was_said_with_them_counts(stage: Stage) -> None:
-    call = {"text": "writing it down", "tool": {"name": "memory_append", "arguments": {"text": "fact one"}}}
+    call = {
+        "text": "writing it down",
+        "tool": {"name": "memory", "arguments": {"action": "save", "memory": "fact one"}},
+    }
     with ModelServer([call]) as server:
         raw = stage.run(server, steps=1)
         listed = ModelServer  # the second run reads what the first one wrote
     assert said(raw) == "writing it down"
     assert raw.notes == ("the limit of 1 steps was reached",)
-    with listed([{"tool": {"name": "memory_list", "arguments": {}}}, {"match": "fact one", "text": "seen"}]) as server:
+    with listed(
+        [{"tool": {"name": "memory", "arguments": {"action": "read"}}}, {"match": "fact one", "text": "seen"}]
+    ) as server:
         assert said(stage.run(server, steps=2)) == "seen"
 
 
@@ -111,7 +119,7 @@ def test_only_the_tools_of_its_list_are_offered(stage: Stage) -> None:
     offered = [
         sorted(tool["function"]["name"] for tool in request.body.get("tools", ())) for request in server.requests
     ]
-    memory = ["memory_append", "memory_list", "memory_search"]
+    memory = ["memory", "memory_search"]
     assert offered == [memory, [], [*memory, "ragsearch"]]
 
 
@@ -136,7 +144,7 @@ def test_an_error_of_the_provider_is_a_failure_and_never_text(stage: Stage) -> N
 
 
 def test_the_deadline_covers_the_whole_run(stage: Stage) -> None:
-    steps: list[Any] = [{"tool": {"name": "memory_list", "arguments": {}}}, {"hang": True}]
+    steps: list[Any] = [{"tool": {"name": "memory", "arguments": {"action": "read"}}}, {"hang": True}]
     with ModelServer(steps) as server:
         begun = time.monotonic()
         raw = stage.run(server, steps=5, timeout=1.5)

@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Sequence
 from typing import Any
 
-from hookline.agent.chat.replay import TranscriptState, history_entry
+from hookline.agent.chat.replay import TranscriptState, history_entry, put_before_reply
 from hookline.agent.chat.transcript import Transcript
 from hookline.agent.message import AssistantMessage, Message, ToolCall, ToolResult, Usage, UserMessage
 from hookline.core._dataclass import dataclass, field
@@ -87,6 +87,12 @@ class Conversation:
         self.messages.append(reply)
         if reply.text:
             self.history.append(history_entry("assistant", reply.text, now))
+
+    def add_to_reply(self, text: str) -> None:
+        """Text in front of the latest answer, inside it: the model takes it for something that it knew."""
+        self.transcript.append("system", time.time(), subtype="reply_context", content=text, isMeta=True)
+        put_before_reply(self.messages, text)
+        self._grow(text)
 
     def add_result(self, call: ToolCall, text: str, *, is_error: bool) -> None:
         block = {"type": "tool_result", "tool_use_id": call.id, "content": text, "is_error": is_error}

@@ -10,6 +10,7 @@ from typing import Any
 from hookline.agent.chat.conversation import Conversation
 from hookline.agent.chat.screen import Level, Screen
 from hookline.agent.hook_events import EventEmitter
+from hookline.core.hook import HookSpec
 from hookline.core.result import Context, Decision, Failed, Outcome, TimedOut
 from hookline.core.serialize import decision_shape
 from hookline.engine.engine import Engine
@@ -64,6 +65,8 @@ class ChatEvents(EventEmitter):
     screen: Screen
     session: str
     common: dict[str, Any]
+    #: The session's totals, which hooks add to.
+    tokens: dict[str, int] = field(default_factory=dict[str, int])
     #: Every decision, where a report is wanted; None keeps nothing.
     fired: list[FiredEvent] | None = None
     _pending: set[asyncio.Task[Any]] = field(default_factory=set["asyncio.Task[Any]"])
@@ -80,7 +83,24 @@ class ChatEvents(EventEmitter):
             self.fired.append(FiredEvent(decision=decision, record=event.id))
         if decision.outcomes:
             self._show(decision)
+            self._count(decision.outcomes)
         return decision
+
+    def finished(self, late: Iterable[tuple[HookSpec, Outcome]]) -> None:
+        """Background hooks that are done: what went wrong, and what they cost."""
+        outcomes = [outcome for _, outcome in late]
+        self._show_failures(outcomes)
+        self._count(outcomes)
+
+    def _count(self, outcomes: Iterable[Outcome]) -> None:
+        """The tokens of hooks that asked a model are part of what the session cost."""
+        for outcome in outcomes:
+            usage = outcome.raw.usage if outcome.raw is not None else {}
+            counts = {name: usage.get(f"{name}_tokens") for name in ("input", "cached", "output")}
+            known = {name: count for name, count in counts.items() if isinstance(count, int)}
+            known["total"] = known.get("input", 0) + known.get("output", 0)
+            for name, count in known.items():
+                self.tokens[name] = self.tokens.get(name, 0) + count
 
     async def shell(self, name: str, /, **fields: Any) -> Decision:
         """An event of the line editor: it carries nothing of the conversation."""
@@ -118,7 +138,10 @@ class ChatEvents(EventEmitter):
         for injected in decision.context:
             if injected.context.placement == "comment":
                 self.screen.note(f"{injected.hook}: {injected.context.text.strip()}")
-        for outcome in decision.outcomes:
+        self._show_failures(decision.outcomes)
+
+    def _show_failures(self, outcomes: Iterable[Outcome]) -> None:
+        for outcome in outcomes:
             failed = isinstance(outcome, Failed | TimedOut)
             if (failed or outcome.needs_trust) and outcome.hook + outcome.error not in self._shown:
                 self._shown.add(outcome.hook + outcome.error)
@@ -190,7 +213,7 @@ def session_context(decision: Decision) -> str:
 
 def context_messages(decision: Decision) -> list[str]:
     """One reminder for everything without a label, and a block for each label."""
-    contexts = [context for _, context in _visible(decision) if context.placement != "attachment"]
+    contexts = [context for _, context in _visible(decision) if context.placement not in {"attachment", "reply"}]
     plain = [context.text for context in contexts if not context.label]
     reminder = ["<system-reminder>\n" + "\n".join(plain) + "\n</system-reminder>"] if plain else []
     return [*reminder, *(_labelled(context) for context in contexts if context.label)]
@@ -199,6 +222,11 @@ def context_messages(decision: Decision) -> list[str]:
 def attachments(decision: Decision) -> list[Context]:
     """Inline output of hooks, which goes into the conversation without any wrapper."""
     return [one.context for one in decision.context if one.context.placement == "attachment"]
+
+
+def reply_context(decision: Decision) -> str:
+    """What stands in front of the answer, inside it."""
+    return "\n".join(_labelled(context) for _, context in _visible(decision) if context.placement == "reply")
 
 
 def _labelled(context: Context) -> str:

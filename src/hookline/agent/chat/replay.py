@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from hookline.agent.message import AssistantMessage, Message, Thought, ToolCall, ToolResult, UserMessage
-from hookline.core._dataclass import dataclass, field
+from hookline.core._dataclass import dataclass, field, replace
 from hookline.core.errors import DataError
 
 
@@ -73,6 +73,9 @@ def _system(found: TranscriptState, record: dict[str, Any]) -> None:
             kept = found.by_uuid.get(_text(record.get("keeps")))
             found.messages[:] = [UserMessage(parts=(_text(record.get("content")),))] if record.get("content") else []
             found.messages += [kept] if kept is not None else []
+        case "reply_context":
+            put_before_reply(found.messages, _text(record.get("content")))
+            _grow(found, _text(record.get("content")))
         case "mode":
             found.mode = _text(record.get("mode"))
         case _:
@@ -155,6 +158,12 @@ def _counted(usage: Any) -> int:
 def _grow(found: TranscriptState, text: str) -> None:
     if found.size:
         found.size += len(text) // 4
+
+
+def put_before_reply(messages: list[Message], text: str) -> None:
+    place = next((at for at in range(len(messages) - 1, -1, -1) if isinstance(messages[at], AssistantMessage)), -1)
+    if place >= 0 and isinstance(reply := messages[place], AssistantMessage):
+        messages[place] = replace(reply, text=f"{text}\n\n{reply.text}".strip())
 
 
 def history_entry(role: str, text: str, time: float, *, auto: bool = False) -> dict[str, Any]:

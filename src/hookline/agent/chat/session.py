@@ -20,7 +20,7 @@ from hookline.agent.chat.replay import TranscriptState, replay
 from hookline.agent.chat.screen import ShownCall
 from hookline.agent.chat.subagent import run_subagent
 from hookline.agent.chat.transcript import Transcript, chat_folder, timestamp
-from hookline.agent.hook_events import RunError, background_failures
+from hookline.agent.hook_events import RunError, fatal_failures
 from hookline.agent.loop import AgentLoop, LoopResult
 from hookline.agent.permissions import Permissions, parse_rule
 from hookline.agent.tools.base import ToolContext
@@ -81,7 +81,7 @@ class Session:
         }
         self.events = ChatEvents(
             engine=context.engine, conversation=self.conversation, screen=context.screen, session=self.id,
-            common=common, fired=self.fired,
+            common=common, fired=self.fired, tokens=self.tokens,
         )  # fmt: skip
         self.presenter = ChatPresenter(
             conversation=self.conversation, events=self.events, screen=context.screen, calls=self.calls,
@@ -137,7 +137,7 @@ class Session:
             for text in events.context_messages(decision):
                 conversation.add_context(text)
             await self.events.wait_pending()
-            await asyncio.to_thread(self.context.engine.join, self.id)
+            self.events.finished(await asyncio.to_thread(self.context.engine.join, self.id))
         finally:
             try:
                 conversation.transcript.sync()
@@ -166,7 +166,9 @@ class Session:
         before = dict(self.tokens)
         ended, cancelled = await self._guarded(prompt, run_id, auto=auto)
         self._marked(auto=auto)
-        late = "\n".join(await asyncio.to_thread(background_failures, self.context.engine, self.id))
+        done = await asyncio.to_thread(self.context.engine.join, self.id, leave="running")
+        self.events.finished(done)
+        late = "\n".join(fatal_failures(done))
         # A prompt that a hook blocked is not an error of the run.
         error = late or (ended.error if ended.stop_reason != "blocked" else None)
         tokens = {name: count - before[name] for name, count in self.tokens.items()}
@@ -292,6 +294,8 @@ class Session:
             tool_call_count=conversation.tool_calls,
         )
         self.keep_mode(decision)
+        if text := events.reply_context(decision):
+            conversation.add_to_reply(text)
         for text in (*events.context_messages(decision), *(one.text for one in events.attachments(decision))):
             conversation.add_context(text)
         return decision

@@ -23,7 +23,7 @@ from hookline.cli.parser import add_json
 from hookline.core._dataclass import replace
 from hookline.core.errors import DataError, UsageError
 from hookline.core.settings import Settings
-from hookline.runners.agent import PASSED_ON, AgentAssignment, run_assignment
+from hookline.runners.agent import PASSED_ON, AgentAssignment, passed_directories, run_assignment
 from hookline.runners.base import Stop
 from hookline.runners.snapshot import NotASnapshotError, Snapshot, decode, read_snapshot
 
@@ -61,6 +61,8 @@ def run(args: Namespace) -> int:
                 timeout=args.timeout or (passed or {}).get("timeout") or _TIMEOUT,
                 cwd=os.getcwd(),
                 environ=environ,
+                agent=str((passed or {}).get("agent") or "hookline"),
+                directories=passed_directories((passed or {}).get("directories")),
             )
         )
     finally:
@@ -110,7 +112,10 @@ def _settings(passed: Mapping[str, Any] | None) -> Settings:
     if passed is None:
         from hookline.engine.build import READ_ONLY, Sources, load_runtime  # only without a parent
 
-        return load_runtime(Sources(), READ_ONLY).loaded.settings
+        settings = load_runtime(Sources(), READ_ONLY).loaded.settings
+        # The nicknames of memex's models, for its own external runner.
+        nicknames = load_runtime(Sources(dialect="memex"), READ_ONLY).loaded.settings.models
+        return replace(settings, models={**nicknames, **settings.models})
     return Settings(
         models=dict(passed.get("models") or {}),
         mcp=dict(passed.get("mcp") or {}),

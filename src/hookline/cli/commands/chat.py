@@ -18,7 +18,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from hookline.cli.loading import build_runtime, require_readable, tell_problems, tell_unapproved
-from hookline.cli.output import print_json
+from hookline.cli.output import print_json, safe
 from hookline.cli.parser import add_json, add_sources
 from hookline.cli.stdio import decode_text, read_stream
 from hookline.core.errors import ConfigError, UsageError
@@ -84,6 +84,9 @@ def run(args: Namespace) -> int:
         require_readable(runtime, args.config)
         tell_problems(runtime)
         tell_unapproved(runtime)
+        for problem in runtime.loaded.problems:
+            if problem.code == "unknown-tool":
+                print(f"hookline: {safe(str(problem))}", file=sys.stderr)
         return runtime
 
     if args.prompt is None:

@@ -15,9 +15,10 @@ from typing import Any
 
 from hookline.core._dataclass import dataclass, field
 from hookline.core.hook import AgentRun, Gates, HookSpec, Output, hook_id
-from hookline.core.problem import Problem, Severity
+from hookline.core.problem import Problem, ProblemCode, Severity
 from hookline.core.suggest import suggest
 from hookline.dialects.base import ConfigPlace, Layer, Lookup, Parsed
+from hookline.dialects.memex.models import nicknames
 from hookline.dialects.memex.prompts import PHASES, MissingPromptError, Phase, PromptSources
 
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m)?", re.ASCII)
@@ -114,8 +115,11 @@ class _Merged:
         entry = self.sections.get(section, {}).get(key)
         return entry.text if entry else ""
 
-    def complain(self, entry: _Entry, pointer: str, finding: str, fix: str, severity: Severity = "error") -> None:
-        self.problems.append(entry.layer.origin(pointer).problem(finding, fix, severity))
+    def complain(
+        self, entry: _Entry, pointer: str, finding: str, fix: str, severity: Severity = "error", *, tool: str = ""
+    ) -> None:
+        code: ProblemCode | None = "unknown-tool" if tool else None
+        self.problems.append(entry.layer.origin(pointer).problem(finding, fix, severity, code=code, name=tool))
 
 
 def places(cwd: str, home: str, environ: Mapping[str, str]) -> tuple[ConfigPlace, ...]:
@@ -134,7 +138,7 @@ def parse(layers: Sequence[Layer], lookup: Lookup) -> Parsed:
             assert listed is not None
             spec = _Hook(name=name, phase=phase, listed=listed, merged=merged).spec(ordinal)
             specs += [spec] if spec else []
-    return Parsed(specs=tuple(specs), problems=tuple(dict.fromkeys(merged.problems)))
+    return Parsed(specs=tuple(specs), problems=tuple(dict.fromkeys(merged.problems)), models=nicknames(layers, lookup))
 
 
 def _unknown_phases(merged: _Merged) -> None:
@@ -200,6 +204,7 @@ class _Hook:
             origin=next(iter(self.table.values())).layer.origin(f"$.{HOOK}{self.name}"),
             action=action,
             phase=self.phase.rank,
+            mode="background" if mode == "silent" and self.phase.background else "sync",
             gates=self._gates(),
             timeout=self._timeout(),
             flow="chain",
@@ -332,9 +337,9 @@ class _Hook:
         wanted = tuple(name for name in dict.fromkeys(names(value)) if name not in blocked)
         for name in wanted if own else ():
             if name not in _KNOWN_TOOLS:
-                self._warn(
-                    "tools", f"{name!r} is not a tool of hookline",
-                    f"use {', '.join(_KNOWN_TOOLS)}, or configure an MCP server of that name; the hook runs with the others",
+                self.merged.complain(
+                    self.table["tools"], f"$.{HOOK}{self.name}.tools", f"hookline has no tool {name!r}",
+                    f"configure an MCP server of that name in [mcp]; {self.name!r} runs without it", "warning", tool=name,
                 )  # fmt: skip
         return wanted
 

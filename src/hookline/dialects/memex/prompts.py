@@ -20,7 +20,9 @@ class Phase:
     once: bool = False
     #: A silent hook would only delay the answer here: it is skipped.
     silent: bool = True
-    placement: Literal["context", "session"] = "context"
+    placement: Literal["context", "reply", "session"] = "context"
+    #: A silent hook here is nothing that the person should wait for.
+    background: bool = False
     #: ``hook_<key>`` in the snapshot -> (field of the event's data, what it is when missing).
     extras: tuple[tuple[str, str, str], ...] = ()
     #: The turns that have just been recorded when the phase happens: (role, field of the data).
@@ -40,7 +42,7 @@ PHASES: Mapping[str, Phase] = MappingProxyType(
                 extras=(("input_text", "prompt", ""),), recorded=(("user", "prompt"),),
             ),
             Phase(
-                name="post_turn", event="Stop",
+                name="post_turn", event="Stop", placement="reply", background=True,
                 extras=(("last_display", "assistant_message", ""), ("last_sanitized", "assistant_message", "")),
                 recorded=(("user", "user_message"), ("assistant", "assistant_message")),
             ),

@@ -140,7 +140,7 @@ def _left_out(spec: HookSpec, phase: Phase) -> Iterator[tuple[str, bool]]:
     yield "a matcher", spec.matcher == Matcher()
     yield "a scope", spec.scope == Scope()
     yield "an environment", not spec.environ
-    yield "its mode", spec.mode == "sync"
+    yield "its mode", spec.mode == ("background" if spec.output.inject == "none" and phase.background else "sync")
     yield "no limit of time", spec.timeout is not None
     for name, plain in _PLAIN.items():
         yield name, getattr(spec, name) == plain

@@ -266,7 +266,7 @@ def _losses(spec: HookSpec) -> Iterator[Problem]:
         yield lost("it has a phase of its own", "use order")
     if spec.gates.typed_only or spec.gates.needs_turn or spec.gates.claim_first:
         yield lost("its turn gates are finer than ours", "check its when by hand")
-    if spec.output.inject == "session" or spec.output.icon or spec.output.attributes:
+    if spec.output.inject in {"reply", "session"} or spec.output.icon or spec.output.attributes:
         yield lost("what becomes of its output", "use inject, label and prefix")
     if spec.same:
         yield lost("it runs once where several of its matchers fit", "write one hook with a match for all of them")

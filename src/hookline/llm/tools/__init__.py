@@ -8,8 +8,8 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Any, Protocol, cast
 
-from hookline.core._dataclass import dataclass
-from hookline.core.paths import upwards
+from hookline.core._dataclass import dataclass, empty, field
+from hookline.core.paths import Directories, upwards
 
 #: What marks the root of a project.
 _ROOTS = (".git", ".hookline", ".hg")
@@ -17,10 +17,14 @@ _ROOTS = (".git", ".hookline", ".hg")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolPlace:
-    """Where tools work: the project they may read, and where they store data."""
+    """Where tools work: the project they may read, and on whose behalf."""
 
     project: str
-    store: str
+    cwd: str = ""
+    agent: str = "hookline"
+    environ: Mapping[str, str] = field(default_factory=empty, repr=False)
+    #: Where the person's files are, if the agent's entry says so.
+    directories: Directories | None = None
 
 
 class ToolSet(Protocol):
@@ -49,9 +53,10 @@ def tool_project(cwd: str) -> str:
     return next(marked, here)
 
 
-#: Name -> who makes it, given a place. Strings, because no tool may cost the others their imports.
+#: Name -> who makes it, given a place. Strings, because no tool may cost the others their imports, and the memory is
+#: one that others use too.
 _TOOLSETS: Mapping[str, str] = MappingProxyType(
-    {"memory": "hookline.llm.tools.memory:Memory", "ragsearch": "hookline.llm.tools.ragsearch:RagSearch"}
+    {"memory": "hookline.memory.agent_tool:Memory", "ragsearch": "hookline.llm.tools.ragsearch:RagSearch"}
 )
 
 #: Other packages add tool sets here: a callable that takes a ``ToolPlace``.
@@ -69,7 +74,7 @@ def gather(
     servers: list[str] = []
     unknown: list[str] = []
     for name in wanted:
-        found = given.get(name) or _made(name, place)
+        found = given.get(name) or make_tool(name, place)
         if found is not None:
             sets.append(found)
         elif name in mcp:
@@ -79,7 +84,7 @@ def gather(
     return _FoundTools(sets=tuple(sets), servers=tuple(servers), unknown=tuple(unknown))
 
 
-def _made(name: str, place: ToolPlace) -> ToolSet | None:
+def make_tool(name: str, place: ToolPlace) -> ToolSet | None:
     known = _TOOLSETS.get(name)
     if known is not None:
         module, _, attribute = known.partition(":")

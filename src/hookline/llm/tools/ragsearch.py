@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from hookline.core._dataclass import dataclass
-from hookline.llm.tools import ToolPlace
-from hookline.llm.tools.memory import Memory
+from hookline.llm.tools import ToolPlace, make_tool
 from hookline.llm.tools.rank import best
 
 #: Bounds of one search: a hook agent has a deadline, and a home directory is a project to some.
@@ -51,8 +50,9 @@ class RagSearch:
             query: words to look for.
             limit: how many passages at most.
         """
-        notes = enumerate(Memory(self._place).notes(), start=1)
-        passages = [_Passage(file="memory", line=number, text=str(note)) for number, note in notes]
+        memory: Any = make_tool("memory", self._place)
+        notes = enumerate(memory.notes(), start=1)
+        passages = [_Passage(file="memory", line=number, text=str(note["summary"])) for number, note in notes]
         passages += self._passages()
         found = best(query, [passage.text for passage in passages], min(limit, 20))
         shown = (f"{passages[place].file}:{passages[place].line}\n{passages[place].text}" for place in found)

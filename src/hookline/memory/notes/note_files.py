@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from hookline.core._dataclass import dataclass
 from hookline.core.files import read_text
-from hookline.memory.layout import DECISIONS, FAILURES, Places, encode_cwd
+from hookline.memory.layout import DECISIONS, FAILURES, NOTES, Places, encode_cwd
 from hookline.memory.notes.entries import parse_entry
 from hookline.memory.notes.front_matter import parse_note, split_front_matter
 from hookline.memory.project import Project
@@ -20,15 +20,15 @@ except ImportError:
     from hashlib import blake2b
 
 
-_Kind = Literal["session", "decision", "failure", "learning", "insight"]
-KINDS: tuple[_Kind, ...] = ("session", "decision", "failure", "learning", "insight")
+_Kind = Literal["session", "decision", "failure", "note", "learning", "insight"]
+KINDS: tuple[_Kind, ...] = ("session", "decision", "failure", "note", "learning", "insight")
 #: Bytes of a note that are indexed: the beginning and the end of a longer one.
 _MAX_NOTE = 400_000
 #: The scope of notes for every project.
 _EVERYWHERE = "everywhere"
 #: Levels of directories that are searched.
 _MAX_DEPTH = 8
-_ENTRIES: Mapping[str, _Kind] = {DECISIONS: "decision", FAILURES: "failure"}
+_ENTRIES: Mapping[str, _Kind] = {DECISIONS: "decision", FAILURES: "failure", NOTES: "note"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +47,7 @@ class ParsedNote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Folder:
-    """A directory with notes of one kind; ``entries`` has the two files of a project's memory."""
+    """A directory with notes of one kind; ``entries`` has the files of a project's memory."""
 
     path: str
     kind: _Kind | Literal["entries"]

@@ -110,7 +110,7 @@ def test_the_documents_example_is_four_hooks_on_three_events() -> None:
     assert parsed.specs[1].action == AgentRun(
         prompt="You are the scout.", model="gpt-4o-mini", tools=("ragsearch", "memory"), steps=1
     )
-    assert findings(parsed) == ["'youtrack' is not a tool of hookline"]
+    assert findings(parsed) == ["hookline has no tool 'youtrack'"]
     assert parsed.problems[0].line == 10
 
 
