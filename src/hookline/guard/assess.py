@@ -71,10 +71,18 @@ _RUN_BY_NAME = LazyPattern(
 _LOADS = LazyPattern(r"(LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|BASH_ENV|PERL5OPT|PYTHONSTARTUP|RUBYOPT)$")
 
 
+#: Settings of programs that check a commit, with which they do not.
+_SKIPS = LazyPattern(
+    r"(HUSKY|LEFTHOOK|OVERCOMMIT_DISABLE)=(0|1|false)|(HUSKY_SKIP_HOOKS|PRE_COMMIT_ALLOW_NO_CONFIG)=1|SKIP=.+"
+)
+
+
 def _surroundings(call: ProgramCall) -> Iterator[Effect]:
     for name, value in call.invocation.environment:
         if _RUN_BY_NAME.fullmatch(name) and value.known:
             yield from call.shell(value)
+        elif call.name == "git" and _SKIPS.fullmatch(f"{name}={value.text}"):
+            yield call.effect("git-bypass", "medium", f"{name}={value.text}", why="the project's checks are skipped")
         elif name.startswith("HOOKLINE_"):
             yield call.effect("guard", "medium", name, why="it tells hookline to look elsewhere")
         elif _LOADS.fullmatch(name):

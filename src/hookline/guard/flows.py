@@ -13,7 +13,7 @@ from typing import Final
 
 from hookline.guard.call import ProgramCall, Scene
 from hookline.guard.effects import Effect, Harm
-from hookline.guard.paths import absolute
+from hookline.guard.paths import Place, absolute
 from hookline.guard.pattern import LazyPattern, words
 from hookline.guard.programs.files import sources_and_target
 from hookline.guard.programs.interpreters import CodeSource, code_source
@@ -283,6 +283,10 @@ class _Flow:
                 where="network",
                 why="the environment, which may hold secrets, leaves the machine",
             )
+        elif any(_all_of_home(call.place(word)) for word in sent.files):
+            yield call.effect(
+                "send", "high", address, where="network", why="a whole directory of yours leaves the machine"
+            )
         elif labels & _SYSTEM and call.name in _RAW:
             yield call.effect("send", "medium", address, where="network", why="a file of the system leaves the machine")
         elif call.name in _RAW and sent.stdin and self._packs_all(call):
@@ -468,6 +472,10 @@ def _value(word: Word) -> Word:
     if text.startswith("-") and "=" in text:
         text = text.partition("=")[2]
     return Word((text.removeprefix("@").removeprefix("if="),), word.source)
+
+
+def _all_of_home(place: Place) -> bool:
+    return place.whole and place.name in {"home", "root", "system"}
 
 
 def _repository(address: str) -> str:

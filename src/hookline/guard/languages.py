@@ -9,6 +9,7 @@ from typing import Final
 
 from hookline.guard.call import ProgramCall
 from hookline.guard.effects import Effect
+from hookline.guard.paths import expand_home
 from hookline.guard.pattern import LazyPattern
 from hookline.guard.programs.deletion import deletion
 from hookline.guard.programs.files import moving, permission_change
@@ -40,7 +41,7 @@ _SCANS: Final = tuple(
         ),
         (r"\b(?:unlinkSync|unlink|File\.delete|os\.remove|remove|File\.unlink|deleteFile)" + _QUOTED, "delete"),
         (
-            r"\b(?:execSync|execFileSync|spawnSync|exec|spawn|execFile|system|popen|passthru|shell_exec|proc_open|Open3\.\w+|os\.execute|io\.popen|do shell script|qx|IO\.popen|Deno\.run|\$|run)\s*"
+            r"(?:\b(?:execSync|execFileSync|spawnSync|exec|spawn|execFile|system|popen|passthru|shell_exec|proc_open|Open3\.\w+|os\.execute|io\.popen|do shell script|qx|IO\.popen|Deno\.run|run)|\$)\s*"
             + _QUOTED,
             "shell",
         ),
@@ -63,6 +64,7 @@ _SCANS: Final = tuple(
     )
 )
 _STRING = LazyPattern(r"""(["'])((?:\\.|(?!\1).)*)\1""")
+_GLUED = re.compile(r"""(["'])((?:\\.|(?!\1)[^"\\])*)\1\s*[+.]\s*(["'])((?:\\.|(?!\3)[^"\\])*)\3""")
 _MORE = LazyPattern(r"""(?:\s*,\s*\[?\s*(["'])(?:\\.|(?!\1).)*\1)+""")
 _HOMES = LazyPattern(
     r"""process\.env\.HOME\b|(?:os|require\(["'](?:node:)?os["']\))\.homedir\(\)|Dir\.home\b|ENV(?:\.fetch\(|\[)["']HOME["'][\])]|\$ENV\{["']?HOME["']?\}|getenv\(["']HOME["']\)|Deno\.env\.get\(["']HOME["']\)"""
@@ -92,6 +94,10 @@ _SHELLISH = LazyPattern(r"\s*(sudo\s+)?(rm|git|dd|mkfs\S*|shred|chmod|chown|find
 def _scan(call: ProgramCall, code: str) -> Iterator[Effect]:
     """Calls by their names, with the string that follows; enough for one-liners, and no more is promised."""
     code = _HOMES.sub(lambda _found: f'"{call.scene.places.home}"', code)
+    for _ in range(8):  # "a" + 'b'
+        code, count = _GLUED.subn(lambda found: f'"{found[2]}{found[4]}"', code)
+        if not count:
+            break
     for pattern, action in _SCANS:
         for found in pattern.finditer(code):
             text = next((group for group in reversed(found.groups()) if group), "")
@@ -126,7 +132,7 @@ def _scan(call: ProgramCall, code: str) -> Iterator[Effect]:
 
 
 def _scanned(call: ProgramCall, action: str, text: str, source: str) -> Iterator[Effect]:
-    word = Word((text,), source)
+    word = Word((expand_home(text, call.scene.places.home),), source)
     match action:
         case "tree" | "delete":
             yield from deletion(call, word, tree=action == "tree")

@@ -59,7 +59,7 @@ def _curl(call: ProgramCall, _inner: bool) -> bool:
 
 
 _WGET_NEVER: Final = words(
-    "recursive mirror post-data post-file body-data body-file method output-file a execute save-cookies background input-file"
+    "output-document recursive mirror post-data post-file body-data body-file method output-file a execute save-cookies background input-file"
 )
 
 
@@ -286,6 +286,9 @@ def _git(call: ProgramCall, _inner: bool) -> bool:
         return False
     name, rest = options.operands[0].text, [word.text for word in options.operands[1:]]
     if any(not word.known and not word.prefix for word in options.operands):
+        return False
+    elsewhere = [*options.values("C", "git-dir", "work-tree")]
+    if any(call.place(word).name == "temp" for word in elsewhere):  # its settings may be anybody's
         return False
     if any("::" in text for text in rest):  # a transport that is a program
         return False

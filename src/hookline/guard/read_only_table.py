@@ -53,7 +53,7 @@ TREES: Final[Mapping[str, tuple[str, str, str]]] = MappingProxyType({
         "-H --host -c --context -l --log-level --config -f --file -p --project-name --env-file --profile --project-directory",
         ("ps images inspect logs top stats events diff info version search history port export save container:ls,list,ps,inspect,logs,top,stats,diff,port,export image:ls,list,inspect,history,save network:ls,list,inspect volume:ls,list,inspect context:ls,list,show,inspect system:info,df,events"
         " compose:ps,logs,config,images,version,ls,port,top,events service:ls,list,inspect,logs,ps stack:ls,list,ps,services node:ls,list,inspect,ps config:ls,list,inspect secret:ls,list,inspect plugin:ls,list,inspect buildx:du,version,ls trust:inspect manifest:inspect checkpoint:ls"),
-        "-o --output --bootstrap --lock-image-digests",
+        "-o --output --bootstrap --lock-image-digests --config",
     ),
     "gh": (
         "-R --repo --hostname",

@@ -54,7 +54,11 @@ _AGENTS: Final = LazyPattern(
         for file in (name, *((name.rpartition("/")[0] + "/" + agent.inline,) if agent.inline else ()))
     )
 )
+_HIJACKS: Final = LazyPattern(
+    r"/(\.local|\.cargo|\.npm-global|go|home/[^/]+|usr/local)/s?bin/(git|ls|cat|rm|cp|mv|sudo|su|ssh|scp|bash|sh|zsh|env|python\d?|node|npm|npx|pip\d?|curl|wget|docker|kubectl|make|gcc|cc|go|cargo|grep|find|sed|awk|ps|kill|which|gh|vim|code|tar)$"
+)
 _REPOSITORY: Final = LazyPattern(r"(/\.git|\.git)(/(objects|refs|logs|HEAD|packed-refs|modules|worktrees|\*)(/.*)?)?$")
+_GIT_CONFIG: Final = LazyPattern(r"/\.git/(config(\.worktree)?|info/attributes)$")
 _LOCKS: Final = LazyPattern(
     r"/(package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lockb?|poetry\.lock|uv\.lock|Pipfile\.lock|pdm\.lock|Cargo\.lock|Gemfile\.lock|composer\.lock|go\.sum|flake\.lock|mix\.lock|packages\.lock\.json)$"
 )
@@ -65,7 +69,7 @@ _PIPELINES: Final = LazyPattern(
 
 #: Variables that make a harmless program run something else.
 RISKY_VARIABLES: Final = LazyPattern(
-    r"(PATH|LD_\w+|DYLD_\w+|\w*PAGER|\w*EDITOR|VISUAL|GIT_\w+|BASH_ENV|ENV|IFS|PROMPT_COMMAND|PYTHON\w+|NODE_OPTIONS|PERL5?\w+|RUBY\w+|LESS\w*|BROWSER|SHELLOPTS|PS4|\w+_COMMAND|TAR_OPTIONS|RIPGREP_CONFIG_PATH|KUBECTL_EXTERNAL_DIFF|CURL_HOME|GREP_OPTIONS|SHELL|HOME|FZF_\w+|MANOPT|PS1|DOCKER_\w+)$"
+    r"(PATH|LD_\w+|DYLD_\w+|\w*PAGER|\w*EDITOR|VISUAL|GIT_\w+|BASH_ENV|ENV|IFS|PROMPT_COMMAND|PYTHON\w+|NODE_OPTIONS|PERL5?\w+|RUBY\w+|LESS\w*|BROWSER|SHELLOPTS|PS4|\w+_COMMAND|TAR_OPTIONS|RIPGREP_CONFIG_PATH|KUBECTL_EXTERNAL_DIFF|CURL_HOME|GREP_OPTIONS|SHELL|HOME|KUBECONFIG|XDG_\w+|PSQLRC|MANPATH|GCONV_PATH|LOCPATH|TERMINFO|TERMCAP|OPENSSL_\w+|HGRCPATH|\w*_OPTS|\w*_TOOL_OPTIONS|\w+_PROXY|FZF_\w+|MANOPT|PS1|DOCKER_\w+)$"
 )
 
 
@@ -109,6 +113,8 @@ _WRITES: Final[tuple[tuple[LazyPattern, str, Harm, str], ...]] = (
     (_ACCOUNTS, "overwrite", "critical", "the system depends on it"),
     (_AGENTS, "guard", "high", "it says what an agent may do and which hooks it runs"),
     (_SHELLS, "persistence", "high", "what is written there runs later by itself or opens a door"),
+    (_HIJACKS, "persistence", "high", "it takes the place of a program that people call"),
+    (_GIT_CONFIG, "persistence", "medium", "it says which programs git runs"),
     (_REPOSITORY, "git-history", "high", "git keeps its history there"),
 )
 

@@ -91,11 +91,14 @@ def _address(call: ProgramCall, words: tuple[Word, ...]) -> Iterator[Effect]:
 
 
 def _shown(call: ProgramCall, words: tuple[Word, ...]) -> Iterator[Effect]:
+    outside = "--no-index" in call.texts or "--contents" in call.texts
     for word in words:
         revision, colon, path = word.text.partition(":")
         harm = secret_harm(path) if colon and revision else None
         if harm:
             yield call.effect("secret", harm, path, why="it holds credentials, in any commit")
+        if outside or word.prefix.startswith("--contents="):
+            yield from call.read(word if outside else cut(word, 11))
         if word.prefix.startswith("--output="):
             yield from call.write(cut(word, 9))
         elif word.prefix.startswith("--ext-diff"):
@@ -155,6 +158,11 @@ def _push(call: ProgramCall, options: GivenOptions, _settings: _Settings) -> Ite
         yield call.effect("git-remote", "high" if main else "low", " ".join(gone), why=why)
     for word in options.values("receive-pack"):
         yield from call.shell(word)
+    for word in options.operands[:1]:
+        if "://" in word.text:
+            yield call.effect(
+                "send", "medium", word.text, why="commits go to an address that is no remote of this repository"
+            )
 
 
 _SHARED = LazyPattern(

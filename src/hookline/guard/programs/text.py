@@ -61,6 +61,8 @@ def _awk(call: ProgramCall) -> Iterator[Effect]:
         if re.search(r"\bsystem\b|\|", word.text):  # a text that looks like a command, kept for later
             for found in re.finditer(r'"([\w./]+\s+[-/~$][^"]*)"', word.text):
                 yield from call.shell(Word((found[1],), found[0]))
+        if "/inet/" in word.text or "/inet4/" in word.text:
+            yield call.effect("remote-code", "high", word.text[:80], why="awk talks to another machine")
         for found in re.finditer(r'>>?\s*"([^"]+)"', word.text):
             yield from call.write(Word((found[1],), found[0]))
 
