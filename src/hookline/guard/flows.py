@@ -386,9 +386,9 @@ class _Flow:
         if call.name == "git" and "clone" in texts:
             named = [word for word in words[texts.index("clone") + 1 :] if not word.prefix.startswith("-")]
             address = next((word.text for word in named if ":" in word.text), "")
-            target = named[-1].text if named and named[-1].text != address else _repository(address)
+            folder = named[-1].text if named and named[-1].text != address else _repository(address)
             if address:
-                self._folders[self._path(call, Word((target,), target))] = "medium"
+                self._folders[self._path(call, Word((folder,), folder))] = "medium"
         elif call.name in _UNPACKERS:
             fetched = incoming | _NOTHING.union(*(self._file(call, word) for word in words))
             options = call.options("C:,directory: d: f: O: x v z j J o q")

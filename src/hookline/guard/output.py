@@ -315,7 +315,6 @@ _PROGRAMS: dict[str, Callable[[list[str], str | None], str | None]] = {
     "seq": _seq,
     "which": _where,
     "basename": _base_name,
-    "which": lambda args, _given: None if len(args) != 1 or args[0][:1] in "-/" else f"/usr/bin/{args[0]}\n",
     "openssl": _openssl,
     "true": lambda _args, _given: "",
     "false": lambda _args, _given: "",

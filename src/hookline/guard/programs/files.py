@@ -132,7 +132,10 @@ def _permissions(call: ProgramCall) -> Iterator[Effect]:
     if options.informs:
         return
     operands = options.operands
-    flags = call.name == "chattr" and not any(word.prefix.startswith(("+", "=")) for word in operands)  # -i is the mode
+    taken = call.name == "chmod" and any(re.fullmatch(r"-[rwxXst]+", text) for text in call.texts)
+    flags = (
+        taken or (call.name == "chattr" and not any(word.prefix.startswith(("+", "=")) for word in operands))
+    )  # -i is the mode
     if "reference" not in options and call.name != "setfacl" and not flags:
         operands = operands[1:]
     tree = "recursive" in options or call.invocation.more_arguments
