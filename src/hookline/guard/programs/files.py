@@ -133,8 +133,8 @@ def _permissions(call: ProgramCall) -> Iterator[Effect]:
         return
     operands = options.operands
     taken = call.name == "chmod" and any(re.fullmatch(r"-[rwxXst]+", text) for text in call.texts)
-    flags = (
-        taken or (call.name == "chattr" and not any(word.prefix.startswith(("+", "=")) for word in operands))
+    flags = taken or (
+        call.name == "chattr" and not any(word.prefix.startswith(("+", "=")) for word in operands)
     )  # -i is the mode
     if "reference" not in options and call.name != "setfacl" and not flags:
         operands = operands[1:]
