@@ -61,7 +61,9 @@ def walk(way: str) -> list[str]:
         (project / ".hookline").mkdir(parents=True)
         home.mkdir()
         (project / ".hookline" / "hookline.toml").write_text(HOOK, encoding="utf-8")
-        environ = {"HOME": str(home), "PATH": os.environ["PATH"], "PYTHONPATH": str(SRC)}
+        environ = {
+            "HOME": str(home), "PATH": os.environ["PATH"], "PYTHONPATH": str(SRC), "CLAUDE_PROJECT_DIR": str(project),
+        }  # fmt: skip
         payload = json.loads(PAYLOAD.read_text(encoding="utf-8")) | {"cwd": str(project)}
         for line in (["-m", "hookline", "trust", "--yes"], [__file__, "--measure", way, f"{folder}/calls"]):
             subprocess.run(

@@ -16,7 +16,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from hookline.cli.stdio import file_identity, was_closed
-from hookline.core.sanitize import encode
+from hookline.core.result import encode
 
 if TYPE_CHECKING:  # a call that the daemon answers loads none of these
     from hookline.dialects.base import Answer

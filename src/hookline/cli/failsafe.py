@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from typing import NoReturn
 
 from hookline.core._dataclass import replace
+from hookline.core.hook import Function
 from hookline.core.result import Decision, Effect
 from hookline.core.settings import RecordSettings
 from hookline.dialects.base import Answer
@@ -21,7 +22,6 @@ from hookline.engine.build import Runtime, record_store
 from hookline.engine.engine import Engine
 from hookline.gateway import reply
 from hookline.gateway.request import AgentRequest, bare_event
-from hookline.runners.watchdog import install_interrupt
 from hookline.state.record import Record
 
 #: The real one, which ``exit_raises`` does not replace.
@@ -35,6 +35,9 @@ def hold_deadlines(engine: Engine, refusal: int) -> None:
 
     It ends with ``refusal``: the hooks after that function did not run, so nothing can be allowed.
     """
+    if not any(isinstance(spec.action, Function) for spec in engine.specs):
+        return
+    from hookline.runners.watchdog import install_interrupt  # noqa: PLC0415  few hooks are functions
 
     def give_up() -> None:
         with suppress(OSError):

@@ -8,7 +8,7 @@ from functools import partial
 
 from hookline.config.files import read_text
 from hookline.core.builtin_hooks import Known
-from hookline.core.file_tracking import note
+from hookline.core.files import note
 from hookline.core.paths import (
     FILE,
     LOCAL,

@@ -7,7 +7,7 @@ import stat
 from errno import EISDIR, ELOOP, ENOENT, ENOTDIR
 
 from hookline.core._dataclass import dataclass
-from hookline.core.file_tracking import note
+from hookline.core.files import note
 from hookline.core.problem import Problem
 
 #: Far above any configuration, far below what would hurt to hold in memory.

@@ -14,7 +14,7 @@ from hookline.config.files import LARGEST, Unread, read_text
 from hookline.config.overrides import with_own
 from hookline.config.syntax import parse_text
 from hookline.core._dataclass import dataclass, field, replace
-from hookline.core.file_tracking import note
+from hookline.core.files import note
 from hookline.core.hook import FILE_EVENT, Command, HookSpec, Origin, hook_id
 from hookline.core.paths import Paths
 from hookline.core.problem import Problem

@@ -11,7 +11,7 @@ from hookline.config.layers import LayerLoader, ProjectGate, SourceFile, our_bug
 from hookline.core._dataclass import dataclass, field, replace
 from hookline.core.errors import UsageError
 from hookline.core.event import GUARDED
-from hookline.core.file_tracking import note
+from hookline.core.files import note
 from hookline.core.hook import AgentRun, HookSpec, Prompt
 from hookline.core.paths import Paths
 from hookline.core.problem import Problem

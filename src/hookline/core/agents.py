@@ -209,6 +209,7 @@ def full_name(name: str) -> str:
     return _FULL_NAMES.get(name, name)
 
 
+@cache
 def uses_dialect(name: str, dialect: str) -> bool:
     """Whether the agent of this name calls hookline in this dialect."""
     if dialect in _FULL_NAMES:

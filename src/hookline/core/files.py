@@ -9,6 +9,7 @@ import contextlib
 import fcntl
 import json
 import os
+import threading
 import time
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
@@ -278,3 +279,32 @@ def prune(folder: str, *, keep: int, days: float, now: float) -> int:
                 os.unlink(path)
                 removed += 1
     return removed
+
+
+# ── which files hooks were loaded from ───────────────────────────────────────────────────────────────
+# Readers note each file, so that a cache knows what to watch. Asking the interpreter instead (an audit hook) was tried: it
+# cannot be removed again, and costs every decision of the daemon a twentieth.
+
+#: The files that this thread has read, while they are collected.
+_HERE = threading.local()
+
+
+def note(path: str) -> None:
+    """Called before the file is read: one that does not exist yet matters too."""
+    paths: set[str] | None = getattr(_HERE, "paths", None)
+    if paths is not None and os.path.isabs(path):
+        paths.add(path)
+
+
+@contextmanager
+def listening() -> Generator[set[str]]:
+    """Collects the files that this thread notes meanwhile."""
+    before: set[str] | None = getattr(_HERE, "paths", None)
+    paths: set[str] = set()
+    _HERE.paths = paths
+    try:
+        yield paths
+    finally:
+        _HERE.paths = before
+        if before is not None:
+            before |= paths

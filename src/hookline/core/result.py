@@ -249,3 +249,11 @@ class Decision:
             return ()
         before, now = event.data, self.data
         return tuple(name for name in dict.fromkeys((*before, *now)) if before.get(name) != now.get(name))
+
+
+def encode(text: str) -> bytes:
+    """Bytes that were no text go out as they came in; half a character, which no encoding has, as a question mark."""
+    try:
+        return text.encode(errors="surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode(errors="replace")

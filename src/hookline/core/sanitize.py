@@ -12,11 +12,3 @@ def one_line(text: str, limit: int = 0) -> str:
 def lines(text: str) -> str:
     """The same with its line breaks; nothing in it can move the cursor, hide or reorder other text."""
     return "".join(char if char == "\n" or char.isprintable() else "·" for char in text.expandtabs(4))
-
-
-def encode(text: str) -> bytes:
-    """Bytes that were no text go out as they came in; half a character, which no encoding has, as a question mark."""
-    try:
-        return text.encode(errors="surrogateescape")
-    except UnicodeEncodeError:
-        return text.encode(errors="replace")

@@ -13,8 +13,8 @@ from time import monotonic, time_ns
 from typing import Any
 
 from hookline.config.discover import hook_directories
-from hookline.core.file_tracking import listening
 from hookline.core.file_watch import FileWatcher, Signature, WatchedFiles, are_unchanged, signature, signatures
+from hookline.core.files import listening
 from hookline.core.hook import Function, HookSpec, Plugin
 from hookline.core.paths import Directories
 from hookline.daemon.quarantine import Quarantine
@@ -27,7 +27,7 @@ from hookline.state.record import Recorder
 from hookline.state.record.journal import JournaledStore
 from hookline.state.record.redact import Redactor
 from hookline.state.record.store import Store
-from hookline.state.sessions.cached import ResidentSessions
+from hookline.state.sessions.sqlite import ResidentSessions
 
 #: Seconds after which files are checked in any case: nobody reports a disk that is mounted over them.
 _CHECK_EVERY = 5.0

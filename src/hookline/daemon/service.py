@@ -15,7 +15,7 @@ from hookline.config.discover import agents_directories
 from hookline.core.deferred import DEFERRED
 from hookline.core.errors import DataError, UsageError
 from hookline.core.paths import Directories
-from hookline.core.sanitize import encode
+from hookline.core.result import encode
 from hookline.daemon.engine_cache import CachedEngine, EngineCache
 from hookline.daemon.protocol import Caller, DaemonRequest, is_newer, pack_refusal, pack_result
 from hookline.gateway.dedupe_file import DaemonDeduper

@@ -50,7 +50,7 @@ class ProjectWorker:
             process = self._send(number, answers, job)
         except (OSError, ValueError, TypeError) as error:
             return RunResult(error=f"the project's worker cannot be asked: {error}")
-        limit = None if job.spec.timeout is None else job.spec.timeout + _PATIENCE
+        limit = None if job.timeout is None else job.timeout + _PATIENCE
         try:
             answer = answers.get(timeout=limit)
         except Empty:
@@ -128,7 +128,7 @@ def worker_request(number: int, job: Job, *, informed: bool = False) -> bytes:
     action, event = job.spec.action, job.event
     assert isinstance(action, Function)
     tree = {
-        "number": number, "target": action.target, "base": action.base, "given": action.given, "timeout": job.spec.timeout,
+        "number": number, "target": action.target, "base": action.base, "given": action.given, "timeout": job.timeout,
         "name": job.spec.name, "hook": job.spec.id, "approved": None if informed or job.approved is None else job.approved.as_tree(),
         "event": {
             "kind": event.kind.name, "data": event.data, "id": event.id, "session": event.session, "turn": event.turn,
@@ -202,7 +202,7 @@ class ResidentFunctions:
         spec = job.spec
         if spec.id in self._in_worker:
             return self._worker.run(job)
-        seconds = spec.timeout
+        seconds = job.timeout
         if seconds is None:
             return self._own.run(job)
         hanging, running, thread = self._deadlines.hanging, self._deadlines.running, get_ident()

@@ -146,7 +146,7 @@ class Executor:
             return Failed(
                 id=spec.id, hook=spec.name, ms=_elapsed(began), error=f"hookline cannot run this hook: {error!r}"
             )
-        return make_outcome(job.spec, raw, verdict, raw.ms or _elapsed(began))
+        return make_outcome(spec, raw, verdict, raw.ms or _elapsed(began), job.timeout)
 
     async def perform_async(self, task: Task, on_late: _OnLate | None = None) -> Outcome:
         """The same under a running loop: what can wait without a thread runs in it, everything else in a thread."""
@@ -187,7 +187,7 @@ class Executor:
             return Failed(
                 id=spec.id, hook=spec.name, ms=_elapsed(began), error=f"hookline cannot run this hook: {error!r}"
             )
-        return make_outcome(spec, raw, verdict, raw.ms or _elapsed(began))
+        return make_outcome(spec, raw, verdict, raw.ms or _elapsed(began), job.timeout)
 
     def join(
         self, session: str | None = None, until: float = 0.0, *, leave: Leave = "none"
@@ -224,12 +224,9 @@ class Executor:
     def _job(self, task: Task, dialect: Dialect, stop: Stop | None = None) -> tuple[Job, RunCheck | None]:
         """The job, and what tells afterwards whether the hook's files stayed as approved."""
         spec, event = task.spec, task.event
-        if spec.timeout is not None and spec.timeout > _MAX_TIMEOUT:
-            spec = replace(spec, timeout=_MAX_TIMEOUT)
+        most = None if spec.timeout is None else _MAX_TIMEOUT
         if event.until and spec.mode == "sync":
-            left = max(event.until - monotonic(), _MIN_TIMEOUT)
-            if spec.timeout is None or spec.timeout > left:
-                spec = replace(spec, timeout=left)
+            most = max(event.until - monotonic(), _MIN_TIMEOUT)
         if type(spec.action) is Prompt and spec.action.model == OWN_MODEL:
             from hookline.engine.own_model import with_own_model  # few hooks ask a model
 
@@ -239,7 +236,13 @@ class Executor:
         files = None if self.covered is None else self.covered(spec)
         approved = files if files is not None and files.is_exact else None
         job = _make_job(
-            spec=spec, event=event, call=call, settings=self.settings, stop=stop or self.stop, approved=approved
+            spec=spec,
+            event=event,
+            call=call,
+            settings=self.settings,
+            stop=stop or self.stop,
+            approved=approved,
+            most=most,
         )
         return job, None if files is None or files.is_empty else files.start_run()
 
@@ -315,13 +318,15 @@ def _takes_notes(spec: HookSpec) -> bool:
     return isinstance(spec.action, AgentRun) and spec.output.inject == "none" and spec.on_failure == "ignore"
 
 
-def make_outcome(spec: HookSpec, raw: RunResult, verdict: Reply | HookError, ms: float) -> Outcome:
-    """The outcome of what the runner saw and the dialect made of it."""
+def make_outcome(
+    spec: HookSpec, raw: RunResult, verdict: Reply | HookError, ms: float, timeout: float | None = None
+) -> Outcome:
+    """The outcome of what the runner saw and the dialect made of it, in at most ``timeout`` seconds."""
     if type(verdict) is Reply and not raw.error and not raw.timed_out:
         return _make_replied(id=spec.id, hook=spec.name, ms=ms, reply=verdict, raw=raw)
     reply = verdict.reply if isinstance(verdict, HookError) else verdict
     if raw.timed_out:
-        limit = f"{spec.timeout:g} s" if spec.timeout is not None else "its limit"
+        limit = "its limit" if timeout is None else f"{timeout:g} s"
         error = raw.error or f"timed out after {limit}"
         return TimedOut(id=spec.id, hook=spec.name, ms=ms, error=error, reply=_texts_only(reply), raw=raw)
     if isinstance(verdict, HookError):

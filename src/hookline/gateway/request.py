@@ -233,11 +233,11 @@ _latest: list[tuple[Mapping[str, str], str]] = []
 
 def _environ_digest(environ: Mapping[str, str]) -> str:
     for seen, digest in tuple(_latest):
-        if seen is environ and environ is not os.environ:
+        if seen == environ:
             return digest
     text = "\0".join(sorted(f"{name}={value}" for name, value in environ.items() if name not in _VOLATILE))
     digest = blake2b(text.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
-    _latest[:] = [(environ, digest)]
+    _latest[:] = [(dict(environ), digest)]
     return digest
 
 

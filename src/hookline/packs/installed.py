@@ -9,7 +9,7 @@ from typing import Any
 
 from hookline.core._dataclass import dataclass
 from hookline.core.errors import PackError
-from hookline.core.file_tracking import note
+from hookline.core.files import note
 from hookline.dialects.plugins import Layout, read_layout
 from hookline.packs.tree import FolderTree
 

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from hookline.core._dataclass import dataclass, replace
 from hookline.core.errors import PackError
-from hookline.core.file_tracking import note
-from hookline.core.files import lock, write_json
+from hookline.core.files import lock, note, write_json
 from hookline.core.paths import Paths, private_dir
 from hookline.dialects.base import Syntax
 from hookline.state.trust.covered import CODE, Cover

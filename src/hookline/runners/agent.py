@@ -158,7 +158,7 @@ class AgentRunner:
                 steps=action.steps,
                 settings=job.settings,
                 stop=job.stop,
-                timeout=job.spec.timeout,
+                timeout=job.timeout,
                 cwd=job.call.cwd or job.event.cwd,
                 environ=hook_environ(job, job.event.environ)[0],
                 agent=job.event.agent,
@@ -267,7 +267,7 @@ def _settings_text(job: Job) -> str:
     settings, own = job.settings, job.event.directories
     passed = {
         "models": dict(settings.models), "mcp": dict(settings.mcp), "state_dir": settings.state_dir,
-        "timeout": job.spec.timeout, "agent": job.event.agent,
+        "timeout": job.timeout, "agent": job.event.agent,
         "directories": own and [own.home, own.paths.config, own.paths.state, own.paths.data],
     }  # fmt: skip
     return json.dumps(passed, ensure_ascii=False, default=str)

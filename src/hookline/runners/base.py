@@ -103,13 +103,21 @@ class Job:
     approved: ApprovedFiles | None = None
     #: Called when its process runs.
     on_start: Callable[[], None] | None = None
+    #: Seconds until the caller must have its answer, if the hook's own limit is longer.
+    most: float | None = None
+
+    @property
+    def timeout(self) -> float | None:
+        """Seconds that it may take; None: as long as it likes."""
+        own, most = self.spec.timeout, self.most
+        return own if most is None or (own is not None and own < most) else most
 
 
 class Runner(Protocol):
     """One kind of action. A failure is a ``RunResult`` with ``error`` or ``timed_out``, never an exception."""
 
     def run(self, job: Job) -> RunResult:
-        """Run it and wait, at most ``job.spec.timeout`` seconds, cleaning up in every case."""
+        """Run it and wait, at most ``job.timeout`` seconds, cleaning up in every case."""
         ...
 
     def start(self, job: Job) -> RunResult:

@@ -138,7 +138,7 @@ def _unprepared(error: Exception) -> RunResult:
 
 def _left(job: Job, began: float) -> float | None:
     """The time that is left after the preparation."""
-    timeout = job.spec.timeout
+    timeout = job.timeout
     return None if timeout is None else timeout - (time.monotonic() - began)
 
 
@@ -175,7 +175,7 @@ def _limited(launch: Launch, job: Job) -> Launch:
     program = find_program("timeout", os.defpath, ()) if job.spec.mode == "async" else ""
     if not program or not os.access(launch.program, os.X_OK):  # starting it as it is tells what is wrong
         return launch
-    argv = ("timeout", "-k", "5", f"{job.spec.timeout:f}", launch.program, *launch.argv[1:])
+    argv = ("timeout", "-k", "5", f"{job.timeout:f}", launch.program, *launch.argv[1:])
     return replace(launch, program=program, argv=argv)
 
 

@@ -64,16 +64,16 @@ def hook_environ(job: Job, caller: Mapping[str, str]) -> tuple[dict[str, str], t
     projects = job.settings.agents_project
     if not projects and approved is not None and not is_inside(os.path.expanduser("~"), (approved.root,)):
         projects = (approved.root,)
-    notes: list[str] = []
+    notes: tuple[str, ...] = ()
     if projects:
-        caller = _without_project_code(caller, projects, approved, notes)
+        caller, notes = _without_project_code(caller, projects, approved)
     own = job.spec.environ  # a dialect that sets variables for its hooks has the last word
     environ = child_environ(caller, job.call.unset, {**own, **job.call.environ} if own else job.call.environ)
     if first := job.spec.extra.get("programs"):
         environ["PATH"] = f"{first}{os.pathsep}{environ.get('PATH', os.defpath)}"
     if approved is not None and approved.has_modules:
         environ["PYTHONPYCACHEPREFIX"] = bytecode_folder(job, approved.version)
-    return environ, tuple(notes)
+    return environ, notes
 
 
 def bytecode_folder(job: Job, version: str) -> str:
@@ -102,10 +102,19 @@ def remove_tree(folder: str) -> None:
         os.rmdir(folder)
 
 
+#: The latest caller's variables, without the project's code: in a process that stays, the same caller asks again.
+_latest: list[tuple[Mapping[str, str], tuple[str, ...], object, tuple[Mapping[str, str], tuple[str, ...]]]] = []
+
+
 def _without_project_code(
-    caller: Mapping[str, str], projects: tuple[str, ...], approved: ApprovedFiles | None, notes: list[str]
-) -> Mapping[str, str]:
+    caller: Mapping[str, str], projects: tuple[str, ...], approved: ApprovedFiles | None
+) -> tuple[Mapping[str, str], tuple[str, ...]]:
+    """The variables that are left, and notes on the others."""
+    for known, theirs, files, result in tuple(_latest):
+        if known == caller and theirs == projects and files is approved:
+            return result
     changed: dict[str, str] = {}
+    notes: list[str] = []
     for name, value in caller.items():
         bad = foreign_parts(name, value, projects, approved.is_covered if approved is not None else None)
         if not bad:
@@ -113,9 +122,9 @@ def _without_project_code(
         changed[name] = os.pathsep.join(part for part in value.split(os.pathsep) if bad != [value] and part not in bad)
         shown = ", ".join(part or "an empty entry" for part in bad)
         notes.append(f"{name}: {shown} was left out, since code would be loaded from the project; covers can name it")
-    if not changed:
-        return caller
-    return {name: changed.get(name, value) for name, value in caller.items() if changed.get(name) != ""}
+    kept = {name: changed.get(name, value) for name, value in caller.items() if changed.get(name) != ""}
+    _latest[:] = [(dict(caller), projects, approved, (kept if changed else caller, tuple(notes)))]
+    return _latest[0][3]
 
 
 class EnvironCache:

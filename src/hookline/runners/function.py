@@ -167,11 +167,11 @@ class FunctionRunner:
     def run(self, job: Job) -> RunResult:
         began = perf_counter()
         try:
-            value = WATCHDOG.call(self._resolve_in_time(job), job.event, job.spec.timeout)
+            value = WATCHDOG.call(self._resolve_in_time(job), job.event, job.timeout)
             if value is None:
                 return _NOTHING
             if hasattr(type(value), "__await__"):
-                value = _finish(value, job.spec.timeout)
+                value = _finish(value, job.timeout)
         except KeyboardInterrupt:
             raise
         except BaseException as error:
@@ -182,11 +182,11 @@ class FunctionRunner:
         """For coroutine functions under a running loop, which they may then use."""
         began = perf_counter()
         try:
-            value = WATCHDOG.call(self._resolve_in_time(job), job.event, job.spec.timeout)
+            value = WATCHDOG.call(self._resolve_in_time(job), job.event, job.timeout)
             if value is None:
                 return _NOTHING
             if hasattr(type(value), "__await__"):
-                value = await _bounded(value, job.spec.timeout)
+                value = await _bounded(value, job.timeout)
         except KeyboardInterrupt:
             raise
         except BaseException as error:
@@ -222,7 +222,7 @@ class FunctionRunner:
         if (action.target, action.base, action.given) in self._resolved:
             return self.resolve(action)
         try:
-            return WATCHDOG.call(lambda wanted: self.resolve(wanted, job.approved), action, job.spec.timeout)
+            return WATCHDOG.call(lambda wanted: self.resolve(wanted, job.approved), action, job.timeout)
         except Exception as error:
             raise _NotLoadedError(action.target, error) from error
 

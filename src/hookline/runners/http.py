@@ -18,7 +18,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from hookline.core.hook import Http
 from hookline.core.result import RunResult
-from hookline.runners.capture import Capture
+from hookline.runners.spawn import Capture
 
 if TYPE_CHECKING:
     from http.client import HTTPConnection, HTTPResponse
@@ -68,7 +68,7 @@ def _wait_for(request: _Request, job: Job, began: float) -> RunResult:
         poll = select.poll()
         poll.register(done, select.POLLIN)
         poll.register(job.stop.fileno(), select.POLLIN)
-        limit = job.spec.timeout
+        limit = job.timeout
         ready = dict(poll.poll(None if limit is None else max(0.0, limit * 1000 - _since(began))))
         if done in ready and request.answer is not None:
             return request.answer
@@ -90,7 +90,7 @@ class _Request:
         self._url = _allowed(action)
         self._headers = _headers(action, self._url, job.event.environ)
         self._body = job.call.stdin
-        self._timeout = job.spec.timeout
+        self._timeout = job.timeout
         self._limits = job.settings.limits
         self._state_dir = job.settings.state_dir
         self._connection: HTTPConnection | None = None

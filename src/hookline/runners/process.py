@@ -32,8 +32,7 @@ from hookline.core._dataclass import fast_constructor, replace
 from hookline.core.result import RunResult
 from hookline.core.settings import Settings
 from hookline.runners.base import Stop
-from hookline.runners.capture import Capture
-from hookline.runners.spawn import Launch, pipe, spawn, why_not
+from hookline.runners.spawn import Capture, Launch, pipe, spawn, why_not
 
 #: Seconds that the pipes of an exited child are read on while somebody else holds them.
 DRAIN = 0.1

@@ -150,9 +150,9 @@ def _ask_model(job: Job) -> RunResult:
         environ=child_environ(job.event.environ, job.call.unset, job.call.environ),
     )
     try:
-        reply = run_bounded(ask(question), timeout=job.spec.timeout, stop=job.stop)
+        reply = run_bounded(ask(question), timeout=job.timeout, stop=job.stop)
     except TimeoutError:
-        return RunResult(timed_out=True, error=f"the model did not answer within {job.spec.timeout:g} s")
+        return RunResult(timed_out=True, error=f"the model did not answer within {job.timeout:g} s")
     except ModelError as error:
         return RunResult(error=str(error), stderr=str(error))
     return _to_result(reply)

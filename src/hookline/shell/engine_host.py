@@ -13,8 +13,8 @@ from types import MappingProxyType
 
 from hookline.config import load
 from hookline.core._dataclass import dataclass, replace
-from hookline.core.file_tracking import listening
 from hookline.core.file_watch import Signature, are_unchanged, signatures
+from hookline.core.files import listening
 from hookline.core.hook import HookSpec, Plugin
 from hookline.core.paths import find_paths, project_root, why_unusable
 from hookline.engine.build import Runtime, Sources, load_runtime

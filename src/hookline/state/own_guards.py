@@ -12,8 +12,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from hookline.core.file_tracking import note
-from hookline.core.files import lock, read_text, write_json
+from hookline.core.files import lock, note, read_text, write_json
 from hookline.state.protection import MANIFEST, OWN_GUARDS
 
 #: Bytes of a file of one's own; a larger one is none.

@@ -13,7 +13,7 @@ from pathlib import Path
 from tests.approval import approve_project
 
 import hookline
-from hookline.core.file_tracking import listening, note
+from hookline.core.files import listening, note
 
 #: Makes an engine of a project with hooks of all five systems, while the interpreter tells of every file it opens.
 ASSEMBLED = """
@@ -26,7 +26,7 @@ def hear(event, args):
         opened.add(args[0])
 
 from hookline.engine.build import Sources, load_runtime
-from hookline.core.file_tracking import listening
+from hookline.core.files import listening
 environ = {"HOME": home, "PATH": os.environ["PATH"]}
 with listening() as noted:
     sys.addaudithook(hear)

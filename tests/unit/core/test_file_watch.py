@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from hookline.core.file_watch import FileWatcher, WatchedFiles
-from hookline.state.sessions.cached import ResidentSessions
-from hookline.state.sessions.sqlite import StoredSessions
+from hookline.state.sessions.sqlite import ResidentSessions, StoredSessions
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="other systems are looked at the slow way")
 

@@ -31,7 +31,7 @@ def performer(scripts=None) -> Executor:
     ],
 )
 def test_what_was_seen_and_understood_is_one_of_the_things_that_can_have_happened(raw, verdict, kind, error):
-    outcome = make_outcome(SPEC, raw, verdict, 1.5)
+    outcome = make_outcome(SPEC, raw, verdict, 1.5, SPEC.timeout)
     assert (type(outcome), outcome.error, outcome.ms, outcome.raw) == (kind, error, 1.5, raw)
 
 

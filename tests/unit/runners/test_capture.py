@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from hookline.runners import capture
-from hookline.runners.capture import Capture
+from hookline.runners import spawn
+from hookline.runners.spawn import Capture
 
 
 def test_what_is_under_the_cap_is_kept_and_touches_no_file(tmp_path):
@@ -39,7 +39,7 @@ def test_a_character_that_is_cut_by_its_writer_is_replaced(tmp_path):
 
 
 def test_the_file_is_capped_too_and_the_note_counts_what_was_dropped(tmp_path, monkeypatch):
-    monkeypatch.setattr(capture, "_SPILL_LIMIT", 10)
+    monkeypatch.setattr(spawn, "_SPILL_LIMIT", 10)
     stream = Capture("stdout", 4, str(tmp_path))
     for _ in range(5):
         stream.feed(b"12345")

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 from hookline.cli.deadline import BLOCK, AnswerDeadline
 from hookline.cli.stdio import read_stream, stdout_to_stderr, write_fully
 from hookline.core.errors import HooklineError, StateError, UsageError, shortage
-from hookline.core.sanitize import encode
+from hookline.core.result import encode
 from hookline.gateway.args import HOOK_SYNTAX, parse_plain, parse_seconds
 
 if TYPE_CHECKING:

@@ -92,7 +92,7 @@ class PluginRunner:
         link = self._slot(plugin).live() or self._up(plugin, job.settings, _environ(job), job.stop)
         if isinstance(link, str):
             return RunResult(error=link, ms=_since(began))
-        return _await_answer(link, began, lambda: link.call(job.call.stdin, job.spec.timeout, job.stop))
+        return _await_answer(link, began, lambda: link.call(job.call.stdin, job.timeout, job.stop))
 
     async def arun(self, job: Job) -> RunResult:
         """The same under a running loop: a plugin that answers quickly is waited for right here, since waking a
@@ -101,7 +101,7 @@ class PluginRunner:
 
         began = time.perf_counter()
         link = self._slot(_plugin(job)).live()
-        request = link.ask_at_once(job.call.stdin, job.spec.timeout) if link is not None and link.quick else None
+        request = link.ask_at_once(job.call.stdin, job.timeout) if link is not None and link.quick else None
         if link is None or request is None:
             return await asyncio.to_thread(self.run, job)
         if link.glance(request):

@@ -15,7 +15,8 @@ from contextlib import suppress
 
 from hookline.core._dataclass import dataclass
 from hookline.core.files import is_alive
-from hookline.core.sanitize import encode, lines
+from hookline.core.result import encode
+from hookline.core.sanitize import lines
 from hookline.shell.bash_zsh.service import ShellService
 from hookline.shell.dispatcher import ShellDispatcher
 from hookline.shell.engine_host import EngineHost, ShellOptions

@@ -19,7 +19,7 @@ else:
 
 from hookline.core._dataclass import fields, is_dataclass, replace
 from hookline.core.builtin_hooks import BUILTINS
-from hookline.core.file_tracking import note
+from hookline.core.files import note
 from hookline.core.hook import DEFAULTED, HookSpec
 
 #: mtime_ns, size, inode, ctime_ns, device: as long as they stand, the content stands. The change time cannot be set back.

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 
-from hookline.core.file_tracking import note
+from hookline.core.files import note
 from hookline.state.trust.digest import Digests, file_signature
 from hookline.state.trust.judge import Approval
 from hookline.state.trust.store import find_repository

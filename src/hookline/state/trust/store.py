@@ -12,8 +12,7 @@ from typing import Any, cast
 
 from hookline.core._dataclass import EMPTY, replace
 from hookline.core.errors import StateError
-from hookline.core.file_tracking import note
-from hookline.core.files import lock, read_text, write_json
+from hookline.core.files import lock, note, read_text, write_json
 from hookline.core.hook import FILE_EVENT, HookSpec, OnFailure, means_if_tampered
 from hookline.core.paths import repository_root, unusable, upwards
 from hookline.state.protection import MANIFEST

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hookline.state.sessions.cached import ResidentSessions
-from hookline.state.sessions.sqlite import StoredSessions
+from hookline.state.sessions.sqlite import ResidentSessions, StoredSessions
 
 if TYPE_CHECKING:
     from pathlib import Path
