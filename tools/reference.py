@@ -17,7 +17,7 @@ from hookline import __version__
 from hookline.cli import COMMANDS, EXIT_CODES, GROUPS, command_module, command_parser, overview
 from hookline.core.event import COMMON_FIELDS, EVENTS
 from hookline.core.result import STATUS, Effect, Placement
-from hookline.core.settings import Limits, RecordSettings
+from hookline.core.settings import Limits, RecordSettings, TelemetrySettings
 from hookline.core.tool_names import ANSWERS_TO, CANONICAL, INPUTS
 from hookline.dialects import ALIASES, DIALECTS
 from hookline.dialects.native import fields, guard
@@ -63,6 +63,7 @@ EXAMPLES: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "ignore; deny for a program before a tool or a permission that is waited for and injects nothing",
         ),
         "on_unsupported": ('"ignore"', "deny"),
+        "ask": ('"inbox"', "agent"),
         "mode": ('"background"', "sync"),
         "order": ("-10", "0"),
         "flow": ('"parallel"', "the event's own"),
@@ -121,6 +122,7 @@ EXAMPLES: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "policy": ('"strict"', "standard"),
         "allow": ('"read-only"', "nothing"),
         "unknown": ('"ask"', "strict asks where it matters, standard does not"),
+        "ask": ('"inbox"', "agent"),
         "rule": ('[{ effect = "send", then = "deny" }]', "none"),
         "exception": ('[{ command = "make clean", until = "2027-01-31", reason = "ours" }]', "none"),
     },
@@ -149,6 +151,12 @@ EXAMPLES: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "keep_mb": ("500", str(RecordSettings().keep_mb)),
         "redact": ('["tok_[a-z0-9]+"]', "the built-in shapes"),
     },
+    "telemetry": {
+        "endpoint": ('"http://127.0.0.1:4318"', "nothing is sent"),
+        "headers": ('{ Authorization = "Bearer $OTLP_TOKEN" }', "none"),
+        "buffer": ("50000", str(TelemetrySettings().buffer)),
+        "timeout": ('"2s"', f"{TelemetrySettings().timeout:g} s"),
+    },
 }
 
 FIELDS: Mapping[str, tuple[Field, ...]] = {
@@ -163,6 +171,7 @@ FIELDS: Mapping[str, tuple[Field, ...]] = {
     "exception": guard.EXCEPTION_FIELDS,
     "limits": fields.LIMIT_FIELDS,
     "record": fields.RECORD_FIELDS,
+    "telemetry": fields.TELEMETRY_FIELDS,
 }
 
 

@@ -30,9 +30,22 @@ class RecordSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TelemetrySettings:
+    """Where spans and metrics go; nowhere without an endpoint."""
+
+    endpoint: str = ""
+    headers: tuple[tuple[str, str], ...] = ()
+    #: Events that may wait for a collector.
+    buffer: int = 10_000
+    #: Seconds for one attempt to send.
+    timeout: float = 5.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     limits: Limits = Limits()
     record: RecordSettings = RecordSettings()
+    telemetry: TelemetrySettings = TelemetrySettings()
     #: Short model name -> provider:model, over the built-in table.
     models: Mapping[str, str] = field(default_factory=empty)
     #: Command lines of MCP servers by name, for hook agents.

@@ -17,6 +17,7 @@ from hookline.core.file_watch import FileWatcher, Signature, WatchedFiles, are_u
 from hookline.core.files import listening
 from hookline.core.hook import Function, HookSpec, Plugin
 from hookline.core.paths import Directories
+from hookline.core.settings import TelemetrySettings
 from hookline.daemon.quarantine import Quarantine
 from hookline.daemon.worker_pool import Deadlines, ResidentFunctions
 from hookline.dialects.base import FOREIGN, PACK
@@ -112,6 +113,13 @@ class EngineCache:
     def count(self) -> int:
         with self._lock:
             return sum(map(len, self._kept.values()))
+
+    def telemetry(self) -> dict[str, TelemetrySettings]:
+        """State directories whose records go to a collector."""
+        with self._lock:
+            loaded = [one.runtime for some in self._kept.values() for one in some]
+        wanted = ((one.paths.state, one.loaded.settings.telemetry) for one in loaded)
+        return {state: settings for state, settings in wanted if settings.endpoint}
 
     def projects(self) -> list[str]:
         with self._lock:

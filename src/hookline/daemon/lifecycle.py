@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, MutableMapping
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import hookline
 from hookline.core.errors import StateError
@@ -26,6 +26,9 @@ from hookline.core.paths import UnusableError, unusable
 from hookline.daemon.protocol import RESULT, Caller, DaemonPaths, DaemonRequest, create_directory, pack_request
 from hookline.daemon.server import Server
 from hookline.runners.spawn import mark_process, pid_from_mark
+
+if TYPE_CHECKING:
+    from hookline.daemon.exporter import Supervisor
 
 #: Bytes of log that are kept from one daemon to the next, and that one daemon may fill.
 _KEPT, _MOST = 1 << 20, 1 << 22
@@ -47,6 +50,24 @@ def _truncate_log() -> None:
         if os.fstat(2).st_size > _MOST:
             os.ftruncate(2, 0)
             os.write(2, _RESTARTED)
+
+
+def _chores(server: Server, *, background: bool) -> Callable[[], None]:
+    """What is done about once a second: the log stays short, and what sends telemetry runs."""
+    supervisors: list[Supervisor] = []
+
+    def chore() -> None:
+        if background:
+            _truncate_log()
+        if wanted := server.service.engines.telemetry():
+            if not supervisors:
+                from hookline.daemon.exporter import Supervisor as Made  # off: nothing is imported
+
+                supervisors.append(Made())
+            for state, settings in wanted.items():
+                supervisors[0].ensure(state, settings, os.environ)
+
+    return chore
 
 
 def _open_log(place: DaemonPaths) -> int:
@@ -168,8 +189,7 @@ def run(place: DaemonPaths, *, idle: float | None = None, background: bool = Fal
     threading.Thread(target=_end_orphaned_plugins, name="hookline-tidy", daemon=True).start()
     try:
         server = _server(sock, place, idle, lambda: _is_at(place.socket, inode))
-        if background:
-            server.chore = _truncate_log
+        server.chore = _chores(server, background=background)
         gc.freeze()  # what is loaded now stays: collecting it again and again is useless
         gc.set_threshold(20_000, 20, 50)
         server.run()

@@ -13,7 +13,7 @@ from time import monotonic, perf_counter, time
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from hookline.core._dataclass import dataclass, fast_constructor, field, replace
-from hookline.core.hook import OWN_MODEL, AgentRun, Command, Function, HookSpec, Plugin, Prompt
+from hookline.core.hook import ASK, OWN_MODEL, AgentRun, Command, Function, HookSpec, Plugin, Prompt
 from hookline.core.result import Failed, HookError, Outcome, Replied, Reply, RunResult, Skipped, Started, TimedOut
 from hookline.dialects import dialect_named
 from hookline.dialects.base import Call, Dialect
@@ -83,6 +83,7 @@ class Executor:
     clock: Callable[[], float] = time
     covered: Callable[[HookSpec], CoveredFiles | None] | None = None
     _thrift: CostTracker | None = None
+    _always: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
     _dialects: dict[str, Dialect] = field(default_factory=dict[str, "Dialect"])
     _running: list[_Running] = field(default_factory=list["_Running"])
     _stops: set[Stop] = field(default_factory=set["Stop"])
@@ -92,7 +93,8 @@ class Executor:
         """Run a hook as its mode says."""
         match task.spec.mode:
             case "sync":
-                return self.run(task) if task.spec.thrift is None else self._run_within_budget(task)
+                outcome = self.run(task) if task.spec.thrift is None else self._run_within_budget(task)
+                return outcome if ASK not in task.spec.extra else self._ask_person(task, outcome)
             case "detached":
                 return self._detach(task)
             case "background":
@@ -110,6 +112,13 @@ class Executor:
             if self._thrift is None:
                 self._thrift = Tracker(self.times, self.clock)
             return self._thrift
+
+    def _ask_person(self, task: Task, outcome: Outcome) -> Outcome:
+        if outcome.reply is None or outcome.reply.effect != "ask":
+            return outcome
+        from hookline.engine.ask_person import ask_person  # few hooks ask, and fewer ask in the view
+
+        return ask_person(task.spec, task.event, outcome, self.settings.state_dir, self._always)
 
     def _run_within_budget(self, task: Task) -> Outcome:
         """A hook with a cost policy: skipped, moved to the background, answered from the cache, or run and measured."""
@@ -152,6 +161,10 @@ class Executor:
         """The same under a running loop: what can wait without a thread runs in it, everything else in a thread."""
         if task.spec.mode != "sync":
             return self.perform(task, on_late)
+        if ASK in task.spec.extra:
+            import asyncio  # only a caller that already has a loop comes here
+
+            return await asyncio.to_thread(self.perform, task)
         if task.spec.thrift is not None:
             import asyncio  # only a caller that already has a loop comes here
 

@@ -12,7 +12,7 @@ from time import monotonic
 from hookline.core._dataclass import EMPTY, dataclass, fast_constructor, replace
 from hookline.core.agents import AGENTS, LONGEST
 from hookline.core.event import Event
-from hookline.core.hook import HookSpec
+from hookline.core.hook import ASK, INBOX_WAIT, HookSpec
 from hookline.core.paths import Directories
 from hookline.core.result import Decision, Message, Started
 from hookline.core.session_facts import Facts
@@ -135,6 +135,7 @@ def answer_seconds(specs: Sequence[HookSpec], event: str, agent: str, given: flo
     for spec in specs:
         if spec.enabled and (spec.event == event or event in derived.BASES.get(spec.event, ())):
             needed += most if spec.timeout is None else spec.timeout
+            needed += INBOX_WAIT if ASK in spec.extra else 0.0
     return min(max(_LEAST, needed), most)
 
 

@@ -11,13 +11,16 @@ With HOOKLINE_DAEMON=off no client uses it; with HOOKLINE_DAEMON="if running" no
 
 from __future__ import annotations
 
+import json
 import os
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import SUPPRESS, ArgumentParser, Namespace
 
 from hookline.cli.output import plural, print_json
 from hookline.cli.parser import add_json
 from hookline.core.errors import StateError, UsageError
+from hookline.core.extras import install_command
+from hookline.core.settings import TelemetrySettings
 from hookline.daemon import lifecycle
 from hookline.daemon.protocol import DaemonPaths, find_daemon_paths
 
@@ -31,13 +34,16 @@ _ENDS = {
 
 def configure(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "act", metavar="run|start|stop|status|build-client", choices=("run", "start", "stop", "status", "build-client")
+        "act",
+        metavar="run|start|stop|status|build-client",
+        choices=("run", "start", "stop", "status", "build-client", "export"),
     )
     parser.add_argument(
         "--idle", metavar="SECONDS", type=float, help="stop after this long without a request (default 3600); 0: never"
     )
     parser.add_argument("--background", action="store_true", help="with run: write to the log instead of the terminal")
     parser.add_argument("--directory", metavar="DIR", default="", help="with run: where its socket and its files are")
+    parser.add_argument("--parent", metavar="PID", type=int, default=0, help=SUPPRESS)
     add_json(parser)
 
 
@@ -56,6 +62,8 @@ def run(args: Namespace) -> int:
             _status(as_json=args.json)
         case "stop":
             _stop(place, as_json=args.json)
+        case "export":  # the daemon starts this where [telemetry] names an endpoint
+            _export(place.directory, args.parent)
         case "build-client":
             from hookline.daemon.client.build import build_client  # only this needs it
 
@@ -63,6 +71,16 @@ def run(args: Namespace) -> int:
         case _:
             return _status(as_json=args.json)
     return 0
+
+
+def _export(state: str, parent: int) -> None:
+    try:
+        from hookline.daemon.exporter import run  # the SDK
+    except ImportError as error:
+        raise UsageError(f"telemetry needs {error.name}: {install_command('telemetry')}") from error
+    given = json.load(sys.stdin)
+    headers = tuple((name, value) for name, value in given.pop("headers", ()))
+    run(state, TelemetrySettings(headers=headers, **given), parent)
 
 
 def _stop(place: DaemonPaths, *, as_json: bool) -> None:

@@ -9,7 +9,9 @@ from typing import Any
 from hookline.core._dataclass import EMPTY, dataclass, field, replace
 from hookline.core.event import EVENTS, EventKind, event_kind
 from hookline.core.hook import (
+    ASK,
     DEFAULTED,
+    INBOX,
     Action,
     AgentRun,
     Command,
@@ -119,6 +121,8 @@ def _extra(values: dict[str, Any], lookup: Lookup, *, refuses: bool) -> Any:
         extra["description"] = values["description"]
     if values.get("dialect", "native") != "native":
         extra["wire"] = values["dialect"]
+    if values.get(ASK) == INBOX:
+        extra[ASK] = INBOX
     if values.get("covers"):
         extra["covers"] = tuple(values["covers"])
     return MappingProxyType(extra) if extra else EMPTY

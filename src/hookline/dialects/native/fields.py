@@ -188,6 +188,7 @@ HOOK_FIELDS = (
     Field(key="cache", kind=kinds.duration('"10s"'), about="The hook is pure: for this long the daemon reuses its answer to the same event in the same directory."),
     Field(key="on_failure", kind=kinds.choice("ignore", "deny", "abort"), about="What it means when the hook cannot do its job."),
     Field(key="on_unsupported", kind=kinds.choice("deny", "ignore"), about="What it means when the agent cannot carry out the hook's answer."),
+    Field(key="ask", kind=kinds.choice("agent", "inbox"), about="Who answers when the hook asks: the agent's own question, or a person in hookline web; without an answer in time the call is refused."),
     Field(key="mode", kind=kinds.choice("sync", "background", "async", "detached", "apply-later"), about="Whether the event waits for the hook."),
     Field(key="order", kind=kinds.whole(-(1 << 31), 1 << 31), about="Lower runs earlier; equal numbers keep the order of the files."),
     Field(key="flow", kind=kinds.choice("chain", "parallel"), about="One after the other, or with its neighbours."),
@@ -224,6 +225,13 @@ LIMIT_FIELDS = (
     Field(key="output", kind=kinds.whole(1024, 1 << 30), about="Bytes of output kept in memory; the rest goes to a file."),
     Field(key="stop_continuations", kind=kinds.whole(0, 1000), about="How often a Stop hook may send the agent back to work in one turn."),
     Field(key="grace", kind=kinds.duration('"1s"'), about="Time between asking a program to end and ending it."),
+)  # fmt: skip
+
+TELEMETRY_FIELDS = (
+    Field(key="endpoint", kind=kinds.text('"http://127.0.0.1:4318"'), about="Where an OpenTelemetry collector listens (OTLP over HTTP); /v1/traces and /v1/metrics are added. Without it nothing is sent."),
+    Field(key="headers", kind=kinds.text_table('{ Authorization = "Bearer $TOKEN" }'), about="Headers; $NAME is read from the daemon's environment, so that no secret is in the file."),
+    Field(key="buffer", kind=kinds.whole(1, 1_000_000), about="Events that may wait for a collector that is down; the oldest beyond it are dropped and counted."),
+    Field(key="timeout", kind=kinds.duration('"5s"'), about="How long one attempt to send may take."),
 )  # fmt: skip
 
 RECORD_FIELDS = (

@@ -167,7 +167,7 @@ def _text(table: _Table, name: str) -> str:
 def _written(spec: HookSpec) -> dict[str, Any]:
     """What does not depend on the event, defaults left out."""
     default = _default(spec)
-    keys: dict[str, Any] = {name: spec.extra.get(name, "") for name in ("description", "covers")}
+    keys: dict[str, Any] = {name: spec.extra.get(name, "") for name in ("description", "covers", "ask")}
     keys |= {**_action(spec), "dialect": _wire(spec)}
     for key in ("timeout", "on_unsupported", "mode", "order", "after_deny", "enabled"):
         if getattr(spec, key) != getattr(default, key):

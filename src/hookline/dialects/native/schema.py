@@ -19,6 +19,7 @@ from hookline.dialects.native.fields import (
     PACK_FIELDS,
     RECORD_FIELDS,
     SOURCE_FIELDS,
+    TELEMETRY_FIELDS,
     table_schema,
 )
 from hookline.dialects.native.guard import GUARD_FIELDS
@@ -54,6 +55,7 @@ def schema() -> dict[str, Any]:
             "guard": {"description": "The ready guard.", **table_schema(GUARD_FIELDS)},
             "limits": {"description": "What a hook may take.", **table_schema(LIMIT_FIELDS)},
             "record": {"description": "What is kept of each firing.", **table_schema(RECORD_FIELDS)},
+            "telemetry": {"description": "Spans and metrics for a collector.", **table_schema(TELEMETRY_FIELDS)},
             "models": {
                 "description": "Short names of models, as provider:model.",
                 "type": "object",

@@ -15,15 +15,15 @@ from typing import Any
 from hookline.core._dataclass import replace
 from hookline.core.hook import anchor_model
 from hookline.core.problem import Problem
-from hookline.core.settings import Limits, RecordSettings, Settings
+from hookline.core.settings import Limits, RecordSettings, Settings, TelemetrySettings
 from hookline.dialects.base import FOREIGN, Layer
-from hookline.dialects.native.fields import LIMIT_FIELDS, RECORD_FIELDS
+from hookline.dialects.native.fields import LIMIT_FIELDS, RECORD_FIELDS, TELEMETRY_FIELDS
 from hookline.dialects.native.kinds import Address, Read, read_table
 
 SETTING_TABLES = (
-    "limits", "record", "models", "mcp", "knowledge", "compound_loop", "context_inject", "lazynorth", "profiles",
+    "limits", "record", "models", "mcp", "telemetry", "knowledge", "compound_loop", "context_inject", "lazynorth", "profiles",
 )  # fmt: skip
-_OF_KNOWLEDGE = frozenset(SETTING_TABLES[4:])
+_OF_KNOWLEDGE = frozenset(SETTING_TABLES[5:])
 _RAISE_ONLY = ("output", "stop_continuations", "grace")
 #: A project may raise a limit, but not to where it hurts.
 _CEILINGS = {"output": 64 << 20, "stop_continuations": 100, "grace": 10.0}
@@ -56,6 +56,7 @@ def read_settings(
             record=_record(settings.record, layer, problems),
             models=_models(settings.models, layer, problems),
             mcp=_mcp(settings.mcp, layer, problems),
+            telemetry=_telemetry(settings.telemetry, layer, problems),
         )
         if merged != settings and counts(layer):
             settings = merged
@@ -68,7 +69,7 @@ def read_settings(
 
 
 def _table(layer: Layer, name: str, problems: list[Problem]) -> Read | None:
-    fields = {"limits": LIMIT_FIELDS, "record": RECORD_FIELDS}[name]
+    fields = {"limits": LIMIT_FIELDS, "record": RECORD_FIELDS, "telemetry": TELEMETRY_FIELDS}[name]
     table = _raw(layer, name, problems)
     if table is None:
         return None
@@ -110,6 +111,16 @@ def _record(old: RecordSettings, layer: Layer, problems: list[Problem]) -> Recor
             if values.pop(key) != getattr(old, key):
                 problems.append(_refused(layer, f"record.{key}", "may not be changed by a project"))
     return replace(old, **values)
+
+
+def _telemetry(old: TelemetrySettings, layer: Layer, problems: list[Problem]) -> TelemetrySettings:
+    read = _table(layer, "telemetry", problems)
+    if read is None:
+        return old
+    if layer.name in FOREIGN:
+        problems.append(_refused(layer, "telemetry", "says where records are sent, which a project may not"))
+        return old
+    return replace(old, **read.values)
 
 
 def _models(old: Any, layer: Layer, problems: list[Problem]) -> Any:

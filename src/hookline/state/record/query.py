@@ -174,6 +174,12 @@ def _by_run(hook: str | None, status: str | None) -> tuple[str, list[Any]]:
     return f"number IN (SELECT firing FROM runs WHERE {' AND '.join(tests)})", arguments
 
 
+def rows_after(store: Store, number: int, most: int) -> list[Row]:
+    """The firings that follow this one, the oldest first."""
+    rows = store.read("SELECT * FROM firings WHERE number > ? ORDER BY number LIMIT ?", (number, most))
+    return [_row(row) for row in rows]
+
+
 def find(store: Store, id: str) -> list[Row]:  # noqa: A002 - what people call it
     """The firings whose id begins so; more than one when the beginning is too short."""
     rows = store.read(
