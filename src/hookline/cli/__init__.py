@@ -52,6 +52,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "explain": "show which hooks would run for an event, and why others would not",
             "fire": "fire an event and print the decision",
             "log": "show past events and what hooks decided",
+            "report": "write what hooks decided as one HTML file",
             "web": "see every hook decide, live, in a browser, and answer from there",
             "replay": "run a recorded event again, as any agent would have sent it",
         },

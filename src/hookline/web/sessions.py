@@ -86,7 +86,7 @@ def costs(store: Store, days: int) -> dict[str, Any]:
     since = time.time() - days * _DAY
     joined = f"FROM runs JOIN firings ON number = firing WHERE time >= ? AND {_OWN}"
     ran = "sum(status <> 'skipped')"
-    sums = f"{ran}, sum(runs.ms), sum(status IN ('failed', 'timed-out')), sum(runs.effect = 'deny')"
+    sums = f"{ran}, sum(runs.ms), sum(status IN ('failed', 'timed-out')), coalesce(sum(runs.effect = 'deny'), 0)"
 
     def grouped(key: str, order: str = "3 DESC") -> list[dict[str, Any]]:
         rows = store.read(f"SELECT {key}, {sums} {joined} GROUP BY 1 ORDER BY {order} LIMIT 100", (since,))
