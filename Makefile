@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 CLIENT := src/hookline/daemon/client/hookc
 
-.PHONY: demo test test-quick coverage check bench e2e nvim shells fuzz fuzz-door
+.PHONY: demo test test-quick coverage check bench e2e nvim shells browser web-load web-picture fuzz fuzz-door
 .PHONY: dist site docs picture lock clean help
 
 help:                     ## this list
@@ -79,6 +79,16 @@ nvim:                     ## Neovim, for the tests of the editors; without it th
 shells:                   ## tmux, zsh and fish, for the tests of the shells; without them they say that they are skipped
 	@command -v tmux >/dev/null && command -v zsh >/dev/null && command -v fish >/dev/null || \
 	  (apt-get update && apt-get install -y tmux zsh fish) || sudo apt-get install -y tmux zsh fish || brew install tmux zsh fish
+
+browser:                  ## chromium and axe-core, for the tests of the view; without them they say that they are skipped
+	@command -v chromium >/dev/null || (apt-get update && apt-get install -y chromium) || sudo apt-get install -y chromium
+	@test -f build/axe/node_modules/axe-core/axe.min.js || npm install --silent --no-fund --no-audit --prefix build/axe axe-core@4.10.2
+
+web-load: $(STAMP)        ## 500 events a second for a minute with the live page open: memory, delay, decision times
+	$(BIN)/python -m tools.web_load $(ARGS)
+
+web-picture: $(STAMP)     ## take the manual's pictures of the view anew
+	$(BIN)/python -m tools.record_web
 
 fuzz: $(STAMP)            ## the laws with many more examples, different ones every time; each door SECONDS long (600)
 	HOOKLINE_HYPOTHESIS=long HOOKLINE_FUZZ=$(or $(SECONDS),600) $(BIN)/python -m pytest -n 2 tests/laws $(ARGS)
