@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hookline.agent.approval import FoundFiles
+from hookline.agent.conversation.directives import Macro
 from hookline.config.discover import lookup_for
 from hookline.config.layers import LayerLoader
 from hookline.config.load import COMMAND_LINE
@@ -175,6 +176,28 @@ def _with_definitions(tree: Any) -> Any:
 def _named(listed: Any) -> dict[str, Any]:
     items = listed if isinstance(listed, list) else []
     return {item["name"]: item for item in items if isinstance(item, dict) and isinstance(item.get("name"), str)}
+
+
+def read_macros(tree: Mapping[str, Any]) -> Mapping[str, Macro]:
+    listed = tree.get("macros")
+    if listed is not None and not isinstance(listed, list):
+        raise DataError("'macros' must be an array.")
+    return {str(item["name"]).lower(): _macro(item) for item in listed or () if _is_macro(item)}
+
+
+def _is_macro(item: Any) -> bool:
+    if not isinstance(item, dict) or not isinstance(item.get("name"), str):
+        raise DataError('Macro needs to be given with a "name" field.')
+    if not any(isinstance(item.get(key), str) for key in ("expansion", "pre", "post")):
+        raise DataError('Macro needs to be given with an "expansion", "pre", or "post" field.')
+    if not isinstance(item.get("env", {}), dict):
+        raise DataError('The "env" field of a macro must be an object.')
+    return True
+
+
+def _macro(item: Mapping[str, Any]) -> Macro:
+    env = {str(key): str(value) for key, value in (item.get("env") or {}).items()}
+    return Macro(pre=item.get("pre") or "", post=item.get("post") or item.get("expansion") or "", env=env)
 
 
 # ── interlocutors ───────────────────────────────────────────────────────────────────────────────────────

@@ -17,7 +17,7 @@ from hookline.agent.conversation.records import ATTACH_ICON, Attachment
 from hookline.agent.conversation.replay import InterlocutorTurn, UserTurn, replay_messages
 from hookline.agent.exec import Program, run_program, run_program_sync
 from hookline.agent.hook_events import ConversationEvents, RunError, background_failures
-from hookline.agent.lectic_config import Header, Interlocutor, Where
+from hookline.agent.lectic_config import Header, Interlocutor, Where, read_macros
 from hookline.agent.loop import AgentLoop
 from hookline.agent.message import Message, UserMessage
 from hookline.agent.model import ModelClient, ModelSettings, open_model
@@ -43,11 +43,11 @@ _DEEPEST = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Conversation:
-    """The conversation as it is sent, after resets; ``attached`` are the texts of ``:attach``."""
+    """The conversation as it is sent, after resets; ``attached`` is what ``:attach`` adds to the answer."""
 
     items: tuple[UserTurn | InterlocutorTurn, ...]
     person: Interlocutor
-    attached: tuple[str, ...] = ()
+    attached: tuple[Attachment, ...] = ()
 
     @property
     def last_is_user(self) -> bool:
@@ -80,23 +80,54 @@ async def read_turns(text: str, header: Header, where: Where) -> _Conversation:
 def _expand(written: Sequence[Any], header: Header, where: Where) -> _Conversation:
     items: list[UserTurn | InterlocutorTurn] = []
     speaker = header.default
-    attached: tuple[str, ...] = ()
+    attached: tuple[Attachment, ...] = ()
+    macros = read_macros(header.tree)
     for index, item in enumerate(written):
         if isinstance(item, Block):
             items.append(InterlocutorTurn(name=item.name, content=item.content))
             continue
         last = index == len(written) - 1
-        around = DirectiveContext(environ=where.environ, command=lambda line: _command(line, where), last=last)
+        around = DirectiveContext(
+            environ=where.environ, command=lambda line: _command(line, where), last=last, macros=macros,
+            load=lambda text, variables: _load_macro(text, variables, where),
+            variables={
+                "MESSAGE_INDEX": str(index + 1), "MESSAGES_LENGTH": str(len(written)), "MESSAGE_TEXT": item.text,
+            },
+        )  # fmt: skip
         text, effects = expand_directives(remove_comments(item.text), around)
         items.append(UserTurn(text=text_to_send(text)))
         speaker = effects.ask or speaker
         if last:
-            speaker, attached = effects.aside or speaker, tuple(effects.attachments)
+            speaker, attached = effects.aside or speaker, tuple(_attachment(*one) for one in effects.attachments)
         elif effects.reset:
             items.clear()
     if speaker not in header.interlocutors:
         raise DataError(f"interlocutor {speaker} can't be found!")
     return _Conversation(items=tuple(items), person=header.interlocutors[speaker], attached=attached)
+
+
+def _attachment(text: str, given: Mapping[str, str]) -> Attachment:
+    rest = {key: value for key, value in given.items() if key not in {"ARG", "icon", "kind"}}
+    return Attachment(content=text, kind="attach", icon=given.get("icon") or ATTACH_ICON, attributes=rest)
+
+
+def _load_macro(text: str, variables: Mapping[str, str], where: Where) -> str:
+    """``file:`` and ``exec:`` as everywhere; variables are filled in in what comes of it."""
+    environ = {**where.environ, **variables}
+    if text.startswith("file:"):
+        path = os.path.join(where.cwd, expand(text.removeprefix("file:").strip(), where.environ))
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise DataError(f"cannot read {path}: {error}") from None
+    elif text.startswith("exec:"):
+        command = text.removeprefix("exec:").strip()
+        raw = run_program_sync(Program(text=command, environ=environ, cwd=where.cwd, timeout=_PROGRAM_TIMEOUT), Stop())
+        if raw.error or raw.timed_out or raw.exit_code != 0:
+            shown = raw.error or raw.stderr.strip() or f"exit code {raw.exit_code}"
+            raise DataError(f"the macro's command {command.splitlines()[0]!r} failed: {shown}")
+        text = raw.stdout
+    return expand(text, environ)
 
 
 def _command(line: str, where: Where) -> str:
@@ -194,10 +225,9 @@ class ConversationContext:
             last = items[-1]
             assert isinstance(last, UserTurn)
             text, records = await self._submit(last.text)
-            attached = [Attachment(content=one, kind="attach", icon=ATTACH_ICON) for one in conversation.attached]
-            for record in (*records, *attached):
+            for record in (*records, *conversation.attached):
                 output.record(record)
-            more = tuple(one.content for one in (*records, *attached) if isinstance(one, Attachment))
+            more = tuple(one.content for one in (*records, *conversation.attached) if isinstance(one, Attachment))
             items[-1] = UserTurn(text=text, more=more)
         return replay_messages(items, conversation.person.name, model.provider)
 

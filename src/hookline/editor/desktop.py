@@ -38,6 +38,15 @@ ASKING: Mapping[str, Callable[[str, str], list[str]]] = MappingProxyType(
     }
 )  # fmt: skip
 
+_PICKING: Mapping[str, Callable[[str, tuple[str, ...]], list[str]]] = MappingProxyType(
+    {
+        "zenity": lambda title, options: ["zenity", "--list", "--hide-header", "--column=", f"--title={title}", "--", *options],
+        "kdialog": lambda title, options: [
+            "kdialog", "--title", title, "--menu", html.escape(title), *(word for one in options for word in (one, one)),
+        ],
+    }
+)  # fmt: skip
+
 _TELLING: Mapping[str, Callable[[str, str], list[str]]] = MappingProxyType(
     {
         "notify-send": lambda title, message: ["notify-send", "--", title, html.escape(message)],
@@ -49,7 +58,17 @@ _TELLING: Mapping[str, Callable[[str, str], list[str]]] = MappingProxyType(
 def ask(question: Question, environ: Mapping[str, str]) -> Answer:
     """Closing the dialog refuses."""
     program = _find_program(ASKING, environ)
-    argv = ASKING[program](question.title, question.message)
+    return "allowed" if _run(ASKING[program](question.title, question.message), question)[0] else "refused"
+
+
+def pick(question: Question, environ: Mapping[str, str]) -> str:
+    program = _find_program(_PICKING, environ)
+    chosen, output = _run(_PICKING[program](question.title, question.options), question)
+    return output.removesuffix("\n") if chosen else ""
+
+
+def _run(argv: list[str], question: Question) -> tuple[bool, str]:
+    """Whether the person said yes, and what the dialog printed."""
     try:
         done = subprocess.run(
             argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=question.patience, check=False
@@ -57,11 +76,11 @@ def ask(question: Question, environ: Mapping[str, str]) -> Answer:
     except subprocess.TimeoutExpired:
         raise TimeoutError from None
     except OSError as error:
-        raise UnavailableError(f"{program} cannot be started: {error.strerror}") from None
+        raise UnavailableError(f"{argv[0]} cannot be started: {error.strerror}") from None
     if done.returncode in {0, 1}:
-        return "allowed" if done.returncode == 0 else "refused"
+        return done.returncode == 0, done.stdout.decode("utf-8", "replace")
     output = done.stderr.decode("utf-8", "replace").strip()
-    raise UnavailableError(f"{program} failed with {done.returncode}: {output[:200]}")
+    raise UnavailableError(f"{argv[0]} failed with {done.returncode}: {output[:200]}")
 
 
 def tell(progress: Progress, environ: Mapping[str, str]) -> None:

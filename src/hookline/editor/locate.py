@@ -14,12 +14,15 @@ from hookline.editor.prompters import Answer, Progress, Question, UnavailableErr
 class _Prompter(Protocol):
     def ask(self, question: Question, /) -> Answer: ...
 
+    def pick(self, question: Question, /) -> str: ...
+
     def tell(self, progress: Progress, /) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class _Functions:
     ask: Callable[[Question], Answer]
+    pick: Callable[[Question], str]
     tell: Callable[[Progress], None]
 
 
@@ -29,14 +32,20 @@ class PromptOutcome:
 
     answer: Answer
     notes: tuple[str, ...] = ()
+    choice: str = ""
 
 
 def prompters(environ: Mapping[str, str]) -> tuple[_Prompter, ...]:
     """The prompters that may work here."""
     address = environ.get("NVIM", "")
-    neovim = [_Functions(partial(nvim.ask, address), partial(nvim.tell, address))] if address else []
-    dialog = _Functions(partial(desktop.ask, environ=environ), partial(desktop.tell, environ=environ))
-    return (*neovim, _Functions(terminal.ask, terminal.tell), dialog)
+    neovim = (
+        [_Functions(partial(nvim.ask, address), partial(nvim.pick, address), partial(nvim.tell, address))]
+        if address
+        else []
+    )
+    ways = (desktop.ask, desktop.pick, desktop.tell)
+    dialog = _Functions(*(partial(way, environ=environ) for way in ways))  # type: ignore[arg-type]  # each its own
+    return (*neovim, _Functions(terminal.ask, terminal.pick, terminal.tell), dialog)
 
 
 def ask(question: Question, candidates: Sequence[_Prompter]) -> PromptOutcome:
@@ -44,7 +53,10 @@ def ask(question: Question, candidates: Sequence[_Prompter]) -> PromptOutcome:
     notes: list[str] = []
     for one in candidates:
         try:
-            return PromptOutcome(answer=one.ask(question), notes=tuple(notes))
+            if not question.options:
+                return PromptOutcome(answer=one.ask(question), notes=tuple(notes))
+            choice = one.pick(question)
+            return PromptOutcome(answer="allowed" if choice else "refused", notes=tuple(notes), choice=choice)
         except UnavailableError as error:
             notes.append(str(error))
         except TimeoutError:

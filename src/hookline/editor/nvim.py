@@ -25,6 +25,13 @@ local title, message = ...
 return vim.fn.confirm(title .. '\\n\\n' .. message, '&Allow\\n&Deny', 2, 'Question')
 """
 
+_PICK = """
+local title, options = ...
+local lines = {title}
+for number, option in ipairs(options) do lines[#lines + 1] = number .. '. ' .. option end
+return vim.fn.inputlist(lines)
+"""
+
 _TELL = """
 local progress, line = ...
 local all = vim.g.hookline_progress or {}
@@ -48,6 +55,12 @@ def ask(address: str, question: Question) -> Answer:
     with _connect(address) as link:
         reply = _request(link, ASK, [question.title, question.message], question.patience)
     return "allowed" if reply == 1 else "refused"
+
+
+def pick(address: str, question: Question) -> str:
+    with _connect(address) as link:
+        reply = _request(link, _PICK, [question.title, list(question.options)], question.patience)
+    return question.options[reply - 1] if isinstance(reply, int) and 0 < reply <= len(question.options) else ""
 
 
 def tell(address: str, progress: Progress) -> None:

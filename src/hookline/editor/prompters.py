@@ -21,6 +21,8 @@ class Question:
     message: str
     #: Seconds that a person has.
     patience: float
+    #: To choose from, instead of yes and no.
+    options: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

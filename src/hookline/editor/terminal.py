@@ -30,6 +30,17 @@ def ask(question: Question) -> Answer:
     return "allowed" if answer.strip().lower() in {"y", "yes"} else "refused"
 
 
+def pick(question: Question) -> str:
+    """The number or the text of one option; "" for anything else."""
+    listed = "".join(f"  {number}  {option}\n" for number, option in enumerate(question.options, 1))
+    with _open_terminal() as terminal:
+        termios.tcflush(terminal, termios.TCIFLUSH)
+        _write(terminal, f"\n{question.title}\n\n{listed}\nWhich? ")
+        answer = _line(terminal, time.monotonic() + question.patience).strip()
+    names = {str(number): option for number, option in enumerate(question.options, 1)}
+    return names.get(answer, answer if answer in question.options else "")
+
+
 def tell(progress: Progress) -> None:
     with _open_terminal() as terminal:
         _write(terminal, f"{progress.line()}\n")

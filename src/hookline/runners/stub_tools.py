@@ -14,16 +14,11 @@ from hookline.core.files import replace_atomically
 from hookline.core.paths import private_dir
 from hookline.runners.environ import state_root
 
-#: ``lectic editor …`` is the one subcommand that hooks are documented to call. -P: nothing of the hook's working
-#: directory is imported in our name.
+#: -P: nothing of the hook's working directory is imported in our name.
 _TEXT = """\
 #!/bin/sh
 # Written by hookline: stands in for {name} where it is not installed.
-if [ "${{1-}}" = editor ]; then
-  exec {python} -P -m hookline "$@"
-fi
-echo "{name} is not installed; hookline stands in for '{name} editor' only" >&2
-exit 127
+exec {python} -P -m hookline.cli.{name}_stand_in "$@"
 """
 
 

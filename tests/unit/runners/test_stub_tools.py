@@ -42,11 +42,10 @@ def test_a_real_lectic_wins(tmp_path: Path) -> None:
     assert (tmp_path / "called").read_text() == "editor approve --title x --timeout 1s\n"
 
 
-def test_it_stands_in_for_the_editor_only(tmp_path: Path) -> None:
+def test_an_unknown_word_is_a_clear_error(tmp_path: Path) -> None:
     path = path_with_stubs("", ("lectic",), str(tmp_path / "state"))
-    done = subprocess.run([f"{path}/lectic", "-f", "x.lec"], capture_output=True, text=True, check=False)
-    assert done.returncode == 127
-    assert "not installed" in done.stderr
+    done = subprocess.run([f"{path}/lectic", "fly"], capture_output=True, text=True, check=False, env={"PATH": "/bin"})
+    assert (done.returncode, "no program lectic-fly" in done.stderr) == (1, True)
 
 
 def test_it_is_private_and_made_once(tmp_path: Path) -> None:

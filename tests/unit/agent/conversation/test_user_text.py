@@ -60,7 +60,7 @@ def test_directives_become_text(raw: str, text: str) -> None:
 def test_directives_ask_for_more_than_text() -> None:
     _, effects = expand_directives(":ask[A] :aside[B] :reset[] :attach[one :env[HOME]] :attach[two]", around())
     assert (effects.ask, effects.aside, effects.reset) == ("A", "B", True)
-    assert effects.attachments == ["one /home/me", "two"]
+    assert effects.attachments == [("one /home/me", {}), ("two", {})]
 
 
 def test_some_of_them_only_in_the_last_message() -> None:
