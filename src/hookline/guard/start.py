@@ -6,25 +6,12 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from hookline.core._dataclass import replace
 from hookline.guard.git_commands import GIT_COMMANDS
 from hookline.guard.parameters import has_unknown
 from hookline.guard.reading import UNKNOWN, Word, word
 from hookline.guard.values import EMPTY, Stream, concatenate, literal, unknown
-from hookline.guard.wrappers import (
-    CODE,
-    CONTAINER,
-    CONTAINER_GLOBAL,
-    GIT_GLOBAL,
-    KUBECTL,
-    PARALLEL,
-    WRAPPERS,
-    XARGS,
-    Options,
-    WrappedCommand,
-    option,
-    option_text,
-    parse,
-)
+from hookline.guard.wrappers import Options, WrappedCommand, option, option_text, options_of, parse, wrapper
 
 if TYPE_CHECKING:
     from hookline.guard.commands import Commands
@@ -47,10 +34,12 @@ def start(shell: Commands, name: str, argv: list[Word], call: Execution) -> bool
         return _shell(shell, name, argv, call)
     if special := _SPECIAL.get(name):
         return special(shell, name, argv, call)
-    if (options := CODE.get(name)) is not None:
-        return _code(shell, name, argv, call, options)
-    if (options := WRAPPERS.get(name)) is not None:
-        return _wrapper(shell, name, argv, call, options)
+    if (options := wrapper(name)) is not None:
+        if options.after:  # ``poetry run program``: a sub-command in front of the command
+            argv = parse(argv[1:], replace(options, operands=0)).rest
+            if not argv or argv[0].text not in options.after:
+                return False
+        return (_code if options.shell else _wrapper)(shell, name, argv, call, options)
     content = shell.file(argv[0]) if "/" in argv[0].text else None
     if content is not None and content.pieces:
         shell.child_code(Word(content.pieces, argv[0].source, content.sources), argv[0].text, call, arguments=argv[1:])
@@ -95,7 +84,7 @@ def _wrapper(shell: Commands, name: str, argv: list[Word], call: Execution, opti
         shell.state.exported = frozenset(_SET_BY_BASH)
         shell.state.variables = dict.fromkeys(_SET_BY_BASH, unknown())
     outer = shell.state.directory
-    folder = option(found, *options.directory.split()) if options.directory else None
+    folder = option(found, *options.directory)
     shell.state.directory = folder or outer
     if found.unsure and (values := [each for each in found.values.values() if each is not None]):
         shell.invoke([*values[-1:], *rest], inner(call, name))
@@ -223,7 +212,7 @@ def _code(shell: Commands, name: str, argv: list[Word], call: Execution, options
 
 
 def _xargs(shell: Commands, name: str, argv: list[Word], call: Execution) -> bool:
-    found = parse(argv[1:], XARGS)
+    found = parse(argv[1:], options_of("xargs"))
     rest = found.rest or [word("echo")]
     mark = option_text(found, "I", "replace") or ("{}" if {"i", "replace"} & set(found.values) else None)
     given = (
@@ -290,7 +279,7 @@ def _filled(value: Word, mark: str, filling: Word) -> Word:
 
 
 def _parallel(shell: Commands, name: str, argv: list[Word], call: Execution) -> bool:
-    rest = parse(argv[1:], PARALLEL).rest
+    rest = parse(argv[1:], options_of("parallel")).rest
     marks = [n for n, each in enumerate(rest) if re.fullmatch(r":::\+?|::::\+?", each.text)]
     command = rest[: marks[0]] if marks else rest
     given = rest[marks[0] + 1 :] if marks and rest[marks[0]].text == ":::" and len(marks) == 1 else [unknown()]
@@ -361,10 +350,10 @@ def _fd(shell: Commands, name: str, argv: list[Word], call: Execution) -> bool:
 
 
 def _container(shell: Commands, name: str, argv: list[Word], call: Execution) -> bool:
-    rest = parse(argv[1:], CONTAINER_GLOBAL).rest
+    rest = parse(argv[1:], options_of("docker")).rest
     while rest and rest[0].text in {"compose", "container"}:
-        rest = parse(rest[1:], CONTAINER_GLOBAL).rest
-    options = CONTAINER.get(rest[0].text) if rest else None
+        rest = parse(rest[1:], options_of("docker")).rest
+    options = wrapper(f"docker: {rest[0].text}") if rest else None
     if options is None:
         return False
     found = parse(rest[1:], options)
@@ -376,7 +365,7 @@ def _container(shell: Commands, name: str, argv: list[Word], call: Execution) ->
 
 
 def _kubectl(shell: Commands, name: str, argv: list[Word], call: Execution) -> bool:
-    found = parse(argv[1:], KUBECTL)
+    found = parse(argv[1:], options_of("kubectl"))
     words = [each.text for each in found.operands]
     if "exec" not in words and "debug" not in words:
         return False
@@ -388,7 +377,7 @@ def _kubectl(shell: Commands, name: str, argv: list[Word], call: Execution) -> b
 
 
 def _git(shell: Commands, name: str, argv: list[Word], call: Execution) -> bool:
-    found = parse(argv[1:], GIT_GLOBAL)
+    found = parse(argv[1:], options_of("git"))
     aliases = {key.removeprefix("git "): text for key, text in shell.state.aliases.items() if key.startswith("git ")}
     for each, following in zip(argv[1:], [*argv[2:], word("")], strict=False):
         setting = following.text if each.text == "-c" else each.text[2:] if each.text.startswith("-c") else ""
@@ -451,20 +440,6 @@ def _terminal(shell: Commands, name: str, argv: list[Word], call: Execution) -> 
     return bool(words)
 
 
-def _delegating(
-    *commands: str, letters: str = "", flags: tuple[str, ...] = ()
-) -> Callable[[Commands, str, list[Word], Execution], bool]:
-    """``poetry run program``: a subcommand in front of the command."""
-
-    def program(shell: Commands, name: str, argv: list[Word], call: Execution) -> bool:
-        rest = parse(argv[1:], Options(letters=letters, flags=flags)).rest
-        if not rest or rest[0].text not in commands:
-            return False
-        return _hand_on(shell, name, parse(rest[1:], Options(letters=letters)).rest, call)
-
-    return program
-
-
 _SPECIAL: dict[str, Callable[[Commands, str, list[Word], Execution], bool]] = {
     "xargs": _xargs,
     "gxargs": _xargs,
@@ -480,9 +455,4 @@ _SPECIAL: dict[str, Callable[[Commands, str, list[Word], Execution], bool]] = {
     "batch": _scheduled,
     "tmux": _terminal,
     "screen": _terminal,
-    **dict.fromkeys(
-        ("poetry", "uv", "pipenv", "pdm", "rye", "hatch", "conda", "mamba", "op", "doppler"),
-        _delegating("run", letters="np"),
-    ),
-    **dict.fromkeys(("bundle", "mise", "asdf", "pnpm", "nvm", "rbenv", "pyenv"), _delegating("exec")),
 }

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from hookline.core._dataclass import dataclass, field
 from hookline.guard.reading import Word
+from hookline.guard.tables import lines, sections
 from hookline.guard.values import literal
 
 
@@ -16,8 +19,12 @@ class Options:
     operands: int = 0
     #: ``NAME=value`` before the command sets a variable.
     assignments: bool = False
-    #: The option with the folder to run in.
-    directory: str = ""
+    #: The command stands behind one of these sub-commands.
+    after: tuple[str, ...] = ()
+    #: The options with the folder to run in.
+    directory: tuple[str, ...] = ()
+    #: The command is a text for a shell.
+    shell: bool = False
     #: The option whose value is a text for a shell.
     code: tuple[str, ...] = ()
     #: Options may stand between and behind the operands.
@@ -37,115 +44,27 @@ class WrappedCommand:
     unsure: bool = False
 
 
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(text.split())
+@cache
+def wrapper(name: str) -> Options | None:
+    """What ``tables/wrappers.txt`` says of a program, or of ``program: sub-command``."""
+    body = sections("wrappers.txt").get(name)
+    if body is None:
+        return None
+    rows = {line.text.partition(" ")[0]: tuple(line.text.split()[1:]) for line in lines(body)}
+    return Options(
+        letters="".join(rows.get("letters", ())),
+        names=rows.get("names", ()),
+        operands=int("".join(rows.get("operands", ("0",)))),
+        after=rows.get("after", ()),
+        directory=rows.get("directory", ()),
+        code=rows.get("code", ()),
+        flags=rows.get("flags"),
+        **{key: key in rows for key in ("assignments", "shell", "permuted", "remote")},
+    )
 
 
-_DOCKER_FLAGS = _words(
-    "detach rm interactive tty privileged init read-only no-healthcheck oom-kill-disable sig-proxy publish-all quiet help"
-    " replace rmi tls-verify detach-keys= no-deps service-ports build remove-orphans use-aliases latest no-TTY debug tls"
-)
-PLAIN = Options()
-#: Those that run the rest of their words as a program, with arguments.
-WRAPPERS: dict[str, Options] = {
-    "sudo": Options(
-        letters="aCcDghpRrTtUu",
-        names=_words(
-            "user group host prompt chroot role type close-from command-timeout other-user chdir login-class auth-type"
-        ),
-        assignments=True,
-        directory="D chdir",
-    ),
-    "doas": Options(letters="aCu"),
-    "env": Options(letters="uCSP", names=_words("unset chdir split-string"), assignments=True, directory="C chdir"),
-    "timeout": Options(letters="ks", names=_words("kill-after signal"), operands=1),
-    "gtimeout": Options(letters="ks", names=_words("kill-after signal"), operands=1),
-    "time": Options(letters="fo", names=_words("format output")),
-    "nice": Options(letters="n", names=_words("adjustment")),
-    "ionice": Options(letters="cnpPu", names=_words("class classdata pid pgid uid")),
-    "stdbuf": Options(letters="ioe", names=_words("input output error")),
-    "chrt": Options(letters="TPDp", names=_words("sched-runtime sched-period sched-deadline pid"), operands=1),
-    "taskset": Options(letters="p", operands=1),
-    "numactl": Options(letters="NmCip", names=_words("cpunodebind membind physcpubind interleave preferred")),
-    "setarch": Options(operands=1),
-    "strace": Options(letters="abeEIoOpPsSuUX", names=_words("attach env output trace user")),
-    "ltrace": Options(letters="aeFlnopsuwx", names=_words("output")),
-    "unshare": Options(letters="RwSG", names=_words("root wd setuid setgid map-user map-group")),
-    "nsenter": Options(letters="tSG", names=_words("target setuid setgid")),
-    "chroot": Options(names=_words("userspec groups"), operands=1),
-    "capsh": Options(),
-    "setpriv": Options(names=_words("reuid regid groups inh-caps ambient-caps bounding-set")),
-    "systemd-run": Options(
-        letters="HMpEu",
-        names=_words("host machine unit property slice uid gid nice setenv working-directory on-active"),
-    ),
-    "systemd-inhibit": Options(names=_words("what who why mode")),
-    "runuser": Options(letters="cgGsuw", names=_words("command group shell user"), code=("c", "command")),
-    "pkexec": Options(names=_words("user")),
-    "gosu": Options(operands=1),
-    "su-exec": Options(operands=1),
-    "sshpass": Options(letters="pfdP"),
-    "xvfb-run": Options(letters="enfps", names=_words("server-num server-args error-file auth-file")),
-    "faketime": Options(letters="f", operands=1),
-    "caffeinate": Options(letters="tw"),
-    "direnv": Options(operands=2),
-    "entr": Options(),
-    "watchexec": Options(letters="wefid", names=_words("watch exts filter ignore delay-run shell signal")),
-    "proxychains": Options(letters="f"),
-    "proxychains4": Options(letters="f"),
-    "cgexec": Options(letters="g"),
-    "flock": Options(
-        letters="wEc", names=_words("wait timeout conflict-exit-code command"), operands=1, code=("c", "command")
-    ),
-    "exec": Options(letters="a"),
-    "rlwrap": Options(letters="afHSCPs"),
-} | dict.fromkeys(
-    _words(
-        "nohup setsid builtin command busybox toybox chronic unbuffer torsocks torify dbus-run-session linux32 linux64 i386"
-        " x86_64 fakeroot noglob nocorrect catchsegv prlimit tini dumb-init firejail valgrind dotenv shx"
-    ),
-    PLAIN,
-)
-
-#: Those that give a text to a shell.
-CODE: dict[str, Options] = {
-    "su": Options(
-        letters="cgGsTw",
-        names=_words("command session-command group shell"),
-        code=("c", "command", "session-command"),
-        permuted=True,
-    ),
-    "sg": Options(letters="c", code=("c",), permuted=True),
-    "script": Options(
-        letters="cEIOBTmo",
-        names=_words("command log-in log-out log-io log-timing echo"),
-        code=("c", "command"),
-        permuted=True,
-    ),
-    "nix-shell": Options(letters="pIA", names=_words("run command attr"), code=("run", "command"), permuted=True),
-    "watch": Options(letters="nq", names=_words("interval equexit")),
-    "ssh": Options(letters="BbcDEeFIiJLlmOoPpQRSWw", operands=1, remote=True),
-    "mosh": Options(letters="p", names=_words("ssh port client server"), operands=1, remote=True),
-}
-
-XARGS = Options(
-    letters="aEIdLnPs",
-    names=_words("arg-file delimiter max-args max-procs max-chars process-slot-var"),
-)
-PARALLEL = Options(
-    letters="jaNnILSP", names=_words("jobs arg-file delay timeout max-args results joblog sshlogin colsep workdir")
-)
-CONTAINER: dict[str, Options] = {
-    "exec": Options(
-        letters="euw", names=_words("env env-file user workdir index"), operands=1, remote=True, flags=_DOCKER_FLAGS
-    ),
-    "run": Options(letters="aceEhlmpuvw", operands=1, remote=True, flags=_DOCKER_FLAGS),
-}
-CONTAINER_GLOBAL = Options(letters="Hlcfp", flags=_DOCKER_FLAGS)
-KUBECTL = Options(letters="cnfs", names=_words("container namespace context cluster user kubeconfig"), permuted=True)
-GIT_GLOBAL = Options(
-    letters="cC", names=_words("git-dir work-tree namespace exec-path super-prefix config-env attr-source")
-)
+def options_of(name: str) -> Options:
+    return wrapper(name) or Options()
 
 
 def parse(argv: list[Word], options: Options) -> WrappedCommand:

@@ -163,30 +163,6 @@ def _module(call: ProgramCall, name: str) -> Iterator[Effect]:
         yield call.effect("send", "medium", name, why="the directory can be read over the network")
 
 
-_RUNNERS: Final[Mapping[str, str]] = MappingProxyType({
-    "npx": "", "bunx": "", "uvx": "", "npm": "exec x", "pnpm": "exec dlx", "yarn": "exec dlx", "poetry": "run", "pipenv": "run", "uv": "run", "pdm": "run", "hatch": "run", "rye": "run", "bundle": "exec", "dotenv": "", "direnv": "exec", "mise": "exec", "asdf": "exec", "conda": "run", "pipx": "run", "rtk": "proxy",
-})  # fmt: skip
-
-
-_RUNNER = "p:,package: c:,call: n: ,with: ,from: ,python: ,project: ,directory: y,yes q,quiet"
-
-
-def _runner(call: ProgramCall) -> Iterator[Effect]:
-    """Programs that start a program of a project: ``npx prisma …``, ``bundle exec rails …``."""
-    options = call.options(_RUNNER, until_operand=True)
-    words = options.operands
-    verbs = _RUNNERS[call.name].split()
-    if verbs and (not words or words[0].text not in verbs):
-        return
-    if verbs:
-        options = parse_options(words[1:], _RUNNER, until_operand=True)
-    if options.operands[:1] and re.match(r"https?://|git\+", options.operands[0].text):
-        yield call.effect("remote-code", "high", options.operands[0].text, why="code from that address is run unread")
-    yield from call.argv(options.operands)
-    for word in options.values("call"):
-        yield from call.shell(word)
-
-
 #: GivenOptions whose value is run by a shell.
 _SHELL_OPTIONS: Final[Mapping[str, frozenset[str]]] = MappingProxyType({
     "man": words("-P --pager -H --html"), "rg": words("--pre"), "sort": words("--compress-program"), "split": words("--filter"), "zip": words("-TT --unzip-command"), "tcpdump": words("-z"),
@@ -260,7 +236,6 @@ def _make(call: ProgramCall) -> Iterator[Effect]:
 
 PROGRAMS: Final[Mapping[str, Handler]] = MappingProxyType(
     {
-        **dict.fromkeys(_RUNNERS, _runner),
         **dict.fromkeys(_SHELL_OPTIONS, _shell_options),
         **dict.fromkeys(words("vim vi nvim ex view emacs less more most gdb lldb ftp telnet ed fzf"), _escape),
         **dict.fromkeys(_TABLE, _interpret),

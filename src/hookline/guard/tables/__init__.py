@@ -26,7 +26,7 @@ def sections(file: str) -> Mapping[str, str]:
     """Program, or ``program: sub-command``, to the text of its section."""
     found: dict[str, str] = {}
     for part in f"\n{files(__name__).joinpath(file).read_text(encoding='utf-8')}".split("\n[")[1:]:
-        header, _, body = part.partition("]\n")
+        header, _, body = part.partition("]")
         program, colon, subs = header.partition(":")
         names = [f"{program}: {sub}" for sub in subs.split()] if colon else header.split()
         for name in names:  # a program may stand in several sections
