@@ -111,7 +111,7 @@ class Bench:
         """What an agent gives to its shell."""
         own = Directories(home=self.home, paths=find_paths({}, self.home))
         caller = EntryCaller(program=program, directories=own, runtime_dir=self.runtime)
-        return CommandLine(agent=AGENTS["claude-code"], event=event, caller=caller).text()
+        return CommandLine(agent=AGENTS["claude-code"], event=event, caller=caller, native=event).text()
 
     def plugin_home(self) -> str:
         import plugins

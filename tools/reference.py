@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from hookline import __version__
 from hookline.cli import COMMANDS, EXIT_CODES, GROUPS, command_module, command_parser, overview
+from hookline.core.agents import find_agent
 from hookline.core.event import COMMON_FIELDS, EVENTS
 from hookline.core.result import STATUS, Effect, Placement
 from hookline.core.settings import Limits, RecordSettings, TelemetrySettings
 from hookline.core.tool_names import ANSWERS_TO, CANONICAL, INPUTS
-from hookline.dialects import ALIASES, DIALECTS
+from hookline.dialects import ALIASES, DIALECTS, dialect_named
 from hookline.dialects.native import fields, guard
 from hookline.llm.names import PROVIDERS, SHORT_NAMES
 from hookline.shell.dispatcher import RECORDED_EVENTS
@@ -368,17 +369,56 @@ def words() -> str:
 # ── compatibility ────────────────────────────────────────────────────────────────────────────────────
 
 #: The dialects of other systems, in the order of the page; each has a table in docs/reference/compatibility.
-SYSTEMS = ("lectic", "letta", "lazy", "lash", "memex", "claude", "codex", "gemini", "qwen", "copilot", "opencode")
+SYSTEMS = (
+    "lectic", "letta", "lazy", "lash", "memex", "claude", "codex", "gemini", "qwen", "copilot", "opencode",
+    *DIALECTS[DIALECTS.index("opencode") + 1 :],
+)  # fmt: skip
 _HEADINGS = {"field": "Fields", "event": "Events", "behaviour": "Behaviour"}
 
 
 def compatibility_table(dialect: str) -> dict[str, Any]:
-    """The file as it is, but every row is a pair: whether it is honoured, and the note."""
+    """The file as it is, but every row is a pair: whether it is honoured, and the note. An agent that is nothing but
+    tables needs no file."""
+    if not (PAGES / "compatibility" / f"{dialect}.toml").exists():
+        return _from_tables(dialect)
     table = tomllib.loads((PAGES / "compatibility" / f"{dialect}.toml").read_text(encoding="utf-8"))
     for kind in _HEADINGS:
         rows = table.get(kind, {}).items()
         table[kind] = {what: ("yes", row) if isinstance(row, str) else next(iter(row.items())) for what, row in rows}
     return table
+
+
+def _from_tables(dialect: str) -> dict[str, Any]:
+    one: Any = dialect_named(dialect)
+    agent = find_agent(dialect)
+    assert agent is not None
+    fields = sorted(one.system.fields) if hasattr(one, "system") else []
+    proof = {f"{agent.title} as the agent": ("differently", f"{agent.label}.")} if agent.label else {}
+    return {
+        "system": agent.title,
+        "places": ", ".join(f"`{'~/' if scope == 'user' else ''}{file}`" for scope, file in agent.files.items()),
+        "field": {name: ("yes", "") for name in fields},
+        "event": {
+            theirs: ("yes", "Passed through." if ours not in EVENTS else "" if ours == theirs else f"{ours}.")
+            for theirs, ours in one.events.items()
+        },
+        "behaviour": {**proof, **_answers(agent.title, one.replies)},
+    }
+
+
+def _answers(title: str, told: Any) -> dict[str, tuple[str, str]]:
+    """What the agent does with each part of a decision, from the forms in which it is told."""
+    parts = {
+        "deny": ("a deny", "reported as lost"), "ask": ("ask", "becomes a deny"),
+        "allow": ("allow", "the agent's own rules decide"), "rewrite": ("a rewrite", "becomes a deny that says so"),
+        "context": ("context", "reported as lost"),
+    }  # fmt: skip
+    rows = {}
+    for part, (name, otherwise) in parts.items():
+        events = list(getattr(told, part))
+        note = f"{', '.join(events)}; elsewhere {otherwise}." if events else f"Not supported: {otherwise}."
+        rows[f"{title} as the agent: {name}"] = ("yes" if events else "differently", note)
+    return rows
 
 
 def compatibility() -> str:

@@ -24,7 +24,8 @@ import pytest
 
 from hookline.core.agents import all_agents
 from hookline.daemon.protocol import ACCEPTED
-from hookline.deploy.plan import entry_commands, own_entries
+from hookline.deploy.own_entry import entry_commands
+from hookline.deploy.plan import own_entries
 from hookline.deploy.registration import EntryCaller, registrations
 from hookline.dialects.event_lookup import native_events
 from hookline.state.own_guards import accept

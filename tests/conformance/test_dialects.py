@@ -45,7 +45,31 @@ FILES = {
         '{"version": 1, "hooks": {"preToolUse": [{"type": "command", "bash": "./guard.sh", "matcher": "bash|edit"}]}}',
         '{"hooks": {"Stop": [{"type": "command", "bash": "./done.sh", "timeoutSec": 5}]}}',
     ],
+    "droid": [json.dumps(json.loads(_SETTINGS)["hooks"]), _SETTINGS],
+    "kimi": ['[[hooks]]\nevent = "PreToolUse"\nmatcher = "Bash|Write"\ncommand = "./guard.sh"\ntimeout = 5\n'],
+    "grok": [_SETTINGS],
+    "hermes": ["hooks:\n  pre_tool_call:\n    - matcher: terminal\n      command: ./guard.sh\n      timeout: 5\n"],
+    "deepagents": [_SETTINGS],
+    "cursor": [
+        '{"version": 1, "hooks": {"preToolUse": [{"command": "./guard.sh", "matcher": "Shell", "failClosed": true}]}}'
+    ],
+    "vscode": ['{"hooks": {"PreToolUse": [{"type": "command", "command": "./guard.sh", "timeout": 5}]}}'],
+    "windsurf": ['{"hooks": {"pre_run_command": [{"command": "./guard.sh", "show_output": true}]}}'],
+    "kiro": [
+        """{"version": "v1", "hooks": [{"name": "g", "trigger": "PreToolUse", "matcher": "execute_bash",
+        "action": {"type": "command", "command": "./guard.sh"}, "timeout": 5, "enabled": true}]}"""
+    ],
+    "antigravity": [
+        """{"mine": {"enabled": true, "PreToolUse": [{"matcher": "run_command", "hooks": [{"type": "command", "command": "g"}]}],
+        "Stop": [{"type": "command", "command": "done"}]}}"""
+    ],
+    "crush": ['{"hooks": {"PreToolUse": [{"name": "g", "matcher": "^bash$", "command": "./guard.sh", "timeout": 5}]}}'],
+    "openhands": [_SETTINGS],
+    "vibe": ['[[hooks]]\nname = "g"\ntype = "pre_tool"\nmatch = "bash"\ncommand = "./guard.sh"\nstrict = true\n'],
+    "junie": [_SETTINGS],
 }
+#: Agents without hooks of their own.
+PLUGINS = ("opencode", "pi", "cline", "amp")
 
 LOOKUP = Lookup(
     cwd="/work",
@@ -55,11 +79,12 @@ LOOKUP = Lookup(
 )
 
 
-def test_an_agent_without_hooks_of_its_own_is_understood_and_answered():
-    check_events(dialect_named("opencode"))
-    check_wire_face(dialect_named("opencode"), [])
+@pytest.mark.parametrize("name", PLUGINS)
+def test_an_agent_without_hooks_of_its_own_is_understood_and_answered(name):
+    check_events(dialect_named(name))
+    check_wire_face(dialect_named(name), [])
 
 
-@pytest.mark.parametrize("name", sorted({*DIALECTS} - {"opencode"}))
+@pytest.mark.parametrize("name", sorted({*DIALECTS} - {*PLUGINS}))
 def test_a_dialect_does_what_every_dialect_must_do(name):
     check_dialect(dialect_named(name), FILES[name], LOOKUP)

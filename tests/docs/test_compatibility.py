@@ -13,6 +13,7 @@ from hookline.core.event import EVENTS
 from hookline.dialects import DIALECTS, dialect_named
 from hookline.dialects.base import Layer, Lookup
 from hookline.dialects.claude import config as claude
+from hookline.dialects.claude_family.hooks_file import HooksFormat
 from hookline.dialects.codex import DIALECT as CODEX
 from hookline.dialects.copilot import DIALECT as COPILOT
 from hookline.dialects.gemini import DIALECT as GEMINI
@@ -24,6 +25,9 @@ from hookline.dialects.letta import config as letta
 from hookline.dialects.memex import config as memex
 from hookline.dialects.qwen import DIALECT as QWEN
 
+#: Agents that are nothing but tables: their rows are made from these.
+TABLED = DIALECTS[DIALECTS.index("opencode") + 1 :]
+NO_FILE = HooksFormat(dialect="", events={}, fields=frozenset())
 FIELDS = {
     "lectic": {*lectic_fields._CHECKS, *lectic._PARTS, "inline", "use", "imports", "tools"},
     "letta": {*letta._COMMAND_FIELDS, *letta._PROMPT_FIELDS, letta.SWITCH, "matcher", "hooks"},
@@ -36,6 +40,7 @@ FIELDS = {
     "qwen": {*QWEN.system.fields, *QWEN.system.group_fields, "matcher", "hooks"},
     "copilot": {*COPILOT.system.fields, "hooks"},
     "opencode": set(),
+    **{name: set(getattr(dialect_named(name), "system", NO_FILE).fields) for name in TABLED},
 }  # fmt: skip
 
 

@@ -16,6 +16,7 @@ PORT = 8900
 URL = f"http://127.0.0.1:{PORT}"
 PROMPT = "Write hello to proof.txt"
 COMMAND = "echo hello > proof.txt && cat proof.txt"
+TERMINAL_ONLY = "fired only at a terminal"
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,10 @@ class Agent:
     #: The model's tool call: its name, and the name of the command in its arguments.
     tool: str
     command: str
-    #: A run without a terminal fires SessionStart, UserPromptSubmit and Stop; else what a person types at a terminal.
-    sessions: bool = True
+    #: Further arguments of the call.
+    more: dict[str, Any] = field(default_factory=lambda: {"description": "write proof"})
+    #: Rows of the matrix that it cannot fill, and what was observed instead.
+    lacks: dict[str, str] = field(default_factory=dict)
     #: Why not, where the agent does not carry out another input before a tool: the call must then be refused.
     no_rewrite: str = ""
     #: Why not, where a refused stop does not send the agent on.
@@ -45,20 +48,27 @@ class Agent:
     no_message: str = ""
     #: Events of other systems that it gives no occasion for, and why.
     underived: dict[str, str] = field(default_factory=dict)
+    #: Requests that show the reason of a refused stop: some agents ask for a summary besides.
+    requests_after_stop: int = 1
+    #: Calls that fail in a row, after which it ends the session by itself.
+    most_refusals: int = 99
+    #: A native program that runs its plugins with Node.
+    needs_node: bool = False
     #: Variables without which a project's own registration is not read.
     project_environ: dict[str, str] = field(default_factory=dict)
 
     @property
     def needs(self) -> tuple[str, ...]:
         """What must be installed."""
-        return (self.package, "node") if install.PACKAGES[self.package].node else (self.package,)
+        return (self.package, "node") if self.needs_node or install.PACKAGES[self.package].node else (self.package,)
 
     def call(self, command: str = COMMAND, asks: bool = False) -> dict[str, Any]:
-        more = {} if self.name == "codex" else {"description": "write proof"}
+        more = self.more
         if asks and self.name == "codex":
             more = {"sandbox_permissions": "require_escalated", "justification": "it is needed"}
         # Some agents also ask for a title, without tools: that is not the request to answer with a call.
-        call = {"name": self.tool, "arguments": {self.command: command, **more}}
+        given: Any = [command] if self.command == "commands" else command
+        call = {"name": self.tool, "arguments": {self.command: given, **more}}
         return {"tool": call, "match": f'"name": "{self.tool}"'}
 
 
@@ -167,6 +177,110 @@ def _opencode_files(home: Path, _project: Path, _asks: bool) -> dict[str, str]:
     return {f".config/opencode/{name}": json.dumps(told) for name, told in files.items()}
 
 
+def _droid(program: str, asks: bool) -> list[list[str]]:
+    return [[program, "exec", PROMPT, "-m", "custom:fake-0", "--skip-permissions-unsafe"]]
+
+
+def _droid_files(_home: Path, project: Path, _asks: bool) -> dict[str, str]:
+    model = {
+        "model": "scripted", "id": "custom:fake-0", "index": 0, "displayName": "fake", "baseUrl": f"{URL}/v1", "apiKey": "test",
+        "provider": "generic-chat-completion-api", "maxOutputTokens": 4000,
+    }  # fmt: skip
+    settings = {
+        "customModels": [model], "model": "custom:fake-0", "hasSeenOnboarding": True, "enableDroidShield": False,
+        "sessionDefaultSettings": {"model": "custom:fake-0", "autonomyMode": "auto-high"},
+        "trustedFolders": {str(project): {"trustedAt": "2026-01-01T00:00:00.000Z"}},
+    }  # fmt: skip
+    return {".factory/settings.json": json.dumps(settings, indent=1)}
+
+
+def _kimi(program: str, asks: bool) -> list[list[str]]:
+    return [[node(), program, "-p", PROMPT]]
+
+
+def _kimi_files(_home: Path, _project: Path, _asks: bool) -> dict[str, str]:
+    config = f"""\
+# kept
+default_model = "fake"
+telemetry = false
+[providers.fake]
+type = "openai"
+base_url = "{URL}/v1"
+api_key = "test"
+[models.fake]
+provider = "fake"
+model = "scripted"
+max_context_size = 128000
+"""
+    return {".kimi-code/config.toml": config}
+
+
+def _grok(program: str, asks: bool) -> list[list[str]]:
+    return [[program, "-m", "fake", "-p", PROMPT, "--always-approve"]]
+
+
+def _grok_files(_home: Path, _project: Path, _asks: bool) -> dict[str, str]:
+    config = f"""\
+[models]
+default = "fake"
+[model.fake]
+model = "scripted"
+name = "fake"
+base_url = "{URL}/v1"
+api_key = "test"
+api_backend = "chat_completions"
+context_window = 100000
+"""
+    return {".grok/config.toml": config}
+
+
+def _hermes(program: str, asks: bool) -> list[list[str]]:
+    return [[program, "chat", "-Q", "--yolo", "-q", PROMPT]]
+
+
+def _hermes_files(_home: Path, _project: Path, _asks: bool) -> dict[str, str]:
+    config = f"""\
+# kept
+model:
+  provider: custom
+  default: scripted
+  base_url: {URL}/v1
+  api_key: test
+  context_length: 100000
+"""
+    return {".hermes/config.yaml": config}
+
+
+def _deepagents(program: str, asks: bool) -> list[list[str]]:
+    return [[program, "-M", "openai:scripted", "--no-mcp", "-n", PROMPT, "-S", "ls" if asks else "all", "-q"]]
+
+
+def _pi(program: str, asks: bool) -> list[list[str]]:
+    return [[node(), program, "--model", "fake/scripted", "-p", PROMPT]]
+
+
+def _pi_files(_home: Path, _project: Path, _asks: bool) -> dict[str, str]:
+    model = {"id": "scripted", "contextWindow": 128000, "maxTokens": 4000}
+    fake = {"baseUrl": f"{URL}/v1", "api": "openai-completions", "apiKey": "test", "models": [model]}
+    return {".pi/agent/models.json": json.dumps({"providers": {"fake": fake}})}
+
+
+def _cline(program: str, asks: bool) -> list[list[str]]:
+    return [[program, PROMPT]]
+
+
+def _cline_files(_home: Path, _project: Path, _asks: bool) -> dict[str, str]:
+    settings = {"provider": "openai-compatible", "apiKey": "test", "model": "scripted", "baseUrl": f"{URL}/v1"}
+    provider = {"settings": settings, "updatedAt": "2026-01-01T00:00:00.000Z", "tokenSource": "manual"}
+    told = {
+        "version": 1,
+        "lastUsedProvider": "openai-compatible",
+        "modes": {},
+        "providers": {"openai-compatible": provider},
+    }
+    return {".cline/data/settings/providers.json": json.dumps(told)}
+
+
 def _nothing(_home: Path, _project: Path, _asks: bool) -> dict[str, str]:
     return {}
 
@@ -182,7 +296,7 @@ AGENTS = (
     ),
     Agent(
         name="codex", package="codex", registered_in=".codex/hooks.json", files=_codex_files, runs=_codex,
-        environ={"FAKE_API_KEY": "test"}, tool="exec_command", command="cmd",
+        environ={"FAKE_API_KEY": "test"}, tool="exec_command", command="cmd", more={},
         no_message="shown only at a terminal",
     ),
     Agent(
@@ -200,7 +314,8 @@ AGENTS = (
             "LETTA_CODE_TELEM": "0", "DO_NOT_TRACK": "1", "DISABLE_AUTOUPDATER": "1", "SCARF_ANALYTICS": "false",
             "LETTA_LOCAL_BACKEND_EXPERIMENTAL": "1",
         },
-        tool="Bash", command="command", sessions=False,
+        tool="Bash", command="command",
+        lacks=dict.fromkeys(("session events", "session context", "prompt context", "prompt refused"), TERMINAL_ONLY),
         underived={"assistant_final": "fired only at a terminal", "run_end": "fired only at a terminal"},
         no_continuation="fired only at a terminal", no_message="shown only at a terminal",
     ),
@@ -232,6 +347,68 @@ AGENTS = (
         },
         tool="bash", command="command", no_continuation="OpenCode reports the end, but cannot be made to continue",
         no_permission="OpenCode does not ask plugins", no_message="not shown",
+    ),
+    Agent(
+        name="droid", package="droid", registered_in=".factory/hooks.json", files=_droid_files, runs=_droid,
+        environ={"FACTORY_API_KEY": "fk-test", "FACTORY_DROID_AUTO_UPDATE_ENABLED": "false"},
+        tool="Execute", command="command",
+        more={"summary": "write proof", "riskLevel": "low", "riskLevelReason": "writes one file"},
+        lacks=dict.fromkeys(("session events", "prompt context", "prompt refused"), "UserPromptSubmit is fired only at a terminal"),
+        underived={"tool failure": "Droid fires nothing after a tool that failed"},
+        no_permission="Droid does not ask hooks; an allow before the tool is a grant", no_message="not shown",
+    ),
+    Agent(
+        name="kimi-code", package="kimi", registered_in=".kimi-code/config.toml", files=_kimi_files, runs=_kimi,
+        environ={"KIMI_CODE_NO_AUTO_UPDATE": "1"}, tool="Bash", command="command", more={},
+        no_rewrite="Kimi Code reads no rewritten input; the call is refused",
+        lacks={
+            "tool events": "Kimi Code does not wait for hooks after a tool, and ends them with the turn: some are lost",
+            "session context": "Kimi Code ignores what a hook answers at the start",
+            "result context": "Kimi Code ignores what a hook answers after a tool",
+            "registered twice": "Kimi Code has no hooks of a project",
+        },
+        underived={"run_end": "without a terminal, Kimi Code does not report its end"},
+        no_permission="Kimi Code only reports its questions to hooks", no_message="not shown",
+    ),
+    Agent(
+        name="grok-build", package="grok", registered_in=".grok/hooks/hookline.json", files=_grok_files, runs=_grok,
+        environ={}, tool="run_terminal_command", command="command", requests_after_stop=2,
+        lacks=dict.fromkeys(("session context", "prompt context"), "Grok Build ignores text from these hooks"),
+        no_permission="Grok Build does not let hooks grant", no_message="not shown",
+    ),
+    Agent(
+        name="hermes", package="hermes", registered_in=".hermes/config.yaml", files=_hermes_files, runs=_hermes,
+        environ={"OPENAI_API_KEY": "test"}, tool="terminal", command="command", more={},
+        no_rewrite="Hermes reads no rewritten input; the call is refused",
+        no_continuation="Hermes can be made to go on only after it edited a file",
+        lacks={
+            "session context": "Hermes ignores what a hook answers at the start",
+            "result context": "Hermes ignores what a hook answers after a tool",
+            "prompt refused": "Hermes reads only context at a prompt",
+            "registered twice": "Hermes has no hooks of a project",
+        },
+        no_permission="Hermes only reports its questions to hooks", no_message="not shown",
+    ),
+    Agent(
+        name="deepagents", package="deepagents", registered_in=".deepagents/hooks.json", files=_nothing, runs=_deepagents,
+        environ={
+            "OPENAI_API_KEY": "test", "OPENAI_BASE_URL": f"{URL}/v1", "LANGSMITH_TRACING": "false",
+            "DEEPAGENTS_CODE_AUTO_UPDATE": "0", "DEEPAGENTS_CODE_NO_UPDATE_CHECK": "1", "DEEPAGENTS_CODE_OFFLINE": "1",
+            "DEEPAGENTS_CODE_ONBOARDING": "0",
+        },
+        tool="execute", command="command", more={},
+        no_rewrite="deepagents-code reads no rewritten input; the call is refused",
+    ),
+    Agent(
+        name="pi", package="pi", registered_in=".pi/agent/extensions/hookline.js", files=_pi_files, runs=_pi,
+        environ={"PI_OFFLINE": "1"}, tool="bash", command="command", more={},
+        no_permission="pi asks nobody", no_message="shown only at a terminal",
+    ),
+    Agent(
+        name="cline", package="cline", registered_in=".cline/plugins/hookline.js", files=_cline_files, runs=_cline,
+        environ={"CLINE_NO_AUTO_UPDATE": "1"}, tool="run_commands", command="commands", more={}, needs_node=True, most_refusals=3,
+        no_continuation="Cline reports the end, but cannot be made to continue",
+        no_permission="Cline does not ask plugins", no_message="not shown",
     ),
 )  # fmt: skip
 

@@ -78,7 +78,10 @@ def broken_guards(world: World, policy: str) -> None:
 
 
 def touching(world: World, *faults: str) -> list[dict[str, object]]:
-    return [world.call(f"echo hello > {fault}.txt") for fault in faults]
+    calls = [world.call(f"echo hello > {fault}.txt") for fault in faults]
+    if world.agent.most_refusals > len(calls):
+        return calls
+    return [step for call in calls for step in (call, world.call("true"))]
 
 
 @pytest.mark.gate
@@ -128,6 +131,8 @@ def test_a_hookline_that_is_broken_still_blocks(world: World) -> None:
     world.launcher.chmod(0o755)
     # After "killed" it may not be executed any more.
     faults = ("code-1", "code-3", "code-75", "killed", "forbidden")
+    if world.agent.most_refusals < len(faults):  # nothing would pass in between
+        faults = ("code-3", "killed")
     session = world.run(*touching(world, *faults))
     assert {fault: world.has(f"{fault}.txt") for fault in faults} == dict.fromkeys(faults, False), session
     assert session.requests[-1].count("hookline failed") >= len(faults), session

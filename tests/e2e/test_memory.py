@@ -38,7 +38,7 @@ def deployed(world: World) -> World:
     file = world.home / ".config/hookline/hookline.toml"
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(CONFIG)
-    door = () if world.agent.name == "opencode" else ("--door", "command")
+    door = () if world.agent.registered_in.endswith(".js") else ("--door", "command")
     world.hookline("deploy", "--agent", world.agent.name, "--approve", *door)
     return world
 

@@ -87,8 +87,6 @@ on = ["PreToolUse", "PostToolUse"]
 shell = "true"
 """
 
-TERMINAL_ONLY = "fired only at a terminal"
-
 
 def proof(world: World) -> list[str]:
     return world.lines("proof.txt")
@@ -101,11 +99,9 @@ def test_a_hook_without_an_opinion_lets_the_tool_run_and_every_event_is_recorded
     session = world.run()
     assert (session.code, proof(world)) == (0, ["hello"]), session
     fired = {one["event"] for one in world.log()}
-    assert {"PreToolUse", "PostToolUse"} <= fired
-    if world.agent.sessions:
-        assert {"SessionStart", "UserPromptSubmit", "Stop"} <= fired
-    else:
-        world.lacks("session events", TERMINAL_ONLY)
+    assert "PreToolUse" in fired
+    assert "PostToolUse" in fired or not world.expects("tool events"), fired
+    assert ({"SessionStart", "UserPromptSubmit", "Stop"} <= fired) == world.expects("session events"), fired
 
 
 @pytest.mark.gate
@@ -137,11 +133,12 @@ def test_a_rewrite_changes_what_runs_or_nothing_runs(world: World) -> None:
 def test_context_is_in_the_requests(world: World) -> None:
     world.hooks(CONTEXT)
     session = world.run()
-    assert session.reached_the_model("NOTE-ON-THE-RESULT"), session
-    for capability, text in (("session context", "NOTE-OF-THE-MORNING"), ("prompt context", "NOTE-ON-THE-PROMPT")):
-        assert session.reached_the_model(text) == world.agent.sessions, session
-        if not world.agent.sessions:
-            world.lacks(capability, TERMINAL_ONLY)
+    texts = {
+        "session context": "NOTE-OF-THE-MORNING", "prompt context": "NOTE-ON-THE-PROMPT",
+        "result context": "NOTE-ON-THE-RESULT",
+    }  # fmt: skip
+    found = {capability: session.reached_the_model(text) for capability, text in texts.items()}
+    assert found == {capability: world.expects(capability) for capability in texts}, session
 
 
 @pytest.mark.gate
@@ -155,17 +152,18 @@ def test_a_refused_stop_sends_the_agent_on_once(world: World) -> None:
         world.lacks("stop", world.agent.no_continuation)
         return
     assert session.reached_the_model("ONE-THING-MORE"), session
-    assert len([request for request in session.requests if "ONE-THING-MORE" in request]) == 1
-    assert [one["event"] for one in world.log()].count("Stop") == 2
+    again = len([request for request in session.requests if "ONE-THING-MORE" in request])
+    assert again == world.agent.requests_after_stop, session
+    stops = [one for one in world.log() if one["event"] == "Stop"]
+    assert len(stops) >= (1 if world.agent.name == "kimi-code" else 2), "Kimi Code asks once in a turn"
 
 
 @proves("prompt refused")
 def test_a_refused_prompt_never_reaches_the_model(world: World) -> None:
     world.hooks(NO_PROMPT)
     session = world.run()
-    if not world.agent.sessions:
+    if not world.expects("prompt refused"):
         assert session.reached_the_model(PROMPT)
-        world.lacks("prompt refused", TERMINAL_ONLY)
         return
     assert not session.reached_the_model(PROMPT), session
     assert proof(world) == []

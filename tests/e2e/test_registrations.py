@@ -37,6 +37,8 @@ def test_undeploy_leaves_nothing(world: World) -> None:
 
 @proves("registered twice")
 def test_hooks_run_once_when_registered_for_the_user_and_for_the_project(world: World) -> None:
+    if not world.expects("registered twice"):
+        return
     world.hooks(COUNT, "user", "project")
     session = world.run(
         world.call("echo a >> a.txt"), world.call("echo a >> a.txt"), world.call("echo a > forbidden.txt"),
@@ -71,7 +73,7 @@ def test_a_repositorys_settings_do_not_lead_a_guard_astray(world: World) -> None
 def test_one_tool_call_with_one_guard_starts_one_process(world: World) -> None:
     """And one at the start of the session, for the guard's sake."""
     world.hooks(COUNT)
-    if world.agent.name == "opencode":  # its plugin starts none
+    if world.agent.registered_in.endswith(".js"):  # its plugin starts none
         return
     real = world.launcher.with_name("real")
     world.launcher.rename(real)

@@ -70,6 +70,13 @@ class World:
         """The agent cannot do it, and that was seen."""
         self.found.append(("found", (capability, "no", note)))
 
+    def expects(self, capability: str) -> bool:
+        """Whether the agent is known to be able to; what it lacks goes into the matrix."""
+        why = self.agent.lacks.get(capability)
+        if why is not None:
+            self.lacks(capability, why)
+        return why is None
+
     def untested(self, capability: str, why: str) -> None:
         self.found.append(("found", (capability, "untested", why)))
 
@@ -115,7 +122,7 @@ class World:
             self.hookline("deploy", "--agent", self.agent.name, "--approve", "--scope", scope, *self._door())
 
     def _door(self) -> tuple[str, ...]:
-        return () if self.agent.name == "opencode" else ("--door", "command")
+        return () if self.agent.registered_in.endswith(".js") else ("--door", "command")
 
     @property
     def registered(self) -> Path:
@@ -187,7 +194,7 @@ class World:
 
 def files(world: World) -> dict[str, bytes]:
     """The agent's own files; not what it has in databases and caches, or what hookline remembers."""
-    kinds = {".json", ".toml", ".js"}
+    kinds = {".json", ".toml", ".js", ".yaml"}
     found = (file for file in world.home.rglob("*") if file.suffix in kinds and "hookline" not in file.parts)
     return {
         str(file): file.read_bytes()

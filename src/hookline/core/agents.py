@@ -6,114 +6,17 @@ looked up only for a name that no row has, because reading the metadata of all p
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from functools import cache
 from types import MappingProxyType
-from typing import Any, Literal
 
-from hookline.core._dataclass import dataclass, empty, field
+from hookline.core.agent_row import LONGEST, UNPROVEN, Agent, Scope
 from hookline.core.errors import ConfigError, UsageError
 
-Scope = Literal["user", "project", "local"]
-#: Seconds that an agent waits for hookline at most, where its own limit is not shorter.
-LONGEST = 600.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Agent:
-    """Facts about one agent. Its events are its dialect's; what is more than a fact is code in its dialect, its reader and ``deploy``."""
-
-    name: str
-    #: What its makers call it, and the heading of its messages in an exported session.
-    title: str
-    speaker: str = ""
-    #: Its input and output format; people may type this name for the agent too.
-    dialect: str
-    #: Its program, and the directory below home that shows that it was used.
-    program: str
-    home: str
-    #: The variable that moves this directory, and the one that tells a hook where the agent was started.
-    home_variable: str = ""
-    project_variable: str = ""
-    #: The npm package that its program is part of, and a variable that it sets for the commands it runs.
-    package: str = ""
-    marker: str = ""
-    #: Canonical tool -> what the agent calls it, where the names differ.
-    tools: Mapping[str, str] = field(default_factory=empty)
-
-    # ── its events ──
-    #: It runs the hooks of its own files itself, so hookline leaves them to it.
-    runs_own_hooks: bool = True
-    #: Another agent whose project files it reads as well, and the field that only its own payloads have.
-    also_reads: str = ""
-    payload_mark: str = ""
-    #: Where a failed tool shows: it has an event of its own, or PostToolUse carries the output or only the transcript
-    #: knows.
-    failures: Literal["event", "output", "transcript"] = "event"
-    #: It fires the reason with which a hook kept it from stopping as if a person had typed it.
-    echoes_stop_reason: bool = False
-    #: Its Stop says whether a hook has sent it on before in the same turn.
-    marks_continuation: bool = False
-    #: Some of its events do not name their session: it is the one that its process named last.
-    session_by_process: bool = False
-    #: It puts the context from the session's start in front of the first prompt.
-    prefixes_prompt: bool = False
-    #: PreCompact comes before every model call, whether it compacts or not.
-    compacts_always: bool = False
-
-    # ── its transcripts ──
-    #: ``module:class`` of its ``TranscriptReader``.
-    reader: str = ""
-    #: They mark interactive sessions; one without the mark was none.
-    tells_interactive: bool = False
-    #: An event that names no transcript is about the newest one of its directory.
-    newest_is_current: bool = False
-
-    # ── its registration ──
-    #: Scope -> the file for hooks, from the home directory (user) or the project (project, local).
-    files: Mapping[Scope, str]
-    #: Groups with a matcher, a flat list of commands, or a plugin file of ours.
-    form: Literal["groups", "flat", "plugin"] = "groups"
-    #: Canonical events that are never registered: the agent expects its hook to do the work itself.
-    unregistered: frozenset[str] = frozenset()
-    #: The unit of a timeout, and the most that the agent gives an event, in seconds.
-    per_second: int = 1
-    limits: Mapping[str, float] = field(default_factory=empty)
-    #: The matcher that means everything, where leaving it out does not.
-    everything: str = ""
-    #: Further fields of a hook.
-    extra: Mapping[str, Any] = field(default_factory=empty)
-    #: Canonical event -> the JSON that blocks it, with {event} and {reason}; exit code 2 and stderr elsewhere.
-    blocks: Mapping[str, Mapping[str, Any]] = field(default_factory=empty)
-    #: Canonical event -> exit codes that are answers there; 2 elsewhere.
-    answers: Mapping[str, tuple[int, ...]] = field(default_factory=empty)
-    #: The exit code that decides nothing, where the agent takes other failures for a refusal.
-    neutral: int | None = None
-    #: Another file beside ours in which it looks for hooks, and whether it reads every file of the directory.
-    inline: str = ""
-    scans: bool = False
-    #: What it runs a command with: a program, or the person's own shell from the environment or the system.
-    run_with: Literal["/bin/sh", "bash", "$SHELL", "login"] = "bash"
-    #: It runs only hooks that the person approved (hookline.deploy.approval).
-    needs_approval: bool = False
-    #: What a person should know after hookline was registered.
-    note: str = ""
-
-    def time_limit(self, event: str) -> float:
-        """Seconds that an entry of ours asks the agent to wait at this event; hookline answers before."""
-        return min(self.limits.get(event, LONGEST), LONGEST)
-
-    def config_path(self, scope: Scope, project: str, home: str, environ: Mapping[str, str]) -> str | None:
-        """Its file of this scope; None if it has no such scope."""
-        name = self.files.get(scope)
-        if name is None:
-            return None
-        if scope != "user":
-            return os.path.join(project, name)
-        moved = environ.get(self.home_variable, "") if self.home_variable else ""
-        return os.path.join(moved, os.path.basename(name)) if os.path.isabs(moved) else os.path.join(home, name)
-
+__all__ = [
+    "AGENTS", "ASSUMED", "LONGEST", "UNPROVEN", "Agent", "Scope", "all_agents", "find_agent", "full_name", "select_agents",
+    "uses_dialect",
+]  # fmt: skip
 
 _PERMISSION = {
     "PermissionRequest": {
@@ -121,6 +24,8 @@ _PERMISSION = {
     }
 }
 _DENY = {"decision": "deny", "reason": "{reason}"}
+_TOP = {"decision": "block", "reason": "{reason}"}
+_COMMAND = {"command": "{command}", "timeout": "{timeout}"}
 _GEMINI_TOOLS = {
     "Bash": "run_shell_command", "Read": "read_file", "Write": "write_file", "Edit": "replace", "Glob": "glob",
     "Grep": "search_file_content", "LS": "list_directory", "WebFetch": "web_fetch", "WebSearch": "google_web_search",
@@ -193,6 +98,181 @@ _ROWS = (
             "LS": "list", "WebFetch": "webfetch", "Task": "task",
         },
         files={"user": ".config/opencode/plugins/hookline.js", "project": ".opencode/plugins/hookline.js"},
+    ),
+    Agent(
+        name="droid", reader="hookline.transcripts.droid:DroidReader", title="Factory Droid", speaker="Droid", dialect="droid", marker="FACTORY_DISABLE_SETTINGS_PERSISTENCE", program="droid", home=".factory", package="droid",
+        project_variable="FACTORY_PROJECT_DIR", marks_continuation=True,
+        tools={"Bash": "Execute", "Write": "Create", "WebFetch": "FetchUrl"},
+        files={"user": ".factory/hooks.json", "project": ".factory/hooks.json"}, key="", inline="settings.json",
+    ),
+    Agent(
+        name="kimi-code", reader="hookline.transcripts.kimi:KimiReader", title="Kimi Code", speaker="Kimi", dialect="kimi", program="kimi", home=".kimi-code", package="@moonshot-ai/kimi-code",
+        home_variable="KIMI_CODE_HOME",
+        tools={"Task": "Agent", "WebFetch": "FetchURL"}, files={"user": ".kimi-code/config.toml"}, form="list",
+        # One key that it does not know would make it drop all hooks of the file.
+        entries={"": {"event": "{event}", **_COMMAND}},
+        unregistered=frozenset({"PermissionDenied"}),
+    ),
+    Agent(
+        name="grok-build", reader="hookline.transcripts.grok:GrokReader", title="Grok Build", speaker="Grok", dialect="grok", marker="GROK_AGENT", program="grok", home=".grok", package="@xai-official/grok",
+        project_variable="GROK_WORKSPACE_ROOT", also_reads="claude-code", payload_mark="workspaceRoot", failures="output",
+        marks_continuation=True,
+        tools={
+            "Bash": "run_terminal_command", "Read": "read_file", "Write": "search_replace", "Edit": "search_replace",
+            "LS": "list_dir", "Grep": "grep", "WebSearch": "web_search", "Task": "spawn_subagent",
+        },
+        files={"user": ".grok/hooks/hookline.json", "project": ".grok/hooks/hookline.json"}, scans=True,
+        # Of what a refusal prints on stderr it reads the first line, which may be the shell's.
+        blocks={"PreToolUse": _DENY, "UserPromptSubmit": _TOP}, answers={"PreToolUse": (), "UserPromptSubmit": ()},
+        note="Grok Build reads a project's hooks only where it trusts the folder (grok --trust), and Claude Code's hooks too.",
+    ),
+    Agent(
+        name="hermes", reader="hookline.transcripts.hermes:HermesReader", title="Hermes Agent", speaker="Hermes", dialect="hermes", marker="HERMES_SESSION_ID", program="hermes", home=".hermes",
+        home_variable="HERMES_HOME", failures="output",
+        tools={
+            "Bash": "terminal", "Read": "read_file", "Write": "write_file", "Edit": "patch", "Grep": "search_files",
+            "WebSearch": "web_search", "WebFetch": "web_extract", "Task": "delegate_task",
+        },
+        files={"user": ".hermes/config.yaml"}, form="flat", entries={"": _COMMAND}, run_with="nothing", needs_approval=True,
+        several={"Stop": ("post_llm_call", "pre_verify")},
+        limits=dict.fromkeys(("PreToolUse", "PostToolUse", "UserPromptSubmit", "Stop", "SessionStart", "SessionEnd", "SubagentStart", "SubagentStop", "PermissionRequest", "PreModelRequest", "PostModelRequest"), 300.0),
+        blocks={"PreToolUse": _TOP}, answers={"PreToolUse": ()},
+        note="Hermes skips hooks that you have not accepted, without a message: start hermes once at a terminal and accept"
+        " the new ones, or deploy with --approve.",
+    ),
+    Agent(
+        name="deepagents", reader="hookline.transcripts.deepagents:DeepAgentsReader", title="Deep Agents Code", speaker="Deep Agents", dialect="deepagents", program="deepagents-code", home=".deepagents",
+        marks_continuation=True,
+        tools={"Task": "task", "WebSearch": "web_search", "WebFetch": "fetch_url"},
+        files={"user": ".deepagents/hooks.json", "project": ".deepagents/hooks.json"},
+        blocks=_PERMISSION, answers={"PermissionRequest": ()},
+        note="Without a terminal, deepagents-code reads a project's hooks only with --trust-project-hooks.",
+    ),
+    Agent(
+        name="pi", reader="hookline.transcripts.pi:PiReader", title="pi", dialect="pi", program="pi", home=".pi", package="@earendil-works/pi-coding-agent", marker="PI_CODING_AGENT",
+        runs_own_hooks=False, form="plugin",
+        tools={
+            "Bash": "bash", "Read": "read", "Write": "write", "Edit": "edit", "Grep": "grep", "Glob": "find", "LS": "ls",
+        },
+        files={"user": ".pi/agent/extensions/hookline.js", "project": ".pi/extensions/hookline.js"},
+        note="pi loads a project's extensions only where it trusts the project (pi --approve).",
+    ),
+    Agent(
+        name="cline", reader="hookline.transcripts.cline:ClineReader", title="Cline", dialect="cline", marker="CLINE_CONNECTOR_CLI_LAUNCH", program="cline", home=".cline", package="cline", runs_own_hooks=False,
+        form="plugin",
+        tools={
+            "Bash": "run_commands", "Read": "read_files", "Write": "editor", "Edit": "editor", "Grep": "search_codebase",
+            "WebFetch": "fetch_web_content", "Task": "spawn_agent",
+        },
+        # It ends its run when a plugin takes three seconds.
+        limits=dict.fromkeys(("PreToolUse", "PostToolUse", "UserPromptSubmit", "SessionStart", "Stop"), 2.6),
+        files={"user": ".cline/plugins/hookline.js", "project": ".cline/plugins/hookline.js"},
+        note="Cline loads plugins only where node is on its PATH; without it no hook runs, and nothing says so.",
+    ),
+    # ── by their documents ──
+    Agent(
+        name="cursor", reader="hookline.transcripts.cursor:CursorReader", title="Cursor", dialect="cursor", program="cursor-agent", home=".cursor", proof="documents",
+        project_variable="CURSOR_PROJECT_DIR", also_reads="claude-code", payload_mark="cursor_version",
+        tools={"Bash": "Shell"}, form="flat", head={"version": 1},
+        files={"user": ".cursor/hooks.json", "project": ".cursor/hooks.json"},
+        entries={"": _COMMAND, **{key: {**_COMMAND, "failClosed": True} for key in ("PreToolUse", "UserPromptSubmit")}},
+        blocks={
+            "PreToolUse": {"permission": "deny", "user_message": "{reason}", "agent_message": "{reason}"},
+            "UserPromptSubmit": {"continue": False, "user_message": "{reason}"},
+        },
+        answers={"PreToolUse": (), "UserPromptSubmit": ()},
+    ),
+    Agent(
+        name="vscode", title="VS Code", speaker="Copilot", dialect="vscode", program="code", home=".vscode", proof="documents",
+        also_reads="claude-code", payload_mark="hookEventName", marks_continuation=True, form="flat", scans=True,
+        tools={
+            "Bash": "run_in_terminal", "Read": "read_file", "Write": "create_file", "Edit": "replace_string_in_file",
+            "LS": "list_dir", "Glob": "file_search", "Grep": "grep_search", "WebFetch": "fetch_webpage", "Task": "runSubagent",
+        },
+        entries={"": {"type": "command", **_COMMAND}},
+        files={"user": ".copilot/hooks/hookline-vscode.json", "project": ".github/hooks/hookline-vscode.json"},
+        note="Copilot CLI reads the same folder: hooks still run once per event.",
+    ),
+    Agent(
+        name="windsurf", title="Windsurf", dialect="windsurf", program="windsurf", home=".codeium/windsurf", proof="documents",
+        form="flat", entries={"": {"command": "{command}", "show_output": False}},
+        several={
+            "PreToolUse": ("pre_run_command", "pre_write_code", "pre_read_code", "pre_mcp_tool_use"),
+            "PostToolUse": ("post_run_command", "post_write_code", "post_read_code", "post_mcp_tool_use"),
+        },
+        files={"user": ".codeium/windsurf/hooks.json", "project": ".windsurf/hooks.json"},
+    ),
+    Agent(
+        name="kiro", title="Kiro", dialect="kiro", program="kiro-cli", home=".kiro", proof="documents", form="list",
+        head={"version": "v1"}, scans=True,
+        tools={
+            "Bash": "execute_bash", "Read": "read_file", "Write": "fs_write", "Edit": "str_replace", "LS": "list_directory",
+            "Grep": "grep_search", "WebFetch": "webFetch", "WebSearch": "remote_web_search",
+        },
+        entries={
+            "": {
+                "name": "{name}", "trigger": "{event}", "action": {"type": "command", "command": "{command}"},
+                "timeout": "{timeout}", "enabled": True,
+            }
+        },
+        files={"user": ".kiro/hooks/hookline.json", "project": ".kiro/hooks/hookline.json"},
+    ),
+    Agent(
+        name="amp", title="Amp", dialect="amp", program="amp", home=".config/amp", proof="documents", runs_own_hooks=False,
+        form="plugin",
+        tools={"Edit": "edit_file", "Write": "create_file", "Glob": "glob", "WebFetch": "read_web_page", "WebSearch": "web_search"},
+        files={"user": ".config/amp/plugins/hookline.ts", "project": ".amp/plugins/hookline.ts"},
+    ),
+    Agent(
+        name="antigravity", title="Antigravity", dialect="antigravity", program="agy", home=".gemini/antigravity", proof="documents",
+        form="flat", key="hookline",
+        tools={
+            "Bash": "run_command", "Read": "view_file", "Write": "write_to_file", "Edit": "replace_file_content",
+            "LS": "list_dir", "Glob": "find_by_name", "Grep": "grep_search", "WebFetch": "read_url_content", "WebSearch": "search_web",
+        },
+        entries={
+            "": {"type": "command", **_COMMAND},
+            **{key: {"matcher": "*", "hooks": [{"type": "command", **_COMMAND}]} for key in ("PreToolUse", "PostToolUse")},
+        },
+        files={"user": ".gemini/config/hooks.json", "project": ".agents/hooks.json"},
+        blocks={"PreToolUse": _DENY}, answers={"PreToolUse": ()},
+    ),
+    Agent(
+        name="crush", title="Crush", dialect="crush", program="crush", home=".config/crush", proof="documents", form="flat",
+        tools={
+            "Bash": "bash", "Read": "view", "Write": "write", "Edit": "edit", "Grep": "grep", "Glob": "glob", "LS": "ls",
+            "WebFetch": "fetch", "Task": "agent",
+        },
+        marker="CRUSH", entries={"": {"name": "hookline", **_COMMAND}},
+        files={"user": ".config/crush/crush.json", "project": "crush.json"},
+    ),
+    Agent(
+        name="openhands", title="OpenHands", dialect="openhands", program="openhands", home=".openhands", proof="documents",
+        project_variable="OPENHANDS_PROJECT_DIR",
+        tools={"Bash": "terminal", "Edit": "file_editor", "Write": "file_editor", "Read": "file_editor"},
+        files={"user": ".openhands/hooks.json", "project": ".openhands/hooks.json"},
+    ),
+    Agent(
+        name="mistral-vibe", title="Mistral Vibe", speaker="Vibe", dialect="vibe", program="vibe", home=".vibe", proof="documents",
+        form="list",
+        tools={
+            "Bash": "bash", "Read": "read_file", "Write": "write_file", "Edit": "search_replace", "Grep": "grep", "Task": "task",
+            "WebFetch": "web_fetch", "WebSearch": "web_search",
+        },
+        entries={
+            "": {"name": "{name}", "type": "{event}", **_COMMAND},
+            "PreToolUse": {"name": "{name}", "type": "{event}", **_COMMAND, "strict": True},
+        },
+        files={"user": ".vibe/hooks.toml", "project": ".vibe/hooks.toml"},
+        blocks={"PreToolUse": _DENY}, answers={"PreToolUse": ()}, neutral=0,
+    ),
+    Agent(
+        name="junie", title="Junie", dialect="junie", program="junie", home=".junie", proof="documents",
+        entries={
+            "": {"hooks": [{"type": "command", **_COMMAND}]},
+            **{key: {"hooks": [{"type": "command", **_COMMAND, "blockOnError": True}]} for key in ("PreToolUse", "UserPromptSubmit", "PermissionRequest")},
+        },
+        files={"user": ".junie/config.json"},
     ),
 )  # fmt: skip
 

@@ -11,10 +11,11 @@ from typing import Any
 
 from hookline import __version__
 from hookline.core._dataclass import dataclass, replace
+from hookline.core.agents import Agent, find_agent
 from hookline.core.errors import ConfigError
 from hookline.core.files import backup, lock, replace_atomically, write_json
 from hookline.core.paths import UnusableError, unusable, why_unusable
-from hookline.deploy.plan import FilePlan, Registration, plan_file, unplan_file
+from hookline.deploy.plan import FileFormat, FilePlan, Registration, plan_file, unplan_file
 from hookline.deploy.plugin import MARK
 from hookline.state.protection import MANIFEST
 
@@ -100,7 +101,7 @@ class Ledger:
 # ── what would be done ───────────────────────────────────────────────────────────────────────────────
 
 
-def plan_deployment(path: str, form: str, wanted: Sequence[Registration] | str) -> FilePlan:
+def plan_deployment(path: str, agent: Agent, wanted: Sequence[Registration] | str) -> FilePlan:
     """From the file as it is now. ``wanted`` is a whole text for a file that is ours alone."""
     text, refused = read(path)
     if refused:
@@ -109,20 +110,20 @@ def plan_deployment(path: str, form: str, wanted: Sequence[Registration] | str) 
         if text is not None and not text.startswith(MARK):
             return FilePlan(path=path, before=text, after=text, refused=f"{path} was not written by hookline")
         return FilePlan(path=path, before=text, after=wanted)
-    return plan_file(path, text, wanted, {"version": 1} if form == "flat" else None)
+    return plan_file(path, text, wanted, FileFormat.of(agent))
 
 
-def plan_removal(path: str, form: str, kept: DeployedFile | None) -> FilePlan:
+def plan_removal(path: str, agent: Agent, kept: DeployedFile | None) -> FilePlan:
     """The bytes as they were, if nobody wrote since; otherwise the file without what is ours."""
     text, refused = read(path)
     if refused:
         return FilePlan(path=path, before=None, after=None, refused=refused)
     if kept is not None and text is not None and digest(text) == kept.digest:
         return FilePlan(path=path, before=text, after=kept.before)
-    if form == "plugin":
+    if agent.form == "plugin":
         ours = text is not None and text.startswith(MARK)
         return FilePlan(path=path, before=text, after=None if ours else text)
-    return unplan_file(path, text, kept.before if kept is not None else None)
+    return unplan_file(path, text, kept.before if kept is not None else None, FileFormat.of(agent))
 
 
 def read(path: str) -> tuple[str | None, str]:
@@ -192,7 +193,9 @@ def _before_us(one: FilePlan, kept: DeployedFile | None) -> str | None:
         return kept.before
     if one.before.startswith(MARK):
         return kept.before
-    return unplan_file(one.path, one.before, kept.before).after
+    agent = find_agent(kept.agent)
+    form = FileFormat() if agent is None else FileFormat.of(agent)
+    return unplan_file(one.path, one.before, kept.before, form).after
 
 
 def undeploy(ledger: Ledger, one: FilePlan) -> str:

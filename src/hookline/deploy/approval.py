@@ -65,10 +65,10 @@ def _untouched(ledger: apply.Ledger) -> tuple[str, ...]:
     return tuple(f"{name}:" for path in paths for name in (path, os.path.realpath(path)))
 
 
-def withdraw(ledger: apply.Ledger, agents: Sequence[str], here: str, home: str) -> None:
+def withdraw(ledger: apply.Ledger, here: str, home: str) -> None:
     """Approvals go with the last of the entries that needed them."""
     codex = AGENTS["codex"]
-    if codex.name not in agents or any(find_registrations(one.path) for one in all_files([codex], SCOPES, here, home)):
+    if any(find_registrations(one.path) for one in all_files([codex], SCOPES, here, home)):
         return
     path = config_file(home, os.environ)
     text, refused = apply.read(path)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tomllib
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
@@ -14,7 +13,8 @@ from hookline.core.agents import Agent
 from hookline.core.own_registration import is_ours
 from hookline.deploy.apply import read
 from hookline.deploy.json_edit import JsonError
-from hookline.deploy.plan import entry_commands, own_entries
+from hookline.deploy.own_entry import entry_commands
+from hookline.deploy.plan import own_entries
 from hookline.deploy.registration import command_program
 
 
@@ -45,12 +45,10 @@ def find_registrations(path: str) -> tuple[RegisteredHook, ...]:
 def parse_registered(path: str, text: str | None) -> tuple[RegisteredHook, ...]:
     if text is None or not text.strip("\ufeff \t\r\n"):
         return ()
-    if path.endswith(".js"):
+    if path.endswith((".js", ".ts")):
         return tuple(_of_plugin(path, text))
-    if path.endswith(".toml"):
-        return tuple(_of_toml(path, text))
     try:
-        found = own_entries(text)
+        found = own_entries(text, path)
     except JsonError:
         return ()
     lines = ((one.event, line) for one in found for line in entry_commands(one.value) if is_ours(line))
@@ -71,19 +69,6 @@ def find_other_registrations(target: Agent, path: str) -> tuple[RegisteredHook, 
 
 def _entry(path: str, event: str, line: str) -> RegisteredHook:
     return RegisteredHook(path=path, event=event, command=line, program=command_program(line))
-
-
-def _of_toml(path: str, text: str) -> Iterator[RegisteredHook]:
-    """Codex's ``[[hooks.PreToolUse]]``."""
-    try:
-        hooks = tomllib.loads(text.removeprefix("\ufeff")).get("hooks")
-    except tomllib.TOMLDecodeError:
-        return
-    for event, groups in hooks.items() if isinstance(hooks, dict) else ():
-        for group in groups if isinstance(groups, list) else ():
-            for line in entry_commands(group):
-                if is_ours(line):
-                    yield _entry(path, event, line)
 
 
 def _of_plugin(path: str, text: str) -> Iterator[RegisteredHook]:

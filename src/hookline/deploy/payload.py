@@ -18,8 +18,6 @@ def build_payload(agent: Agent, event: Event) -> dict[str, Any]:
     native = native_events(agent)
     if event.kind.name not in native:
         return {}
-    if agent.form == "plugin":
-        return _by_plugin(agent, event)
     spec = HookSpec(
         id="sent", name="sent", event=event.kind.name, native_event=native[event.kind.name], dialect=agent.dialect,
         origin=Origin(file=""), action=Command(form="shell", text="true"), flow=event.kind.flow,
@@ -36,35 +34,3 @@ def _in_its_words(agent: Agent, event: Event, native: str) -> Event:
     if isinstance(tool, str):
         data["native_tool_name"] = data["tool_name"] = agent.tools.get(tool, tool)
     return replace(event, data=data, agent=agent.name, native={}, native_name=native)
-
-
-def _by_plugin(agent: Agent, event: Event) -> dict[str, Any]:
-    """What OpenCode gives a plugin, as ours passes it on."""
-    data, session = event.data, event.session
-    name = str(data.get("tool_name", ""))
-    tool = {
-        "tool": agent.tools.get(name, name), "sessionID": session,
-        "callID": data.get("tool_use_id"),
-    }  # fmt: skip
-    match event.kind.name:
-        case "PreToolUse":
-            given, made = tool, {"args": data.get("tool_input", {})}
-        case "PostToolUse":
-            output = data.get("tool_output", "")
-            given, made = {**tool, "args": data.get("tool_input", {})}, {"title": "", "metadata": {}, "output": output}
-        case "UserPromptSubmit":
-            parts = [{"type": "text", "text": data.get("prompt", "")}]
-            given, made = {"sessionID": session}, {"message": {"agent": "build"}, "parts": parts}
-        case "PreCompact":
-            given, made = {"sessionID": session}, {"context": []}
-        case "SessionEnd":
-            return {"input": None, "output": None, "directory": event.cwd}
-        case "StopFailure":
-            given, made = (
-                {"type": "session.error", "properties": {"sessionID": session, "error": data.get("error")}},
-                {},
-            )
-        case other:
-            bus = {"SessionStart": "session.created", "Stop": "session.idle", "PostCompact": "session.compacted"}[other]
-            given, made = {"type": bus, "properties": {"sessionID": session, "info": {"id": session}}}, {}
-    return {"input": given, "output": made or None, "directory": event.cwd}

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from operator import itemgetter
-from typing import Any
+from typing import Any, Literal
 
-from hookline.core._dataclass import dataclass
+from hookline.core._dataclass import dataclass, empty, field
+from hookline.core.agents import Agent
+from hookline.deploy import json_file, toml_file, yaml_file
+from hookline.deploy.json_edit import JsonError
 from hookline.core.own_registration import is_ours
-from hookline.deploy.json_edit import JsonError, JsonNode, Style, add_child, detect_style, remove_child, scan
+from hookline.deploy.own_entry import OwnEntry, Registration, entry_commands, entry_event
+
+__all__ = ["FileFormat", "FilePlan", "OwnEntry", "Registration", "foreign_entries", "own_entries", "plan_file", "unplan_file"]
 
 #: Lines of context in a diff.
 _AROUND = 3
@@ -18,11 +23,22 @@ _HUNK = re.compile(r"@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Registration:
-    """One entry of an agent's file: ``entry`` is what stands in the list of the native event."""
+class FileFormat:
+    """Where in an agent's file its entries stand: a list for each event, or one for all of them."""
 
-    event: str
-    entry: Any
+    form: Literal["map", "list"] = "map"
+    #: The member that holds them; "" for the file itself.
+    key: str = "hooks"
+    #: What a new file begins with.
+    head: Mapping[str, Any] = field(default_factory=empty)
+
+    @classmethod
+    def of(cls, agent: Agent) -> FileFormat:
+        head = {"version": 1} if agent.form == "flat" and not agent.entries else agent.head
+        return cls(form="list" if agent.form == "list" else "map", key=agent.key, head=head)
+
+
+_USUAL = FileFormat()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,196 +85,84 @@ def _moved(found: re.Match[str], by: int) -> str:
     return f"@@ -{int(found[1]) + by}{found[2] or ''} +{int(found[3]) + by}{found[4] or ''} @@"
 
 
-def plan_file(
-    path: str, text: str | None, wanted: Sequence[Registration], base: dict[str, Any] | None = None
-) -> FilePlan:
-    """Everything of ours as it is wanted, and nothing else touched. ``base`` are keys that a new file begins with."""
+def plan_file(path: str, text: str | None, wanted: Sequence[Registration], form: FileFormat = _USUAL) -> FilePlan:
+    """Everything of ours as it is wanted, and nothing else touched."""
     mark = "\ufeff" if text is not None and text.startswith("\ufeff") else ""
+    editor = _editor(path, text)
     if text is None or not text.strip("\ufeff \t\r\n"):
-        return FilePlan(path=path, before=text, after=mark + _fresh(wanted, base or {}))
+        return FilePlan(path=path, before=text, after=mark + editor.fresh(wanted, form))
     plain = text[len(mark) :]
     try:
-        root = scan(plain)
-        found = list(_found(root))
+        found = editor.found(plain, form)
         if _same(found, wanted):
             return FilePlan(path=path, before=text, after=text)
-        after = _with(_without_ours(plain) if found else plain, wanted)
-        _verify(root, after, wanted)
+        after = editor.add(editor.remove(plain, form, frozenset()) if found else plain, wanted, form)
+        _verify(editor, plain, after, wanted, form)
     except JsonError as error:
-        return FilePlan(
-            path=path,
-            before=text,
-            after=text,
-            refused=f"{path} is not JSON that can be edited: {error}; correct it and try again",
-        )
+        return _refused(path, text, error)
     return FilePlan(path=path, before=text, after=mark + after)
 
 
-def _same(found: Sequence[_OwnEntry], wanted: Sequence[Registration]) -> bool:
-    there = sorted(((one.event, one.value) for one in found), key=itemgetter(0))
-    return there == sorted(((one.event, one.entry) for one in wanted), key=itemgetter(0))
-
-
-def _verify(root: JsonNode, after: str, wanted: Sequence[Registration]) -> None:
-    """What we write says what we mean and nothing else has changed; otherwise it is our bug, and nothing is written."""
-    now = scan(after)
-    if not _same(list(_found(now)), wanted) or _others(root) != _others(now):
-        raise JsonError("it is written in a way that hookline cannot change safely; please report it")
-
-
-def _others(root: JsonNode) -> Any:
-    """Everything that is not ours; an empty list or object of hooks says nothing."""
-    told = root.plain()
-    hooks = told.pop("hooks", None) if isinstance(told, dict) else None
-    if not isinstance(hooks, dict):
-        return told, hooks or None
-    rest = {
-        event: [one for one in listed if not any(map(is_ours, entry_commands(one)))]
-        if isinstance(listed, list)
-        else listed
-        for event, listed in hooks.items()
-    }
-    return told, {event: listed for event, listed in rest.items() if listed} or None
-
-
-def unplan_file(path: str, text: str | None, original: str | None = None) -> FilePlan:
+def unplan_file(path: str, text: str | None, original: str | None = None, form: FileFormat = _USUAL) -> FilePlan:
     """Nothing of ours. Lists and objects that became empty go too, unless ``original`` (before us) had them."""
     if text is None:
         return FilePlan(path=path, before=None, after=None)
     mark = "\ufeff" if text.startswith("\ufeff") else ""
+    plain, editor = text[len(mark) :], _editor(path, text)
     try:
-        kept = _names(original) if original is not None else None
-        after = mark + _without_ours(text[len(mark) :], kept)
-        _verify(scan(text[len(mark) :]), after[len(mark) :], ())
-    except JsonError as error:
-        return FilePlan(
-            path=path,
-            before=text,
-            after=text,
-            refused=f"{path} is not JSON that can be edited: {error}; correct it and try again",
+        kept = (
+            editor.names(original.removeprefix("\ufeff"), form) if original and original.strip("\ufeff \t\r\n") else ()
         )
-    return FilePlan(path=path, before=text, after=after)
+        after = editor.remove(plain, form, frozenset(kept))
+        _verify(editor, plain, after, (), form)
+    except JsonError as error:
+        return _refused(path, text, error)
+    return FilePlan(path=path, before=text, after=mark + after)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _OwnEntry:
-    """An entry of ours in a file."""
-
-    event: str
-    value: Any
-    node: JsonNode
-    array: JsonNode
+def own_entries(text: str, path: str = "", form: FileFormat | None = None) -> list[OwnEntry]:
+    """Raises ``JsonError``. Without ``form`` they are looked for wherever an agent may have them."""
+    return _editor(path, text).found(text.removeprefix("\ufeff"), form)
 
 
-def own_entries(text: str) -> list[_OwnEntry]:
-    """Raises ``JsonError``."""
-    return list(_found(scan(text.removeprefix("\ufeff"))))
+def _editor(path: str, text: str | None) -> Any:
+    """What reads and changes a file of this kind: ``found``, ``add``, ``remove``, ``names``, ``others`` and ``fresh``."""
+    if path.endswith(".toml"):
+        return toml_file
+    # What is JSON may stand in a YAML file as well.
+    is_yaml = path.endswith((".yaml", ".yml")) and not (text or "").lstrip("\ufeff \t\r\n").startswith("{")
+    return yaml_file if is_yaml else json_file
 
 
-def _found(root: JsonNode) -> Iterator[_OwnEntry]:
-    hooks = root.member("hooks")
-    return iter(()) if hooks is None else _found_in(hooks)
+def _refused(path: str, text: str, error: JsonError) -> FilePlan:
+    kind = "TOML" if path.endswith(".toml") else "YAML" if path.endswith((".yaml", ".yml")) else "JSON"
+    reason = f"{path} is not {kind} that can be edited: {error}; correct it and try again"
+    return FilePlan(path=path, before=text, after=text, refused=reason)
 
 
-def _found_in(hooks: JsonNode) -> Iterator[_OwnEntry]:
-    for array in hooks.children if hooks.kind == "object" else ():
-        for node in array.children if array.kind == "array" else ():
-            value = node.plain()
-            if any(is_ours(command) for command in entry_commands(value)):
-                yield _OwnEntry(event=array.key, value=value, node=node, array=array)
+def _same(found: Sequence[OwnEntry], wanted: Sequence[Registration]) -> bool:
+    there = sorted(((one.event, one.value) for one in found), key=itemgetter(0))
+    return there == sorted(((one.event, one.entry) for one in wanted), key=itemgetter(0))
 
 
-def foreign_entries(text: str | None) -> list[str]:
+def _verify(editor: Any, before: str, after: str, wanted: Sequence[Registration], form: FileFormat) -> None:
+    """What we write says what we mean and nothing else has changed; otherwise it is our bug, and nothing is written."""
+    if not _same(editor.found(after, form), wanted) or editor.others(before, form) != editor.others(after, form):
+        raise JsonError("it is written in a way that hookline cannot change safely; please report it")
+
+
+def foreign_entries(text: str | None, path: str = "") -> list[str]:
     """What else the file registers: event and command of each, in the order of the file."""
+    if not text or not text.strip("\ufeff \t\r\n"):
+        return []
     try:
-        hooks = scan(text.removeprefix("\ufeff")).member("hooks") if text and text.strip("\ufeff \t\r\n") else None
+        tree = _editor(path, text).tree(text.removeprefix("\ufeff"))
     except JsonError:
         return []
-    groups = ((array.key, node.plain()) for array in (hooks.children if hooks else ()) for node in array.children)
-    return [f"{event}: {line}" for event, one in groups for line in entry_commands(one) if not is_ours(line)]
-
-
-def entry_commands(entry: Any) -> Iterator[str]:
-    """The command lines in an entry, grouped or flat, and the addresses that an earlier version let it post to."""
-    if not isinstance(entry, dict):
-        return
-    inner = entry.get("hooks")
-    for hook in inner if isinstance(inner, list) else [entry]:
-        for name in ("command", "bash", "url"):
-            if isinstance(hook, dict) and isinstance(hook.get(name), str):
-                yield hook[name]
-
-
-def _fresh(wanted: Sequence[Registration], base: dict[str, Any]) -> str:
-    import json  # only a new file needs it
-
-    return json.dumps({**base, "hooks": _listed(wanted)}, indent=2, ensure_ascii=False) + "\n"
-
-
-def _listed(wanted: Sequence[Registration]) -> dict[str, list[Any]]:
-    hooks: dict[str, list[Any]] = {}
-    for one in wanted:
-        hooks.setdefault(one.event, []).append(one.entry)
-    return hooks
-
-
-def _with(text: str, wanted: Sequence[Registration]) -> str:
-    """All of them at the ends of their lists. The whole text is looked at once, however long it is."""
-    style, root = detect_style(text), scan(text)
-    if root.kind != "object":
-        raise JsonError("the file does not hold an object")
-    hooks = root.member("hooks")
-    if hooks is None:
-        return add_child(text, root, _listed(wanted), depth=0, style=style, key="hooks") if wanted else text
-    if hooks.kind != "object":
-        raise JsonError("hooks is not an object")
-    part = text[hooks.start : hooks.end]
-    for one in wanted:
-        part = _put(part, one, style)
-    return text[: hooks.start] + part + text[hooks.end :]
-
-
-def _put(part: str, one: Registration, style: Style) -> str:
-    """Into the text of the object ``hooks``, which stands one level deep."""
-    hooks = scan(part)
-    array = hooks.member(one.event)
-    if array is None:
-        return add_child(part, hooks, [one.entry], depth=1, style=style, key=one.event)
-    if array.kind != "array":
-        raise JsonError(f"hooks.{one.event} is not a list")
-    return add_child(part, array, one.entry, depth=2, style=style)
-
-
-def _without_ours(text: str, kept: frozenset[str] | None = None) -> str:
-    """Lists that only we used go too, and ``hooks`` if nothing is left in it."""
-    hooks = scan(text).member("hooks")
-    if hooks is None or hooks.kind != "object":
-        return text
-    part, touched = text[hooks.start : hooks.end], set[str]()
-    while found := next(_found_in(scan(part)), None):
-        touched.add(found.event)
-        part = remove_child(part, found.array, found.node)
-    for event in sorted(touched):
-        inner = scan(part)
-        array = inner.member(event)
-        if array is not None and _bare(part, array) and event not in (kept or ()):
-            part = remove_child(part, inner, array)
-    text = text[: hooks.start] + part + text[hooks.end :]
-    root = scan(text)
-    hooks = root.member("hooks")
-    if touched and hooks is not None and _bare(text, hooks) and "hooks" not in (kept or ()):
-        text = remove_child(text, root, hooks)
-    return text
-
-
-def _bare(text: str, container: JsonNode) -> bool:
-    """Nothing is in it, not even a comment."""
-    return not text[container.start + 1 : container.end - 1].strip()
-
-
-def _names(original: str) -> frozenset[str]:
-    """``hooks`` and the events that the file had before us."""
-    if not original.strip("\ufeff \t\r\n"):
-        return frozenset()
-    hooks = scan(original.removeprefix("\ufeff")).member("hooks")
-    return frozenset() if hooks is None else frozenset({"hooks", *(child.key for child in hooks.children)})
+    hooks = tree.get("hooks", tree) if isinstance(tree, dict) else {}
+    found = (
+        [(entry_event(one), one) for one in hooks]
+        if isinstance(hooks, list)
+        else [(event, one) for event, listed in hooks.items() if isinstance(listed, list) for one in listed]
+    )
+    return [f"{event}: {line}" for event, one in found for line in entry_commands(one) if not is_ours(line)]

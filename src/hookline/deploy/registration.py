@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hookline.core._dataclass import dataclass
 from hookline.core.agents import Agent, Scope
 from hookline.core.event import GUARDED
 from hookline.core.paths import Directories, find_paths
-from hookline.deploy.plan import Registration
+from hookline.deploy.own_entry import Registration
 from hookline.dialects.event_lookup import native_events
 
 _SH = ("/bin/sh", "-c")
@@ -62,10 +62,7 @@ class CommandLine:
     #: Canonical.
     event: str
     caller: EntryCaller
-
-    @property
-    def native(self) -> str:
-        return native_events(self.agent)[self.event]
+    native: str
 
     @property
     def closed(self) -> bool:
@@ -76,10 +73,12 @@ class CommandLine:
         words = self.caller.words(self.agent.name, self.native)
         if not self.closed:
             neutral = self.agent.neutral
+            if self.agent.run_with == "nothing":
+                return shlex.join(words)
             return _EXEC + shlex.join(words) if neutral is None else f"{shlex.join(words)} || exit {neutral}"
         line = self._blocking(shlex.join([*words, "--on-failure", "deny"]))
         # The person's own shell may be one that reads no such lines (fish).
-        return shlex.join([*_SH, line]) if self.agent.run_with in {"$SHELL", "login"} else line
+        return shlex.join([*_SH, line]) if self.agent.run_with in {"$SHELL", "login", "nothing"} else line
 
     def refusal(self) -> str:
         where = self.caller.file or "the agent's settings"
@@ -114,19 +113,36 @@ def command_program(command: str) -> str:
 
 
 def registrations(agent: Agent, caller: EntryCaller, events: Iterable[str]) -> tuple[Registration, ...]:
-    """One for each of the canonical events that the agent has."""
+    """One for each event, in order; one for each of its own events, where an agent has several for it."""
     known = native_events(agent)
-    return tuple(
-        _registration(CommandLine(agent=agent, event=event, caller=caller)) for event in events if event in known
-    )
+    lines = [
+        CommandLine(agent=agent, event=event, caller=caller, native=native)
+        for event in events if event in known
+        for native in agent.several.get(event, (known[event],))
+    ]  # fmt: skip
+    return tuple(_entry(line) for line in lines)
 
 
-def _registration(line: CommandLine) -> Registration:
+def _entry(line: CommandLine) -> Registration:
     agent, event = line.agent, line.event
     timeout = agent.time_limit(event)
+    if agent.entries:
+        values = {
+            "{command}": line.text(), "{timeout}": int(timeout * agent.per_second), "{event}": line.native,
+            "{name}": f"hookline-{line.native}",
+        }  # fmt: skip
+        return Registration(event=line.native, entry=_filled(agent.entries.get(event, agent.entries[""]), values))
     if agent.form == "flat":
         entry: dict[str, Any] = {"type": "command", "bash": line.text(), "timeoutSec": int(timeout)}
         return Registration(event=line.native, entry=entry)
     hook = {"type": "command", "command": line.text(), "timeout": int(timeout * agent.per_second), **agent.extra}
     matcher = {"matcher": agent.everything} if agent.everything and event in _TOOL_EVENTS else {}
     return Registration(event=line.native, entry={**matcher, "hooks": [hook]})
+
+
+def _filled(form: Any, values: Mapping[str, Any]) -> Any:
+    if isinstance(form, Mapping):
+        return {key: _filled(value, values) for key, value in form.items()}
+    if isinstance(form, list):
+        return [_filled(value, values) for value in form]
+    return values.get(form, form) if isinstance(form, str) else form

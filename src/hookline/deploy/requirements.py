@@ -148,11 +148,11 @@ class Requirements:
     def plan(self, aim: AgentFile) -> FilePlan:
         target, events = aim.agent, self.events(aim)
         if not events:
-            return apply.plan_removal(aim.path, target.form, self.known.get(aim.path))
+            return apply.plan_removal(aim.path, target, self.known.get(aim.path))
         caller = self._caller(aim)
         if target.form == "plugin":
-            return apply.plan_deployment(aim.path, target.form, plugin_source(target, caller, events))
-        return apply.plan_deployment(aim.path, target.form, registrations(target, caller, events))
+            return apply.plan_deployment(aim.path, target, plugin_source(target, caller, events))
+        return apply.plan_deployment(aim.path, target, registrations(target, caller, events))
 
     def door(self, aim: AgentFile) -> str:
         """The one that was asked for, now or last time; "" where nobody has chosen."""

@@ -12,7 +12,7 @@ from typing import Literal
 
 import hookline
 from hookline.core._dataclass import dataclass
-from hookline.core.agents import Agent, Scope
+from hookline.core.agents import Agent, Scope, all_agents
 from hookline.deploy.apply import DeployedFile
 from hookline.deploy.installed import RegisteredHook, find_other_registrations, parse_registered
 from hookline.deploy.plan import FilePlan
@@ -112,13 +112,21 @@ def duplicate_registrations(all_of_them: Sequence[RegistrationStatus]) -> tuple[
     for one in all_of_them:
         verb = "too: every event arrives twice" if one.events else "instead"
         found += [f"{one.agent} calls hookline from {path} {verb}; remove it from that file" for path in one.also]
-    claude = any(one.agent == "claude-code" and one.scope != "user" for one in there)
-    if claude and any(one.agent == "copilot-cli" for one in there):
-        found.append(
-            "copilot-cli reads the project's .claude/settings.json too: every event arrives twice; remove one: "
-            "hookline undeploy --agent copilot-cli"
-        )
+    found += _through_others(there)
     return tuple(found)
+
+
+def _through_others(there: Sequence[RegistrationStatus]) -> Iterator[str]:
+    """An agent that reads another's file, and is registered itself."""
+    for agent in dict.fromkeys(one.agent for one in there):
+        host = all_agents()[agent].also_reads if agent in all_agents() else ""
+        # Copilot CLI reads the project's file only; what is known of the others is that they read all.
+        scopes = [one.scope for one in there if one.agent == host and (one.scope != "user" or agent != "copilot-cli")]
+        if scopes:
+            file = "the project's .claude/settings.json" if scopes[0] != "user" else "~/.claude/settings.json"
+            yield (
+                f"{agent} reads {file} too: every event arrives twice; remove one: hookline undeploy --agent {agent}"
+            )
 
 
 def _lost(agent: str, scope: str, one: FilePlan) -> tuple[str, ...]:

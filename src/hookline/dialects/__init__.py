@@ -15,6 +15,8 @@ from hookline.dialects.base import Dialect
 #: Each is a module or a package here, with its ``DIALECT``.
 DIALECTS = (
     "native", "lectic", "letta", "lazy", "lash", "memex", "claude", "codex", "gemini", "qwen", "copilot", "opencode",
+    "droid", "kimi", "grok", "hermes", "deepagents", "pi", "cline", "cursor", "vscode", "windsurf", "kiro", "amp",
+    "antigravity", "crush", "openhands", "vibe", "junie",
 )  # fmt: skip
 
 #: Other names people use for the same thing.
@@ -25,9 +27,14 @@ ALIASES: Mapping[str, str] = MappingProxyType(
     }
 )  # fmt: skip
 
-#: Dialect -> (the field that only the payload of another agent has which reads the same files, that agent's dialect).
-_GUESTS: Mapping[str, tuple[str, str]] = MappingProxyType(
-    {AGENTS[one.also_reads].dialect: (one.payload_mark, one.dialect) for one in AGENTS.values() if one.also_reads}
+#: Dialect -> of every other agent that reads the same files, the field that only its payload has, and its dialect.
+_GUESTS: Mapping[str, tuple[tuple[str, str], ...]] = MappingProxyType(
+    {
+        AGENTS[host].dialect: tuple(
+            (one.payload_mark, one.dialect) for one in AGENTS.values() if one.also_reads == host
+        )
+        for host in {one.also_reads for one in AGENTS.values() if one.also_reads}
+    }
 )
 
 
@@ -47,9 +54,9 @@ def _ours(name: str) -> Dialect:
     return cast("Dialect", import_module(f"hookline.dialects.{name}").DIALECT)
 
 
-def find_guest(name: str) -> tuple[str, str]:
-    """The field that gives away another agent which reads the same files, and its dialect; both "" where none does."""
-    return _GUESTS.get(ALIASES.get(name, name), ("", ""))
+def find_guests(name: str) -> tuple[tuple[str, str], ...]:
+    """The fields that give away other agents which read the same files, each with that agent's dialect."""
+    return _GUESTS.get(ALIASES.get(name, name), ())
 
 
 def _installed(name: str) -> Dialect:

@@ -9,14 +9,14 @@ from typing import Any
 
 from hookline.core._dataclass import replace
 from hookline.core.event import Event
-from hookline.core.hook import HookSpec, Pattern
+from hookline.core.hook import HookSpec
 from hookline.core.result import Context, Decision, Effect, HookError, Reply, RunResult
 from hookline.dialects.base import Answer, ConfigPlace, Incoming
 from hookline.dialects.claude_family import field_map
 from hookline.dialects.claude_family.agent import AgentDialect
 from hookline.dialects.claude_family.field_map import FieldMap, field_names
 from hookline.dialects.claude_family.hooks_file import HooksFormat
-from hookline.dialects.claude_family.matcher import python_regex
+from hookline.dialects.claude_family.matcher import full_pattern
 from hookline.dialects.claude_family.payload import as_mapping, as_text, output_text, read_object
 from hookline.dialects.claude_family.render import full_match_text
 from hookline.dialects.claude_family.reply import ReplyDraft, output_as_text, write_reply
@@ -213,17 +213,9 @@ def _before_tool(draft: ReplyDraft) -> None:
 # ── the hooks files ───────────────────────────────────────────────────────────────────────────────────
 
 
-def _pattern(text: str | None) -> Pattern | None:
-    """Tried on the whole name, as Copilot does."""
-    if text is None or text in {"", "*"}:
-        return Pattern()
-    translated = python_regex(text)
-    return None if translated is None else Pattern(style="full", text=translated)
-
-
 _SYSTEM = HooksFormat(
     dialect="copilot",
-    pattern=_pattern,
+    pattern=full_pattern,
     pattern_text=full_match_text,
     events=_EVENTS,
     fields=frozenset({"type", "bash", "command", "powershell", "timeoutSec", "timeout", "cwd", "env", "comment", "matcher"}),

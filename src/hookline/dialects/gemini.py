@@ -8,13 +8,13 @@ from typing import Any
 
 from hookline.core.agents import uses_dialect
 from hookline.core.event import Event
-from hookline.core.hook import HookSpec, Pattern
+from hookline.core.hook import HookSpec
 from hookline.core.result import Context, Decision, Effect, HookError, Reply, RunResult
 from hookline.dialects.base import Answer
 from hookline.dialects.claude_family.agent import AgentDialect
 from hookline.dialects.claude_family.field_map import FieldMap, field_names, llm_output, llm_response
 from hookline.dialects.claude_family.hooks_file import HooksFormat
-from hookline.dialects.claude_family.matcher import python_regex
+from hookline.dialects.claude_family.matcher import search_pattern
 from hookline.dialects.claude_family.payload import as_mapping, as_text, output_text, read_object
 from hookline.dialects.claude_family.reply import ReplyDraft, output_as_text, write_reply
 from hookline.dialects.claude_family.reply_reader import refuse
@@ -177,14 +177,6 @@ def _forms(draft: ReplyDraft) -> None:
 # ── the hooks file ────────────────────────────────────────────────────────────────────────────────────
 
 
-def _pattern(text: str | None) -> Pattern | None:
-    """On tools an expression that is searched for; on the others Gemini compares the whole text."""
-    if text is None or text in {"", "*"}:
-        return Pattern()
-    translated = python_regex(text)
-    return None if translated is None else Pattern(style="search", text=translated)
-
-
 _SYSTEM = HooksFormat(
     dialect="gemini",
     events=_EVENTS,
@@ -195,7 +187,7 @@ _SYSTEM = HooksFormat(
     switches=("enabled", "disabled", "notifications"),
     group_fields=frozenset({"sequential"}),
     matched=frozenset({"BeforeTool", "AfterTool", "SessionStart", "SessionEnd", "PreCompress", "Notification"}),
-    pattern=_pattern,
+    pattern=search_pattern,
 )
 
 

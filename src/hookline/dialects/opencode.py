@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
 from hookline.core.event import Event
 from hookline.core.hook import HookSpec
-from hookline.core.result import Decision, HookError, Reply, RunResult
 from hookline.core.tool_names import tool_fields
-from hookline.dialects import base
-from hookline.dialects.base import Answer, Call, ConfigPlace, Incoming, Layer, Lookup, Parsed, Rendered, Syntax
-from hookline.dialects.claude_family.payload import as_mapping, as_text, output_text
-from hookline.dialects.claude_family.render import Losses
-from hookline.dialects.claude_family.reply_reader import Rules, read
-from hookline.dialects.claude_family.reply_table import plugin_replies, write
+from hookline.dialects.base import Call, Incoming
+from hookline.dialects.claude_family.agent import PluginDialect
+from hookline.dialects.claude_family.field_map import FieldMap
+from hookline.dialects.claude_family.payload import as_mapping, as_text, compact, output_text
+from hookline.dialects.claude_family.reply_table import plugin_replies
 
 _EVENTS: Mapping[str, str] = MappingProxyType(
     {
@@ -94,46 +92,53 @@ def _result(made: Mapping[str, Any]) -> dict[str, Any]:
     return {"tool_output": text}
 
 
+def _payload(event: Event) -> dict[str, Any]:
+    """What OpenCode gives a plugin, as ours passes it on."""
+    data, session = event.data, event.session
+    tool = {
+        "tool": data.get("native_tool_name", data.get("tool_name", "")), "sessionID": session,
+        "callID": data.get("tool_use_id"),
+    }  # fmt: skip
+    match event.kind.name:
+        case "PreToolUse":
+            given, made = tool, {"args": data.get("tool_input", {})}
+        case "PostToolUse":
+            output = data.get("tool_output", "")
+            given, made = {**tool, "args": data.get("tool_input", {})}, {"title": "", "metadata": {}, "output": output}
+        case "UserPromptSubmit":
+            parts = [{"type": "text", "text": data.get("prompt", "")}]
+            given, made = {"sessionID": session}, {"message": {"agent": "build"}, "parts": parts}
+        case "PreCompact":
+            given, made = {"sessionID": session}, {"context": []}
+        case "SessionEnd":
+            return {"input": None, "output": None, "directory": event.cwd}
+        case "StopFailure":
+            given, made = (
+                {"type": "session.error", "properties": {"sessionID": session, "error": data.get("error")}},
+                {},
+            )
+        case other:
+            bus = {"SessionStart": "session.created", "Stop": "session.idle", "PostCompact": "session.compacted"}[other]
+            given, made = {"type": bus, "properties": {"sessionID": session, "info": {"id": session}}}, {}
+    return {"input": given, "output": made or None, "directory": event.cwd}
+
+
 _REPLIES = plugin_replies(
     "opencode", rewrite="PreToolUse PostToolUse",
     context="UserPromptSubmit PostToolUse PostToolUseFailure SessionStart PreCompact",
 )  # fmt: skip
 
 
-class _OpenCodeDialect:
-    """An agent without hooks of its own: nothing is read from its files, and nothing can be written into them."""
-
-    name = "opencode"
-    syntax: Syntax = "json"
-    events = _EVENTS
-    includes = staticmethod(base.includes)
-
-    def places(self, cwd: str, home: str, environ: Mapping[str, str]) -> Sequence[ConfigPlace]:  # the protocol's
-        return ()
-
-    def parse(self, layers: Sequence[Layer], lookup: Lookup) -> Parsed:  # the protocol's
-        return Parsed()
-
-    def render(self, specs: Sequence[HookSpec]) -> Rendered:
-        losses = Losses("opencode")
-        for spec in specs:
-            losses.leave_out(spec, "a hook")
-        return Rendered(text="", losses=losses.all())
+class _OpenCodeDialect(PluginDialect):
+    """Its payload has two objects, what a plugin is given and what it may change."""
 
     def event_out(self, spec: HookSpec, event: Event) -> Call:
         del spec
-        return Call(cwd=event.cwd)
-
-    def reply_in(self, spec: HookSpec, event: Event, raw: RunResult) -> Reply | HookError:
-        return read(spec, event, raw, Rules())
+        return Call(stdin=compact(_payload(event)), cwd=event.cwd)
 
     def event_in(self, name: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> Incoming:
         del environ
         return _read_event(name, payload)
 
-    def reply_out(self, event: Event, decision: Decision) -> Answer:
-        """Orders for the plugin: ``deny`` throws, ``args`` and ``output`` are put in place, ``context`` is added."""
-        return write(_REPLIES, event, decision, event.native_name)
 
-
-DIALECT = _OpenCodeDialect()
+DIALECT = _OpenCodeDialect(FieldMap(dialect="opencode", events=_EVENTS, fields={}), _REPLIES)

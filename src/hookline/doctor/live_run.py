@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from hookline.core.settings import RecordSettings
 from hookline.deploy.apply import read
 from hookline.deploy.offline import RECIPES, Recipe, write_files
-from hookline.deploy.plan import Registration, own_entries, plan_file
+from hookline.deploy.plan import FileFormat, Registration, own_entries, plan_file
 from hookline.doctor.finding import Finding, fine, note, wrong
 from hookline.state.record.query import firings
 from hookline.state.record.store import store_in
@@ -95,9 +95,13 @@ def _prepare_home(aim: AgentFile, recipe: Recipe, home: str, project: str) -> No
     copy = os.path.join(home, aim.agent.files["user"])
     os.makedirs(os.path.dirname(copy), exist_ok=True)
     if aim.agent.form != "plugin":
-        mine = [Registration(event=one.event, entry=one.value) for one in own_entries(text or "{}")]
+        mine = (
+            [Registration(event=one.event, entry=one.value) for one in own_entries(text or "", aim.path)]
+            if text
+            else []
+        )
         there, _refused = read(copy)
-        text = plan_file(copy, there, mine, {"version": 1} if aim.agent.form == "flat" else None).after
+        text = plan_file(copy, there, mine, FileFormat.of(aim.agent)).after
     with open(copy, "w", encoding="utf-8") as file:
         file.write(text or "")
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import pwd
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -21,6 +22,7 @@ from hookline.core.event import Event, event_kind
 from hookline.core.result import Decision
 from hookline.core.samples import sample
 from hookline.deploy.payload import build_payload
+from hookline.deploy.plugin_faces import DRIVERS
 from hookline.dialects import dialect_named
 from hookline.dialects.event_lookup import native_events
 from hookline.gateway import probe
@@ -33,15 +35,6 @@ if TYPE_CHECKING:
 _PATIENCE = 30.0
 
 _LOGIN_SHELLS = frozenset({"sh", "bash", "zsh"})
-
-#: Calls the plugin's own function as OpenCode does. What it throws is the refusal.
-_DRIVER = """\
-const plugin = await import(process.argv[2])
-const hooks = await plugin.Hookline({ directory: process.cwd() })
-const given = JSON.parse(process.argv[3])
-try { await hooks["tool.execute.before"](given.input, given.output) }
-catch (error) { console.log(error.message); process.exit(2) }
-"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,11 +69,9 @@ def probe_all(target: Agent, registered: Sequence[RegisteredHook], world: World)
 
 def _probe_one(target: Agent, entry: RegisteredHook, world: World) -> Probed:
     """Raises ``StateError`` if the probe's file cannot be written."""
-    canonical = next(
-        (name for name in native_events(target) if native_events(target)[name] == entry.event), entry.event
-    )
+    canonical = dialect_named(target.dialect).events.get(entry.event, entry.event)
     name = probe.ask(world.state)
-    event = _event(canonical, target, world, name)
+    event = replace(_event(canonical, target, world, name), native_name=entry.event)
     began = time.monotonic()
     printed, code = call_entry(target, entry, event, replace(world, environ={**world.environ, probe.PROBE: name}))
     told = probe.read_answer(world.state, name)
@@ -113,7 +104,7 @@ def probe_plugin(target: Agent, text: str, world: World) -> str:
     with tempfile.TemporaryDirectory(prefix="hookline-doctor-") as folder:
         # Under this ending every version of node reads it as a module.
         module, driver = os.path.join(folder, "plugin.mjs"), os.path.join(folder, "driver.mjs")
-        for made, content in ((module, text), (driver, _DRIVER)):
+        for made, content in ((module, text), (driver, DRIVERS[target.dialect])):
             with open(made, "w", encoding="utf-8") as file:
                 file.write(content)
         try:
@@ -140,7 +131,7 @@ def _argv(target: Agent, entry: RegisteredHook, environ: Mapping[str, str]) -> l
     elif shell == "login":
         login = pwd.getpwuid(os.geteuid()).pw_shell
         shell = login if os.path.basename(login) in _LOGIN_SHELLS else "/bin/bash"
-    return [shell, "-c", entry.command]
+    return shlex.split(entry.command) if shell == "nothing" else [shell, "-c", entry.command]
 
 
 def _event(canonical: str, target: Agent, world: World, name: str) -> Event:

@@ -18,7 +18,7 @@ from hookline.core.agents import AGENTS, Agent, full_name
 from hookline.core.errors import DataError, UsageError
 from hookline.core.event import GUARDED, Event, event_kind
 from hookline.core.paths import Directories, Paths, account_home, find_paths
-from hookline.dialects import dialect_named, find_guest
+from hookline.dialects import dialect_named, find_guests
 from hookline.dialects.base import Dialect, Incoming
 from hookline.gateway.args import HOOK_SYNTAX, parse_plain, parse_seconds
 from hookline.gateway.dedupe import Key, event_key
@@ -203,12 +203,12 @@ def _possible(path: str) -> str:
 
 def dialect_for_payload(agent: str, payload: Mapping[str, Any]) -> Dialect:
     """An agent that reads another agent's files calls hookline under that agent's name, with a payload of its own."""
-    mark, guest = _find_guest(agent)
-    return _dialect_named(guest if mark and mark in payload else agent)
+    guest = next((dialect for mark, dialect in _find_guests(agent) if mark in payload), agent)
+    return _dialect_named(guest)
 
 
 # Every event passes here, and an agent's name keeps its meaning for as long as we run.
-_dialect_named, _find_guest = cache(dialect_named), cache(find_guest)
+_dialect_named, _find_guests = cache(dialect_named), cache(find_guests)
 
 
 def dedupe_key(request: AgentRequest) -> Key:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from hookline.core import files
+from hookline.core.agents import AGENTS
 from hookline.core.errors import ConfigError, StateError
 from hookline.deploy import apply
 from hookline.deploy.plan import FilePlan, Registration
@@ -22,11 +23,11 @@ def ledger(tmp_path: Path) -> apply.Ledger:
 
 
 def deploy(ledger: apply.Ledger, file: Path) -> str:
-    return apply.deploy(ledger, apply.plan_deployment(str(file), "groups", WANTED), agent="codex", scope="user")
+    return apply.deploy(ledger, apply.plan_deployment(str(file), AGENTS["codex"], WANTED), agent="codex", scope="user")
 
 
 def undeploy(ledger: apply.Ledger, file: Path) -> None:
-    apply.undeploy(ledger, apply.plan_removal(str(file), "groups", ledger.all().get(str(file))))
+    apply.undeploy(ledger, apply.plan_removal(str(file), AGENTS["codex"], ledger.all().get(str(file))))
 
 
 def test_the_bytes_come_back(tmp_path: Path, ledger: apply.Ledger) -> None:
@@ -80,7 +81,7 @@ def test_a_second_deploy_remembers_the_first_bytes(tmp_path: Path, ledger: apply
     file.write_text("{ }")
     deploy(ledger, file)
     again = (Registration(event="Stop", entry={"hooks": [{"command": "/y/hookline hook --agent codex --event Stop"}]}),)
-    apply.deploy(ledger, apply.plan_deployment(str(file), "groups", again), agent="codex", scope="user")
+    apply.deploy(ledger, apply.plan_deployment(str(file), AGENTS["codex"], again), agent="codex", scope="user")
     assert "/y/hookline" in file.read_text()
     undeploy(ledger, file)
     assert file.read_text() == "{ }"
@@ -119,6 +120,6 @@ def test_a_file_that_changed_meanwhile_is_not_overwritten(tmp_path: Path) -> Non
 def test_a_plugin_of_somebody_else_is_not_touched(tmp_path: Path, ledger: apply.Ledger) -> None:
     file = tmp_path / "hookline.js"
     file.write_text("export const Mine = 1\n")
-    assert apply.plan_deployment(str(file), "plugin", "// ours").refused
-    undeploy_plan = apply.plan_removal(str(file), "plugin", None)
+    assert apply.plan_deployment(str(file), AGENTS["opencode"], "// ours").refused
+    undeploy_plan = apply.plan_removal(str(file), AGENTS["opencode"], None)
     assert not undeploy_plan.changes

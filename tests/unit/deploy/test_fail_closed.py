@@ -13,12 +13,14 @@ import pytest
 
 from hookline.core.agents import all_agents
 from hookline.core.own_registration import is_ours
-from hookline.deploy.plan import entry_commands
+from hookline.deploy.own_entry import entry_commands
 from hookline.deploy.registration import EntryCaller, command_program, registrations
 from hookline.dialects.event_lookup import native_events
 
 ENDS = {"gone": None, "broken": "exit 3", "old": "exit 64", "killed": "kill -9 $$", "cannot": "echo why >&2; exit 2"}
 AGENTS = [name for name, target in all_agents().items() if target.form != "plugin"]
+#: Told by JSON that a tool is refused, because a bare exit code is no refusal, or one without a reason.
+BY_JSON = {name for name in AGENTS if "PreToolUse" in all_agents()[name].blocks}
 
 
 def answer(tmp_path: Path, agent: str, event: str, end: str | None) -> Any:
@@ -27,7 +29,7 @@ def answer(tmp_path: Path, agent: str, event: str, end: str | None) -> Any:
     if end is not None:
         program.write_text(f"#!/bin/sh\n{end}\n")
         program.chmod(0o755)
-    (one,) = registrations(all_agents()[agent], EntryCaller(program=str(program)), (event,))
+    one, *_others = registrations(all_agents()[agent], EntryCaller(program=str(program)), (event,))
     (line,) = entry_commands(one.entry)
     return subprocess.run(["/bin/sh", "-c", line], input="{}", capture_output=True, text=True, check=False)
 
@@ -36,9 +38,10 @@ def answer(tmp_path: Path, agent: str, event: str, end: str | None) -> Any:
 @pytest.mark.parametrize("agent", AGENTS)
 def test_a_tool_call_is_refused(tmp_path: Path, agent: str, end: str | None) -> None:
     done = answer(tmp_path, agent, "PreToolUse", end)
-    if agent in {"gemini-cli", "copilot-cli"}:
+    if agent in BY_JSON:
         told = json.loads(done.stdout)
-        assert (done.returncode, told.get("decision", told.get("permissionDecision"))) == (0, "deny")
+        said = told.get("decision", told.get("permissionDecision", told.get("permission")))
+        assert (done.returncode, said) == (0, "block" if agent == "hermes" else "deny")
         assert "hookline failed" in done.stdout
     else:
         assert (done.returncode, done.stdout) == (2, "")
@@ -52,7 +55,7 @@ def test_what_it_had_begun_to_say_spoils_no_refusal(tmp_path: Path, agent: str, 
         return
     done = answer(tmp_path, agent, event, 'echo \'{"systemMessage": "half"}\'; kill -9 $$')
     if done.returncode != 2:
-        assert "deny" in done.stdout or "block" in done.stdout
+        assert any(word in done.stdout for word in ("deny", "block", '"continue": false'))
         assert "hookline failed" in json.dumps(json.loads(done.stdout))
 
 
@@ -62,7 +65,7 @@ def test_the_program_is_found_in_its_line(agent: str, event: str) -> None:
     if event not in native_events(all_agents()[agent]):
         return
     for program in ("/opt/a b/hookline", "/opt/it's/hookline", "hookline"):
-        (one,) = registrations(all_agents()[agent], EntryCaller(program=program), (event,))
+        one, *_others = registrations(all_agents()[agent], EntryCaller(program=program), (event,))
         (line,) = entry_commands(one.entry)
         assert (is_ours(line), command_program(line)) == (True, program)
 
@@ -98,14 +101,17 @@ def test_an_answer_passes_as_it_is(tmp_path: Path, agent: str) -> None:
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_a_broken_hookline_never_keeps_an_agent_from_stopping(tmp_path: Path, agent: str) -> None:
+    if "Stop" not in native_events(all_agents()[agent]):
+        return
     done = answer(tmp_path, agent, "Stop", "echo why >&2; exit 3")
-    assert (done.returncode, done.stdout) == ({"gemini-cli": 1, "copilot-cli": 0}.get(agent, 3), "")
+    neutral = {"gemini-cli": 1, "copilot-cli": 0, "mistral-vibe": 0}
+    assert (done.returncode, done.stdout) == (neutral.get(agent, 3), "")
 
 
 def test_a_refusal_says_how_to_get_out(tmp_path: Path) -> None:
     for agent in AGENTS:
         caller = EntryCaller(program=str(tmp_path / "hookline"), file='/home/"me"/settings.json')
-        (one,) = registrations(all_agents()[agent], caller, ("PreToolUse",))
+        one, *_others = registrations(all_agents()[agent], caller, ("PreToolUse",))
         (line,) = entry_commands(one.entry)
         done = subprocess.run(["/bin/sh", "-c", line], input="{}", capture_output=True, text=True, check=False)
         told = json.dumps(json.loads(done.stdout)) if done.stdout else json.dumps(done.stderr)

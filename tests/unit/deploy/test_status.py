@@ -34,17 +34,17 @@ def put(agent: str, file: Path, program: str, needs: Any = NEEDS) -> Any:
     target = all_agents()[agent]
     caller = EntryCaller(program=program)
     wanted = plugin_source(target, caller, needs) if target.form == "plugin" else registrations(target, caller, needs)
-    one = plan_deployment(str(file), target.form, wanted)
+    one = plan_deployment(str(file), target, wanted)
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(one.after or "")
-    return plan_deployment(str(file), target.form, wanted)
+    return plan_deployment(str(file), target, wanted)
 
 
 def again(agent: str, file: Path, program: str, needs: Any) -> Any:
     target = all_agents()[agent]
     caller = EntryCaller(program=program)
     wanted = plugin_source(target, caller, needs) if target.form == "plugin" else registrations(target, caller, needs)
-    return plan_deployment(str(file), target.form, wanted)
+    return plan_deployment(str(file), target, wanted)
 
 
 FILES = {"claude-code": "settings.json", "copilot-cli": "hookline.json", "opencode": "hookline.js"}

@@ -34,11 +34,12 @@ from hookline.cli.confirm import keep_own_files
 from hookline.cli.output import paint, print_json, safe, table
 from hookline.cli.parser import add_json
 from hookline.core._dataclass import replace
-from hookline.core.agents import Scope, all_agents, select_agents
+from hookline.core.agents import Agent, Scope, all_agents, select_agents
 from hookline.core.errors import ConfigError, StateError, UsageError
 from hookline.core.paths import find_paths, project_root
-from hookline.deploy import apply, approval
+from hookline.deploy import apply
 from hookline.deploy.agent_trust import TrustContext, trust_checks
+from hookline.deploy.approvers import APPROVERS
 from hookline.deploy.installed import find_other_registrations
 from hookline.deploy.json_edit import JsonError
 from hookline.deploy.plan import FilePlan, foreign_entries, own_entries
@@ -174,7 +175,7 @@ def _row(
     findings = [refused] if refused else []
     if target.needs_approval and events and not refused and not args.dry_run:
         try:
-            note, approved = _approve(ledger, requirements, note, asked=args.approve)
+            note, approved = _approve(target, ledger, requirements, asked=args.approve)
         except (ConfigError, UsageError) as error:
             note, findings = "", [str(error)]
     if args.dry_run and not args.json and not refused:
@@ -188,13 +189,14 @@ def _row(
     }  # fmt: skip
 
 
-def _approve(ledger: apply.Ledger, requirements: Requirements, note: str, *, asked: bool) -> tuple[str, list[str]]:
+def _approve(agent: Agent, ledger: apply.Ledger, requirements: Requirements, *, asked: bool) -> tuple[str, list[str]]:
     """The note that is left, and what is approved: what was asked for, or what takes the place of something approved."""
-    if not asked and not approval.is_given(requirements.home):
-        return note, []
+    approver = APPROVERS[agent.name]
+    if not asked and not approver.is_given(requirements.home):
+        return agent.note, []
     try:
         require_outside_agent(find_paths(os.environ, requirements.home).state, "approve its own registration")
-        return "", approval.approve(ledger, requirements.here, requirements.home)
+        return "", approver.approve(ledger, requirements.here, requirements.home)
     except (ConfigError, UsageError) as error:
         if asked:
             raise
@@ -203,7 +205,7 @@ def _approve(ledger: apply.Ledger, requirements: Requirements, note: str, *, ask
 
 def _loosened_inside_agent(one: FilePlan, state: str) -> str:
     """Why an agent may not write this: entries that it has would be gone, or name other directories."""
-    if not _entries(one.before) - _entries(one.after):
+    if not _entries(one.before, one.path) - _entries(one.after, one.path):
         return ""
     try:
         require_outside_agent(state, "change its own registration")
@@ -212,9 +214,9 @@ def _loosened_inside_agent(one: FilePlan, state: str) -> str:
     return ""
 
 
-def _entries(text: str | None) -> set[str]:
+def _entries(text: str | None, path: str) -> set[str]:
     try:
-        return {f"{entry.event} {entry.value}" for entry in own_entries(text)} if text else set()
+        return {f"{entry.event} {entry.value}" for entry in own_entries(text, path)} if text else set()
     except JsonError:  # a plugin is ours alone
         return {text or ""}
 

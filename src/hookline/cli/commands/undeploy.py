@@ -19,7 +19,8 @@ from hookline.cli.parser import add_json
 from hookline.core.agents import all_agents
 from hookline.core.errors import ConfigError
 from hookline.core.paths import find_paths
-from hookline.deploy import apply, approval
+from hookline.deploy import apply
+from hookline.deploy.approvers import withdraw_approvals
 from hookline.deploy.requirements import AgentFile
 from hookline.deploy.transport import remove_http_token, remove_programs
 from hookline.state import own_guards
@@ -48,7 +49,7 @@ def run(args: Namespace) -> int:
             aims.append(AgentFile(agent=all_agents()[agent], scope="user", path=path))
     rows = [row for aim in aims if (row := _row(aim, ledger, known, args))]
     if not args.dry_run:
-        approval.withdraw(ledger, args.agent, here, home)
+        withdraw_approvals(ledger, args.agent, here, home)
     if not args.dry_run and known and not ledger.all():
         own_guards.forget(state)
         remove_programs(os.environ)
@@ -64,7 +65,7 @@ def _row(
     aim: AgentFile, ledger: apply.Ledger, known: Mapping[str, apply.DeployedFile], args: Namespace
 ) -> dict[str, Any] | None:
     """Clean one file; what fails is reported and does not stop the others. None if it has no entries of ours."""
-    one = apply.plan_removal(aim.path, aim.agent.form, known.get(aim.path))
+    one = apply.plan_removal(aim.path, aim.agent, known.get(aim.path))
     refused = one.refused
     if not refused and args.dry_run:
         sys.stdout.write("" if args.json else one.diff())

@@ -19,9 +19,6 @@ __all__ = [
     "pick", "put",
 ]  # fmt: skip
 
-#: The field of an event at which a hook can keep the agent working.
-_CONTINUED = ("stop_hook_active", "stop_hook_active")
-
 
 def _nothing(_event: str, _sent: Mapping[str, Any]) -> dict[str, Any]:
     return {}
@@ -39,7 +36,7 @@ class FieldMap:
     fields: Mapping[str, FieldNames]
     #: (our name, its name) of what every payload carries.
     frame: FieldNames = field_names("session_id transcript_path cwd")
-    #: Where a payload names its event; "" where it does not.
+    #: Where a payload names its event, the first of several (``one|another``); "" where it does not.
     named_by: str = "hook_event_name"
     #: The name of an MCP server's tool, with the groups ``server`` and ``tool``, where it is not ``mcp__server__tool``.
     mcp: str = ""
@@ -78,14 +75,15 @@ def field_map(
 
 def pick(sent: Mapping[str, Any], path: str) -> Any:
     """The value at ``outer.inner``, at ``list.0``, or at the first of ``one|another`` that is there; None elsewhere."""
-    for way in path.split("|"):
+    ways = path.split("|")
+    for way in ways:
         value: Any = sent
         for step in way.split("."):
             if isinstance(value, list) and step.isdigit():
                 value = value[int(step)] if int(step) < len(value) else None
             else:
                 value = value.get(step) if isinstance(value, Mapping) else None
-        if value is not None:
+        if value is not None and (value != "" or way == ways[-1]):
             return value
     return None
 
@@ -108,9 +106,10 @@ def put(sent: dict[str, Any], path: str, value: Any) -> None:
 
 def event_in(words: FieldMap, name: str, sent: Mapping[str, Any], environ: Mapping[str, str]) -> Incoming:
     """Every field survives; those that have a name of ours are found under it as well."""
-    native = as_text(sent.get(words.named_by)) or name
+    named_by = words.named_by.split("|")
+    native = next((found for key in named_by if (found := as_text(sent.get(key)))), name)
     event = words.events.get(native, f"{words.dialect}:{native}")
-    data = {key: value for key, value in sent.items() if key != words.named_by}
+    data = {key: value for key, value in sent.items() if key not in named_by}
     for ours, theirs in (*words.frame, *words.fields.get(event, ())):
         if ours != theirs:
             found = sent[theirs] if theirs in sent else pick(sent, theirs)
@@ -123,8 +122,8 @@ def event_in(words: FieldMap, name: str, sent: Mapping[str, Any], environ: Mappi
     if isinstance(data.get("tool_name"), str):
         cwd = as_text(data.get("cwd")) or environ.get(words.cwd_variable, "")
         data |= tool_fields(data["tool_name"], data.get("tool_input"), cwd, _server_tool(words.mcp, data["tool_name"]))
-    if _CONTINUED in words.fields.get(event, ()):
-        data["continuations"] = int(bool(sent.get("stop_hook_active")))
+    if any(ours == "stop_hook_active" for ours, _theirs in words.fields.get(event, ())):
+        data["continuations"] = int(bool(data.get("stop_hook_active")))
     data |= words.canonical_fields(event, sent)
     return Incoming(
         event=str(data.pop("carried_as", event)),
@@ -159,7 +158,7 @@ def payload(words: FieldMap, name: str, event: Event) -> dict[str, Any]:
         if data.get(ours) is not None:
             put(sent, theirs, data[ours])
     if words.named_by:
-        sent[words.named_by] = name
+        sent[words.named_by.partition("|")[0]] = name
     data.setdefault("stop_hook_active", bool(data.get("continuations")))
     pairs = words.fields.get(event.kind.name) or tuple((key, key) for key in event.data)
     for ours, theirs in pairs:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from typing import Literal
 
 from hookline.core.hook import FieldTest, Pattern
 
@@ -171,3 +172,20 @@ def claude_text(pattern: Pattern) -> str | None:
         case "glob":
             inside = "".join({"*": ".*", "?": "."}.get(letter, re.escape(letter)) for letter in pattern.text)
             return f"^(?:{inside})$"
+
+
+def search_pattern(text: str | None) -> Pattern | None:
+    """An expression that is searched for, for the agents that know no lists of names."""
+    return _expression(text, "search")
+
+
+def full_pattern(text: str | None) -> Pattern | None:
+    """An expression that is tried on the whole name."""
+    return _expression(text, "full")
+
+
+def _expression(text: str | None, style: Literal["search", "full"]) -> Pattern | None:
+    if text is None or text in {"", "*"}:
+        return Pattern()
+    translated = python_regex(text)
+    return None if translated is None else Pattern(style=style, text=translated)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from hookline.core._dataclass import dataclass, empty, field
+from hookline.core._dataclass import dataclass, empty, field, replace
 from hookline.core.agents import AGENTS
 from hookline.core.event import Event
 from hookline.core.result import Decision
@@ -30,7 +30,7 @@ Form = Mapping[str, Any] | str
 #: Exit code 2, with the reason on stderr.
 EXIT_2: Final = "exit 2"
 #: The part of an event that an agent may let a hook change; the tool's input elsewhere.
-_CHANGED: Mapping[str, str] = {"PostToolUse": "tool_output", "UserPromptSubmit": "prompt"}
+CHANGED: Mapping[str, str] = {"PostToolUse": "tool_output", "UserPromptSubmit": "prompt"}
 
 
 def specific(**fields: Any) -> dict[str, Any]:
@@ -75,6 +75,17 @@ class Replies:
     message: Form | None = None
     #: Where nobody reads a message.
     quiet: frozenset[str] = frozenset()
+    #: Native events whose answer the agent does not read, although it reads that of another one of the same meaning.
+    deaf: frozenset[str] = frozenset()
+    #: Of several native events of one meaning, the only ones with which a person can be asked, and the input changed.
+    asked_on: frozenset[str] = frozenset()
+    rewritten_on: frozenset[str] = frozenset()
+    #: What is said where nothing is to be said, to an agent that takes silence for a decision.
+    silence: Mapping[str, Form] = field(default_factory=empty)
+    #: A further form of a refusal that its hooks may use.
+    read: Mapping[str, Form] = field(default_factory=empty)
+    #: Exit code 2 is a refusal there; otherwise only its JSON counts, whatever the exit code.
+    reads_exit_2: bool = True
     #: A hook ends the agent for good, at the events at which it could go on.
     end: Form | None = None
 
@@ -88,8 +99,8 @@ class Replies:
     def _rewritten(self, name: str) -> tuple[str, Callable[[Event, Decision], bool]]:
         if name == "PermissionRequest":
             return "tool_input", if_granted
-        if name in _CHANGED:
-            return _CHANGED[name], not_empty if self.output_as_reason else unconditionally
+        if name in CHANGED:
+            return CHANGED[name], not_empty if self.output_as_reason else unconditionally
         return "tool_input", only_adds if self.merges else unconditionally
 
 
@@ -105,7 +116,7 @@ def plugin_replies(
 ) -> Replies:
     """Orders for a plugin of ours: ``deny`` refuses, ``args``, ``output`` and ``prompt`` are put in place, ``context`` is added."""
     places = {"tool_input": "args", "tool_output": "output", "prompt": "prompt"}
-    changes = {name: {places[_CHANGED.get(name, "tool_input")]: "{value}"} for name in rewrite.split()}
+    changes = {name: {places[CHANGED.get(name, "tool_input")]: "{value}"} for name in rewrite.split()}
     return Replies(
         agent=AGENTS[agent].title, deny=on(deny, {"deny": "{reason}"}), rewrite=changes, context_with_deny=True,
         context=on(context, {"context": "{context}"}), message={"message": "{message}"},
@@ -115,7 +126,8 @@ def plugin_replies(
 def write(table: Replies, event: Event, decision: Decision, native_name: str) -> Answer:
     """Nothing at all is the neutral answer."""
     if decision.silent:
-        return Answer()
+        return _answer([table.silence[event.kind.name]], {}, ()) if event.kind.name in table.silence else Answer()
+    table = _for_event(table, event.native_name)
     name, possible = event.kind.name, feasible(table.capabilities, event, decision)
     lost, parts = possible.lost, list[Form]()
     denied = table.deny.get(name) if possible.effect == "deny" else None
@@ -137,12 +149,23 @@ def write(table: Replies, event: Event, decision: Decision, native_name: str) ->
         parts.append(table.context[name])
     if (message := decision.message_text) and table.message is not None and name not in table.quiet:
         parts.append(table.message)
+    if not parts and name in table.silence:
+        parts.append(table.silence[name])
     changed = decision.data.get(possible.field) if possible.field else None
     values = {
         "{reason}": possible.reason, "{end}": decision.reason or "Stopped by hook", "{event}": native_name or name,
         "{value}": changed, "{text}": output_as_text(changed), "{context}": text, "{message}": message,
     }  # fmt: skip
     return _answer(parts, values, lost)
+
+
+def _for_event(table: Replies, native: str) -> Replies:
+    """What is read at this one of several events of the same meaning."""
+    if native in table.deaf:
+        return Replies(agent=table.agent)
+    if table.asked_on and native not in table.asked_on:
+        table = replace(table, ask={})
+    return replace(table, rewrite={}) if table.rewritten_on and native not in table.rewritten_on else table
 
 
 def _answer(parts: list[Form], values: Mapping[str, Any], lost: tuple[str, ...]) -> Answer:
