@@ -311,9 +311,11 @@ def select_agents(names: Iterable[str]) -> list[Agent]:
     found = {name: find_agent(name) for name in names}
     unknown = [name for name, agent in found.items() if agent is None]
     if unknown:
-        from hookline.core.suggest import suggest  # noqa: PLC0415  only a mistake pays for it
+        from hookline.core.suggest import nearest  # noqa: PLC0415  only a mistake pays for it
 
-        raise UsageError(f"unknown agent {unknown[0]!r}; {suggest(unknown[0], all_agents())}")
+        near = full_name(nearest(unknown[0], [*all_agents(), *_FULL_NAMES]))
+        fix = f"did you mean {near!r}?" if near else f"write one of {', '.join(all_agents())}"
+        raise UsageError(f"unknown agent {unknown[0]!r}; {fix}")
     return list({agent.name: agent for agent in found.values() if agent is not None}.values())
 
 
