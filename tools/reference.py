@@ -397,7 +397,7 @@ def _from_tables(dialect: str) -> dict[str, Any]:
     return {
         "system": agent.title,
         "places": ", ".join(f"`{'~/' if scope == 'user' else ''}{file}`" for scope, file in agent.files.items()),
-        "field": {name: ("yes", "") for name in fields},
+        "field": dict.fromkeys(fields, ("yes", "")),
         "event": {
             theirs: ("yes", "Passed through." if ours not in EVENTS else "" if ours == theirs else f"{ours}.")
             for theirs, ours in one.events.items()

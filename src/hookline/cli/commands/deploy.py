@@ -185,7 +185,7 @@ def _row(
         "state": "refused" if refused else "planned" if args.dry_run else "not approved" if findings else "deployed",
         "backup": backup, "note": note, "approved": approved, "door": requirements.way(aim), "events": list(events),
         "why": {event: list(why) for event, why in events.items()}, "findings": findings,
-        "kept": foreign_entries(one.after) if target.form != "plugin" else [],
+        "kept": foreign_entries(one.after, one.path) if target.form != "plugin" else [],
     }  # fmt: skip
 
 
