@@ -46,6 +46,10 @@ class Inotify:
     def usable(self) -> bool:
         return self._handle >= 0
 
+    @property
+    def handle(self) -> int:
+        return self._handle
+
     def add(self, path: str, mask: int) -> int:
         """Watch it, in addition to what is watched already; the number of the watch, or -1."""
         return self._add(self._handle, os.fsencode(path), mask | _ADD_TO_MASK) if self._handle >= 0 else -1
@@ -129,6 +133,11 @@ class FileWatcher:
         self._inotify = Inotify()
         #: Watch -> names in that folder that matter; none at all for a file, of which everything matters.
         self._names: dict[int, set[str]] = {}
+
+    @property
+    def handle(self) -> int:
+        """Readable when something has happened; -1 where there is no inotify."""
+        return self._inotify.handle
 
     def look(self) -> int:
         """The number, with everything that has happened until now."""

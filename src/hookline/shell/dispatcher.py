@@ -142,6 +142,11 @@ class ShellDispatcher:
         finally:
             self._local.busy = False
 
+    def refresh(self) -> frozenset[str]:
+        """Use the hooks of this directory as they are now; the files that they come from."""
+        self._reload()
+        return self._host.files
+
     def without_hooks(self, action: Callable[[], Any]) -> Any:
         """Do something that must fire no hooks."""
         before = self.busy

@@ -95,6 +95,11 @@ class EngineHost:
         return True
 
     @property
+    def files(self) -> frozenset[str]:
+        """The files that the engine was made from, those that do not exist among them."""
+        return frozenset(self._files)
+
+    @property
     def cwd(self) -> str:
         """The shell's directory at the last check."""
         return self._cwd

@@ -1,44 +1,36 @@
-# hookline in zsh. Evaluated in an interactive shell; see: hookline shell-init --help
-#
-# Enter, hooked keys, the prompt and every command of an entered line ask the process beside this shell. Fields are
-# NUL-separated (src/hookline/shell/bash_zsh/wire.py); no process is started for a question. Subshells use the same pipes,
-# so whoever asks must hold the token in the pipe _hl_token.
+# hookline in zsh, while something is hooked: only what the hooked events need is installed. Fields of questions and
+# answers are NUL-separated (serve.py); no process is started for a question. Subshells use the same pipes, so whoever
+# asks must hold the token in the pipe _hl_token.
 
-_hookline_start() {
-  emulate -L zsh
-  local place
-  place=$(command mktemp -d) && command mkfifo -m 600 $place/asks $place/token $place/late || return 1
-  exec {_hl_asks}<>$place/asks {_hl_token}<>$place/token {_hl_late}<>$place/late
-  command rm -r -- $place
-  exec {_hl_answers}< <(exec $_hl_program shell-init zsh --serve $$ --push $_hl_late <&$_hl_asks)
-  print -rnu $_hl_token .
-  _hl_held= _hl_off=
-  typeset -gx HOOKLINE_SHELL=$$:$_hl_asks:$_hl_token:$_hl_late:$_hl_answers
-  [[ ! -o zle ]] || zle -F $_hl_late _hookline_late
+_hookline_open() {
+  [[ -z $_hl_asks ]] || return 0
+  local -i tries=0
+  until [[ -e $_hl_room/ready ]] || ((tries++ > _hl_timeout * 50)); do zselect -t 2; done
+  [[ -e $_hl_room/ready ]] || return 1
+  exec {_hl_asks}<>$_hl_room/asks {_hl_token}<>$_hl_room/token {_hl_answers}<>$_hl_room/answers
+  _hl_service=$(<$_hl_room/ready) _hl_held= _hl_off=
 }
 
-# End the process of an earlier "exec zsh" or restart, which would run as long as this shell. The pipes to it are still
-# open, and the environment names them. $1 is the reason.
-_hookline_leave() {
-  emulate -L zsh
-  local -a pipes=("${(@s/:/)HOOKLINE_SHELL-}")
-  [[ $pipes[1] == $$ && $pipes[2] == <-> && -p /dev/fd/$pipes[2] ]] || return 0
-  builtin printf '%s\0' bye 5 bye status 0 reason $1 >&$pipes[2]
+_hookline_close() {
   local pipe
-  for pipe in $pipes[2,-1]; do [[ ! -p /dev/fd/$pipe ]] || exec {pipe}>&-; done
+  [[ -n $_hl_asks ]] || return 0
+  for pipe in $_hl_asks $_hl_token $_hl_answers; do exec {pipe}>&-; done
+  _hl_asks= _hl_held= _hl_off=
 }
 
 # Ask; the answer is in the array _hl_said. Fails without an answer in time.
 _hookline_ask() {
-  emulate -L zsh
+  emulate -L zsh -o no_local_traps
   local id token
   _hl_said=()
   [[ -z $_hl_off ]] || return 1
+  _hookline_open || { _hookline_lost 'the helper process did not start'; return 1 }
   # sysread, because read -k and read -d take the terminal, which would stop a background job.
   if [[ -z $_hl_held ]] && ! sysread -i $_hl_token -s 1 -t $_hl_timeout token; then
     _hookline_lost 'no turn to ask'
     return 1
   fi
+  [[ -z $_hl_held ]] || builtin kill -INT $_hl_service 2>/dev/null  # Ctrl-C ended the last question
   _hl_held=1 id=${sysparams[pid]}.$((++_hl_number))
   builtin printf '%s\0' $id $# "$@" >&$_hl_asks
   _hookline_answered $_hl_answers $id
@@ -53,6 +45,7 @@ _hookline_ask() {
 _hookline_answered() {
   local text= chunk
   local -a words
+  local -F until=$((EPOCHREALTIME + _hl_timeout))
   while true; do
     words=("${(@0)text}")
     while (($#words > 2 && $#words > words[2] + 2)); do
@@ -63,7 +56,10 @@ _hookline_answered() {
       shift $((words[2] + 2)) words
     done
     text=${(pj:\0:)words}
-    sysread -i $1 -t $_hl_timeout chunk || return 1
+    # A moment at a time: the pipe does not show that the process is gone.
+    until sysread -i $1 -t 0.5 chunk; do
+      ((EPOCHREALTIME < until)) && { [[ ! -d /proc/self ]] || builtin kill -0 $_hl_service 2>/dev/null } || return 1
+    done
     text+=$chunk
   done
 }
@@ -86,169 +82,253 @@ _hookline_say() {
   print -ru 2 -- $1
 }
 
-hookline-restart() {
-  emulate -L zsh
-  [[ -z ${_hl_late-} ]] || zle -F $_hl_late
-  _hookline_leave restart
-  _hookline_start && _hookline_hello
-}
-
-_hookline_hello() {
-  emulate -L zsh
-  _hookline_ask hello pid $$ tty "$TTY" cwd "$PWD" || return
-  _hookline_say "$_hl_said[2]"
-  if [[ $_hl_said[1] == drop ]]; then _hl_off=1; return 1; fi
-  _hookline_wish "$_hl_said[3]" "$_hl_said[4]" "$_hl_said[5]" "$_hl_said[6]"
-}
-
-# ── lines ─────────────────────────────────────────────────────────────────────────────────────────────
-
-# Replaces every widget that runs the line.
-_hookline_accept() {
-  emulate -L zsh
-  local _hl_wait=1
-  if [[ $_hl_keys == *$'\n'enter$'\n'* || $_hl_keys == '*' ]]; then
-    _hookline_press enter || return 0
-  fi
-  local line=$BUFFER before=
-  [[ $CONTEXT != cont ]] || before=$_hl_before
-  _hl_asked=
-  if ! _hookline_ask line text "$BUFFER" meant "$BUFFER" before "$before" cwd "$PWD"; then
-    if [[ -n $_hl_strict && $BUFFER != hookline-restart ]]; then
-      _hl_wait=
-      _hookline_noted
-      return 0
-    fi
-    zle ${_hl_own[$WIDGET]:-_hookline-own-accept-line} -w
-    return 0
-  fi
-  case $_hl_said[1] in
-    run)
-      _hl_asked=1
-      [[ $BUFFER == "$_hl_said[3]" ]] || { BUFFER=$_hl_said[3]; CURSOR=$#BUFFER }
-      _hl_before=${before:+$before$'\n'}$BUFFER
-      _hookline_say "$_hl_said[2]"
-      zle ${_hl_own[$WIDGET]:-_hookline-own-accept-line} -w
-      ;;
-    stay)
-      _hl_wait=
-      _hookline_noted
-      _hookline_say "$_hl_said[2]"
-      [[ $BUFFER == "$_hl_said[3]" ]] || { BUFFER=$_hl_said[3]; CURSOR=$#BUFFER }
-      zle .reset-prompt
-      ;;
-    *)
-      # The line stays visible, as after Ctrl-C, and the reason appears above the next prompt.
-      print -rs -- "${before:+$before$'\n'}$_hl_said[3]"
-      _hl_refusal=$_hl_said[2]
-      zle .send-break
-      ;;
-  esac
-}
-
 _hookline_noted() {
   local note=${_hl_note%$'\n'}
   _hl_note=
   _hookline_say "$note"
 }
 
+# ── lines ─────────────────────────────────────────────────────────────────────────────────────────────
+
+# The line is complete, with its history and aliases expanded, and about to run.
 _hookline_preexec() {
+  { setopt local_options no_xtrace } 2>/dev/null
+  _hookline_line "$@"
+}
+
+# Their DEBUG trap is set again at the end of a function that is deeper than the one that set it.
+_hookline_line() {
   emulate -L zsh
+  trap - DEBUG
   _hookline_noted
-  _hl_running=1 _hl_ran=1 _hl_text=$1 _hl_began=$EPOCHREALTIME
-  # History expansion changed the line.
-  [[ -z $1 || ${1%$'\n'} == "$_hl_before" ]] || _hl_asked=
-}
-
-# Before each command of an entered line; if it fails, the trap sets err_exit, which makes zsh skip the command.
-_hookline_debug() {
-  [[ -n $_hl_running ]] || return 0
-  emulate -L zsh
-  case "$1 ${funcstack[2,-1]} " in (*' _hookline_'*|_hookline_*|hookline-restart*) return 0 ;; esac
-  if [[ -z $_hl_asked ]]; then _hookline_judge past "${_hl_text:-$1}" || return 1; fi
-  [[ $_hl_wanted == *process.pre_spawn* || -n $_hl_off ]] || return 0
-  _hookline_judge spawn "$1"
-}
-
-# One answer per command and line: a loop asks once.
-_hookline_judge() {
-  emulate -L zsh
-  local known="$1 $2"
-  if [[ -z ${_hl_known[$known]-} ]]; then
-    if _hookline_ask $1 text "$2" cwd "$PWD"; then
-      _hookline_say "$_hl_said[2]"
-      [[ $_hl_said[1] == run ]] && _hl_known[$known]=0 || _hl_known[$known]=1
-    else
-      [[ -z $_hl_strict ]] && _hl_known[$known]=0 || _hl_known[$known]=1
-    fi
+  _hl_ran=1 _hl_text=${1:-$3} _hl_began=$EPOCHREALTIME
+  [[ " $_hl_wanted " == *' line '* && ${_hl_text%$'\n'} != hookline-restart ]] || return 0
+  local bodies=
+  [[ " $_hl_wanted " != *' spawn '* ]] || _hookline_bodies $3
+  if ! _hookline_ask run text "${_hl_text%$'\n'}" meaning "$3" functions "$bodies" cwd "$PWD"; then
+    _hl_aborted=$_hl_strict
+    return 0
   fi
-  return $_hl_known[$known]
+  _hookline_say "$_hl_said[2]"
+  [[ $_hl_said[1] == run ]] || _hl_aborted=1
+  local name how reason
+  for name how reason in "${(@)_hl_said[3,-1]}"; do _hookline_shadow $name $how $reason; done
 }
 
-# The first precmd function, so that it sees the status of the line.
-_hookline_before_prompt() {
-  _hl_status=$? _hl_statuses="${pipestatus[*]}"
-  _hl_running=
+# The functions that the words of a line may call.
+_hookline_bodies() {
+  local -A seen
+  local -a words=(${(z)1}) more
+  local word
+  while (($#words)); do
+    more=()
+    for word in ${(Qu)words}; do
+      [[ -z ${seen[$word]-} && $word != _hookline_* ]] && (($+functions[$word])) || continue
+      (($#bodies + $#functions[$word] < 100000)) || return
+      seen[$word]=1
+      bodies+="$word () {"$'\n'"$functions[$word]"$'\n}\n'
+      more+=(${(z)functions[$word]})
+    done
+    words=($more)
+  done
+}
+
+# The next preexec function. A DEBUG trap function that fails ends the whole line with its status. Their own trap is
+# set again before the next prompt.
+_hookline_verdict() {
+  [[ -n $_hl_aborted ]] || return 0
+  setopt local_options no_local_traps
+  builtin trap >$_hl_room/trap
+  _hl_their_trap=${(M)${(f)"$(<$_hl_room/trap)"}:#*DEBUG}
+  (( ! $+functions[TRAPDEBUG] )) || _hl_their_trap="TRAPDEBUG() { $functions[TRAPDEBUG] }"
+  [[ -o debug_before_cmd ]] || builtin kill -INT $$
+  TRAPDEBUG() { unfunction TRAPDEBUG; return 126 }
+}
+
+# For the rest of the line a function stands in for a refused command, so that the line goes on with 126. $1: its name;
+# $2: "all", or "some" if only some of its calls are refused; $3: what to show.
+_hookline_shadow() {
+  (( ! $+_hl_shadows[$1] )) || return 0
+  _hl_shadows[$1]=$2 _hl_reasons[$1]=$3 _hl_originals[$1]=${functions[$1]-}
+  functions[$1]="_hookline_refuse ${(q)1} \"\$@\""
+}
+
+_hookline_refuse() {
+  { emulate -L zsh -o no_local_traps -o no_xtrace } 2>/dev/null
+  if [[ ${_hl_shadows[$1]-} == some ]] && _hookline_ask spawn text "${(j: :)${(@qq)@}}" cwd "$PWD" && [[ $_hl_said[1] == run ]]; then
+    _hookline_unshadow $1
+    "$@"
+    return
+  fi
+  _hookline_say "${_hl_reasons[$1]-}"
+  return 126
+}
+
+_hookline_unshadow() {
+  local name
+  for name in "$@"; do
+    unfunction -- $name
+    [[ -z $_hl_originals[$name] ]] || functions[$name]=$_hl_originals[$name]
+    unset "_hl_shadows[$name]"
+  done
+}
+
+# ── the prompt ────────────────────────────────────────────────────────────────────────────────────────
+
+# The first precmd function.
+_hookline_restore() {
+  [[ -n $_hl_aborted ]] || return 0
+  setopt local_options no_local_traps
+  _hl_aborted=
+  (( ! $+functions[TRAPDEBUG] )) || unfunction TRAPDEBUG
+  eval $_hl_their_trap
 }
 
 # The last precmd function, so that it sees the final prompt.
-_hookline_at_prompt() {
-  local took=0 shown right
-  local percent=${options[promptpercent]} bang=${options[promptbang]} subst=${options[promptsubst]}
+_hookline_precmd() {
+  { local code=$? statuses="${pipestatus[*]}"; setopt local_options no_xtrace } 2>/dev/null
+  _hookline_prompt
+}
+
+_hookline_prompt() {
+  local took=0 shown= right= percent=${options[promptpercent]} bang=${options[promptbang]} subst=${options[promptsubst]}
   emulate -L zsh
+  trap - DEBUG
   options+=(promptpercent $percent promptbang $bang promptsubst $subst)
-  _hl_asked= _hl_known=()
-  [[ ${precmd_functions[-1]} == _hookline_at_prompt ]] || precmd_functions=(${precmd_functions:#_hookline_at_prompt} _hookline_at_prompt)
+  (( ! $#_hl_shadows )) || _hookline_unshadow ${(k)_hl_shadows}
+  [[ ${precmd_functions[-1]} == _hookline_precmd ]] || precmd_functions=(${precmd_functions:#_hookline_precmd} _hookline_precmd)
   _hookline_noted
-  _hookline_say "$_hl_refusal"
-  _hl_refusal=
   [[ -z $_hl_began ]] || took=$(( (EPOCHREALTIME - _hl_began) * 1000 ))
-  [[ $PROMPT == '${_hl_prompt}' || $PROMPT == "$_hl_prompt" ]] || _hl_own_prompt=$PROMPT
-  [[ ${RPROMPT-} == '${_hl_right}' || ${RPROMPT-} == "$_hl_right" ]] || _hl_own_right=${RPROMPT-}
-  if [[ $_hl_wanted == *prompt.render* ]]; then shown=$(print -rP -- $_hl_own_prompt) right=$(print -rP -- $_hl_own_right); fi
-  if _hookline_ask prompt ran "$_hl_ran" text "$_hl_text" status $_hl_status statuses "$_hl_statuses" ms ${took%.*} \
-    prompt "$shown" right "$right" cwd "$PWD" jobs ${#jobstates}; then
-    _hookline_say "$_hl_said[1]"
-    if [[ -n $_hl_said[2] && -z $shown ]]; then _hl_said[3]+=$_hl_own_prompt _hl_said[4]=$_hl_own_right; fi
-    _hookline_draw "${(@)_hl_said[2,4]}"
-    _hookline_wish "$_hl_said[5]" "$_hl_said[6]" "$_hl_said[7]" "$_hl_said[8]"
-  fi
+  if [[ -e $_hl_room/ready || -n $_hl_ran || " $_hl_wanted " == *' prompt '* ]]; then _hookline_at_prompt; fi
   _hl_text= _hl_ran= _hl_began=
+}
+
+_hookline_at_prompt() {
+  [[ $PROMPT == '${_hl_prompt}' || -n $_hl_prompt && $PROMPT == "$_hl_prompt" ]] || _hl_own_prompt=$PROMPT
+  [[ ${RPS1-} == '${_hl_right}' || -n $_hl_prompt && ${RPS1-} == "$_hl_right" ]] || _hl_own_right=${RPS1-}
+  if [[ " $_hl_wanted " == *' prompt '* ]]; then shown=$(print -rP -- $_hl_own_prompt) right=$(print -rP -- $_hl_own_right); fi
+  _hookline_ask prompt ran "$_hl_ran" text "${_hl_text%$'\n'}" status $code statuses "$statuses" ms ${took%.*} \
+    prompt "$shown" right "$right" cwd "$PWD" jobs ${#jobstates} || return 0
+  _hookline_say "$_hl_said[1]"
+  if [[ -n $_hl_said[2] && -z $shown ]]; then _hl_said[3]+=$_hl_own_prompt _hl_said[4]=$_hl_own_right; fi
+  _hookline_draw "${(@)_hl_said[2,4]}"
+  _hookline_want "$_hl_said[5]" "$_hl_said[6]" "$_hl_said[7]" "$_hl_said[8]"
 }
 
 # The prompt that hooks want, or the person's own. prompt_subst would expand its text, so then a variable is used.
 _hookline_draw() {
   if [[ -z $1 ]]; then
-    PROMPT=$_hl_own_prompt RPROMPT=$_hl_own_right
+    [[ -z $_hl_prompt ]] || PROMPT=$_hl_own_prompt RPS1=$_hl_own_right
+    _hl_prompt= _hl_right=
     return
   fi
   _hl_prompt=$2 _hl_right=$3
-  if [[ -o prompt_subst ]]; then PROMPT='${_hl_prompt}' RPROMPT='${_hl_right}'
-  else PROMPT=$_hl_prompt RPROMPT=$_hl_right; fi
+  if [[ -o prompt_subst ]]; then PROMPT='${_hl_prompt}' RPS1='${_hl_right}'
+  else PROMPT=$_hl_prompt RPS1=$_hl_right; fi
 }
 
-# Draw a late prompt when it arrives.
-_hookline_late() {
-  local subst=${options[promptsubst]}
-  emulate -L zsh
+# News of the process beside the shell: a late prompt to draw now, or that the configuration has changed.
+_hookline_pushed() {
+  { local subst=${options[promptsubst]} } 2>/dev/null
+  { emulate -L zsh -o no_local_traps -o no_xtrace } 2>/dev/null
   options[promptsubst]=$subst
   local -a _hl_said
-  _hookline_answered $1 push || return 0
+  _hookline_answered $1 push || { zle -F $1; return 0 }
+  if [[ $_hl_said[1] == changed ]]; then _hookline_check; return 0; fi
   _hookline_draw "${(@)_hl_said}"
   zle .reset-prompt
 }
 
+# What is hooked in this directory?
+_hookline_check() {
+  { emulate -L zsh -o no_local_traps -o no_xtrace } 2>/dev/null
+  [[ -e $_hl_room/ready ]] || return 0
+  _hookline_ask needs cwd "$PWD" || return 0
+  _hookline_want "${(@)_hl_said[2,5]}"
+}
+
+# Install what the hooked events need, and remove what they do not. $1: needs; $2: keys; $3: strict; $4: seconds.
+_hookline_want() {
+  emulate -L zsh -o no_local_traps
+  local keys=$'\n'$2$'\n'
+  [[ $2 != '*' ]] || keys='*'
+  _hl_strict=$3 _hl_timeout=${4:-$_hl_timeout}
+  [[ $1 != $_hl_wanted || $keys != $_hl_keys ]] || return 0
+  _hl_wanted=$1 _hl_keys=$keys
+  typeset -ga preexec_functions=(${preexec_functions:#_hookline_*}) precmd_functions=(${precmd_functions:#_hookline_*}) \
+    zshexit_functions=(${zshexit_functions:#_hookline_*})
+  if [[ -n $1$2 ]]; then
+    preexec_functions=(_hookline_preexec _hookline_verdict $preexec_functions)
+    precmd_functions=(_hookline_restore $precmd_functions _hookline_precmd)
+  fi
+  [[ " $1 " != *' bye '* ]] || zshexit_functions+=(_hookline_bye)
+  _hookline_missing_handler
+  [[ ! -o zle ]] || _hookline_bind_keys
+}
+
+# ── other events ──────────────────────────────────────────────────────────────────────────────────────
+
+_hookline_missing_handler() {
+  if [[ " $_hl_wanted " == *' missing '* && -z $_hl_handles ]]; then
+    _hl_handles=1
+    _hl_their_handler=${functions[command_not_found_handler]-}
+    functions[_hookline_their_handler]=${_hl_their_handler:-:}
+    functions[command_not_found_handler]='_hookline_missing "$@"'
+  elif [[ " $_hl_wanted " != *' missing '* && -n $_hl_handles ]]; then
+    _hl_handles=
+    unfunction command_not_found_handler
+    [[ -z $_hl_their_handler ]] || functions[command_not_found_handler]=$_hl_their_handler
+  fi
+}
+
+# A hook's message, or what the shell would have shown without one.
 _hookline_missing() {
-  emulate -L zsh
-  if ! _hookline_ask missing text "$*" cwd "$PWD"; then
+  if { emulate -L zsh -o no_local_traps -o no_xtrace } 2>/dev/null &&
+    _hookline_ask missing text "$*" cwd "$PWD" && [[ -n $_hl_said[3] ]]; then
+    [[ -z $_hl_said[1] ]] || print -ru 2 -- $_hl_said[1]
+    return ${_hl_said[2]:-127}
+  fi
+  if [[ -n $_hl_their_handler ]]; then
+    _hookline_their_handler "$@"
+  else
     print -ru 2 -- "zsh: command not found: $1"
     return 127
   fi
-  _hookline_say "$_hl_said[1]"
-  return ${_hl_said[2]:-127}
+}
+
+_hookline_bye() {
+  local code=$?
+  emulate -L zsh -o no_local_traps
+  ((ZSH_SUBSHELL == 0)) || return 0
+  local reason=exit
+  if [[ -z $_hl_ran ]]; then [[ -t 0 ]] && reason=eof || reason=hangup; fi
+  [[ -z $_hl_asks ]] || builtin printf '%s\0' bye 5 bye status $code reason $reason >&$_hl_asks
 }
 
 # ── keys ──────────────────────────────────────────────────────────────────────────────────────────────
+
+# Stands in for every widget that runs the line, while a hook wants to see or change it. A refused line still runs into
+# _hookline_preexec.
+_hookline_accept() {
+  emulate -L zsh
+  local _hl_wait=1
+  if [[ $_hl_keys == *$'\n'enter$'\n'* || $_hl_keys == '*' ]]; then
+    _hookline_press enter || return 0
+  fi
+  if [[ " $_hl_wanted " == *' enter '* && $CONTEXT != cont ]] && _hookline_ask line text "$BUFFER" cwd "$PWD"; then
+    if [[ $_hl_said[1] == stay ]]; then
+      _hl_wait=
+      _hookline_noted
+      _hookline_say "$_hl_said[2]"
+      [[ $BUFFER == "$_hl_said[3]" ]] || { BUFFER=$_hl_said[3]; CURSOR=$#BUFFER }
+      zle .reset-prompt
+      return 0
+    fi
+    _hookline_say "$_hl_said[2]"
+    [[ $BUFFER == "$_hl_said[3]" ]] || { BUFFER=$_hl_said[3]; CURSOR=$#BUFFER }
+  fi
+  zle _hookline-own-$WIDGET -w
+}
 
 # Ask about one key; fails if the key must not do what it usually does.
 _hookline_press() {
@@ -265,40 +345,45 @@ _hookline_press() {
 
 _hookline_key() {
   emulate -L zsh
-  local key=${_hl_named[$WIDGET]}
-  # A character that is only hooked as a prefix counts only on an empty line.
-  if [[ -z $BUFFER || $_hl_keys == '*' || $_hl_keys == *$'\n'$key$'\n'* ]]; then
-    _hookline_press "$key" || return 0
-  fi
-  zle "${_hl_usual[$WIDGET]:-.self-insert}" -w
+  _hookline_press "${_hl_named[$WIDGET]}" || return 0
+  zle "${_hl_usual[$WIDGET]:-.beep}" -w
 }
 
-# The questions and keys that the current hooks want.
-_hookline_wish() {
+# A character. One that is only hooked as a prefix counts only on an empty line.
+_hookline_self_insert() {
   emulate -L zsh
-  local keys=$'\n'$2$'\n'
-  [[ $2 != '*' ]] || keys='*'
-  _hl_strict=$3 _hl_timeout=${4:-$_hl_timeout}
-  [[ $1 != $_hl_wanted || $keys != $_hl_keys ]] || return 0
-  _hl_wanted=$1 _hl_keys=$keys
-  [[ ! -o zle ]] || _hookline_bind_keys
+  if [[ $_hl_keys == '*' || $_hl_keys == *$'\n'$KEYS$'\n'* ]] || [[ -z $BUFFER && " $_hl_wanted " == *' prefix '* ]]; then
+    _hookline_press "$KEYS" || return 0
+  fi
+  zle _hookline-own-self-insert -w
+}
+
+# Wrap a widget, or give it back: it keeps its name, because the search of the history knows self-insert by it.
+_hookline_wrap() {
+  if [[ -n $3 && -z ${_hl_own[$1]-} ]]; then
+    _hl_own[$1]=1
+    zle -A $1 _hookline-own-$1
+    zle -N $1 $2
+  elif [[ -z $3 && -n ${_hl_own[$1]-} && $widgets[$1] == user:$2 ]]; then
+    unset "_hl_own[$1]"
+    zle -A _hookline-own-$1 $1
+  fi
 }
 
 _hookline_bind_keys() {
-  local key sequence
-  local -i number
+  local key sequence enter= insert=
   for sequence in ${(k)_hl_bound}; do bindkey -- "$sequence" $_hl_bound[$sequence]; done
   _hl_bound=() _hl_named=() _hl_usual=()
   for key in ${(k)_hl_sequences}; do
     [[ $_hl_keys == '*' || $_hl_keys == *$'\n'$key$'\n'* ]] || continue
     for sequence in ${=_hl_sequences[$key]}; do _hookline_bind $key ${(g:ce:)sequence}; done
   done
-  for ((number = 32; number < 127; number++)); do
-    key=${(#)number}
-    if [[ $_hl_keys == '*' || $_hl_keys == *$'\n'$key$'\n'* || $_hl_wanted == *input.prefix* ]]; then
-      _hookline_bind "$key" "$key"
-    fi
+  [[ " $_hl_wanted " != *' enter '* && $_hl_keys != *$'\n'enter$'\n'* && $_hl_keys != '*' ]] || enter=1
+  [[ " $_hl_wanted " != *' prefix '* && $_hl_keys != *$'\n'?$'\n'* && $_hl_keys != '*' ]] || insert=1
+  for key in accept-line accept-and-hold accept-line-and-down-history accept-and-infer-next-history; do
+    _hookline_wrap $key _hookline_accept $enter
   done
+  _hookline_wrap self-insert _hookline_self_insert $insert
 }
 
 _hookline_bind() {
@@ -310,50 +395,16 @@ _hookline_bind() {
   bindkey -- "$2" $name
 }
 
-# ── at load ───────────────────────────────────────────────────────────────────────────────────────────
-
-_hookline_load() {
-  emulate -L zsh
-  zmodload zsh/system zsh/datetime zsh/parameter
-  typeset -gA _hl_known=() _hl_bound=() _hl_named=() _hl_usual=() _hl_own=() _hl_sequences=(
+if [[ -z ${_hl_loaded-} ]]; then
+  zmodload zsh/system zsh/datetime zsh/parameter zsh/zselect
+  typeset -gA _hl_bound=() _hl_named=() _hl_usual=() _hl_own=() _hl_shadows=() _hl_reasons=() _hl_originals=() _hl_sequences=(
     tab '^I' up '^[[A ^[OA' down '^[[B ^[OB' right '^[[C ^[OC' left '^[[D ^[OD'
     home '^[[H ^[OH ^[[1~' end '^[[F ^[OF ^[[4~' backspace '^? ^H' delete '^[[3~'
     shift+tab '^[[Z' ctrl+left '^[[1;5D' ctrl+right '^[[1;5C' escape '^['
   )
-  local letter widget
-  for letter in {a..g} k l {n..z}; do _hl_sequences[ctrl+$letter]="^${(U)letter}"; done
+  for _hl_loaded in {a..g} k l {n..z}; do _hl_sequences[ctrl+$_hl_loaded]="^${(U)_hl_loaded}"; done
   typeset -ga _hl_said=()
-  typeset -g _hl_number=0 _hl_running= _hl_asked= _hl_wanted= _hl_keys=$'\n\n' _hl_text= _hl_ran= _hl_began= _hl_prompt= _hl_refusal= \
-    _hl_status=0 _hl_statuses= _hl_right= _hl_own_prompt=$PROMPT _hl_own_right=${RPROMPT-} _hl_before= _hl_note=
-  _hookline_leave exec
-  _hookline_start || { print -ru 2 'hookline: no pipes can be created here, so hooks are off.'; return 1 }
-  _hookline_hello
-  autoload -Uz add-zsh-hook
-  add-zsh-hook preexec _hookline_preexec
-  add-zsh-hook zshexit _hookline_bye
-  typeset -ga precmd_functions=(_hookline_before_prompt $precmd_functions _hookline_at_prompt)
-  command_not_found_handler() { _hookline_missing "$@" }
-  [[ -o zle ]] || return 0
-  for widget in accept-line accept-and-hold accept-line-and-down-history accept-and-infer-next-history; do
-    _hl_own[$widget]=_hookline-own-$widget
-    zle -A $widget _hookline-own-$widget
-    zle -N $widget _hookline_accept
-  done
-}
-
-_hookline_bye() {
-  local code=$?
-  emulate -L zsh
-  ((ZSH_SUBSHELL == 0)) || return 0
-  local reason=exit
-  if [[ -z $_hl_running ]]; then [[ -t 0 ]] && reason=eof || reason=hangup; fi
-  builtin printf '%s\0' bye 5 bye status $code reason $reason >&$_hl_asks
-}
-
-if [[ ! -o interactive ]]; then
-  :
-elif [[ -n ${_hl_asks-} ]]; then
-  hookline-restart
-else
-  _hookline_load && trap '_hookline_debug "$ZSH_DEBUG_CMD" || setopt err_exit' DEBUG
+  typeset -g _hl_loaded=1 _hl_number=0 _hl_wanted= _hl_keys=$'\n\n' _hl_text= _hl_ran= _hl_began= _hl_prompt= _hl_right= \
+    _hl_own_prompt=$PROMPT _hl_own_right=${RPS1-} _hl_note= _hl_asks= _hl_held= _hl_off= _hl_service=0 _hl_aborted= \
+    _hl_their_trap= _hl_their_handler= _hl_handles=
 fi

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 _ENDS = frozenset({"|", "||", "&&", ";", "&", "|&", ";;", "(", ")", "\n"})
@@ -24,8 +25,75 @@ _MARK = "\x1f"
 _HERE = re.compile(r"(?<!<)<<(-?)[ \t]*(['\"]?)([A-Za-z0-9_.-]+)\2")
 
 
-def commands(text: str, *, with_env: bool = False) -> list[dict[str, Any]]:
+#: Names that a function may have in both shells.
+_NAME = re.compile(r"[A-Za-z0-9_/+@%-][A-Za-z0-9_./+:@%-]*")
+_HEADER = re.compile(r"^\s*(?:function\s+)?[^\s(){}]+\s*\(\s*\)\s*(\{?)\s*$", re.MULTILINE)
+_DEFINES = re.compile(r"\s*(?:function\s+[^\s(){}]+\s*(?:\(\s*\))?|[^\s(){};&|<>'\"$`]+\s*\(\s*\))\s*\{")
+_LOOPS = frozenset({"while", "until", "for", "select", "case"})
+_FIELDS = ("command", "args", "redirects", "env")
+
+
+def bodies(functions: str) -> str:
+    """The commands of function definitions as a shell prints them, without the names that they define."""
+    return _HEADER.sub(r"\1", functions)
+
+
+def only_defines(text: str) -> bool:
+    """It defines one function and runs nothing."""
+    if not _DEFINES.match(text):
+        return False
+    depth, words = 0, _words(text.rstrip().rstrip(";"))
+    for index, word in enumerate(words):
+        depth += (word == "{") - (word == "}")
+        if word == "}" and depth == 0:
+            return index == len(words) - 1
+    return False
+
+
+def can_be_replaced(command: dict[str, Any]) -> bool:
+    """A function in the place of this command keeps it from doing anything: no file is opened, nothing else is run."""
+    words = (command["command"], *command["args"], *command["env"].values())
+    return (
+        command["direct"]
+        and _NAME.fullmatch(command["command"]) is not None
+        and all(one["op"].lstrip("0123456789") in {"<<", "<<<"} or one["path"] in {"1", "2"} for one in command["redirects"])
+        and not any("$(" in word or "`" in word or word.endswith(("$", "=")) for word in words)
+    )
+
+
+def is_plain(text: str) -> bool:
+    """A list of commands that can all be replaced: neither a loop nor an assignment."""
+    found = commands(text, with_env=True)
+    return (
+        bool(found)
+        and all(map(can_be_replaced, found))
+        and not any(sign in text for sign in "(){}`\n")
+        and not _LOOPS.intersection(_words(text))
+        and not any(_ASSIGNMENT.match(word) for word in _words(text))
+    )
+
+
+def commands(text: str, *, with_env: bool = False, aliases: Mapping[str, str] = MappingProxyType({})) -> list[dict[str, Any]]:
     """Every simple command in the text, with its redirections."""
+    if aliases:
+        return [each for one in _commands(text) for each in _unaliased(one, aliases, with_env=with_env)]
+    found = _commands(text)
+    return found if with_env else [{name: one[name] for name in _FIELDS[:3]} for one in found]
+
+
+def _unaliased(one: dict[str, Any], aliases: Mapping[str, str], *, with_env: bool) -> list[dict[str, Any]]:
+    """The commands that an alias stands for; the last one gets the words after it."""
+    meaning = aliases.get(one["command"])
+    if meaning is None:
+        return [one]
+    rest = {name: text for name, text in aliases.items() if name != one["command"]}
+    found = commands(meaning, with_env=with_env, aliases=rest)
+    if found:
+        found[-1]["args"] = [*found[-1]["args"], *one["args"]]
+    return found
+
+
+def _commands(text: str) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     current, descriptor = _empty(), ""
     # The bodies of here-documents are not commands.
@@ -43,6 +111,7 @@ def commands(text: str, *, with_env: bool = False) -> list[dict[str, Any]]:
             descriptor = ""
         elif current["command"] in _MODIFIERS and not current["args"] and (word == "-p" or not word.startswith("-")):
             current["command"] = word if word != "-p" else current["command"]
+            current["direct"] = False
         elif current["command"]:
             current["args"].append(word)
         elif _ASSIGNMENT.match(word):
@@ -50,7 +119,7 @@ def commands(text: str, *, with_env: bool = False) -> list[dict[str, Any]]:
             current["env"][name.removesuffix("+")] = value
         else:
             current["command"] = "" if word in _RESERVED else word
-    return found if with_env else [{name: one[name] for name in ("command", "args", "redirects")} for one in found]
+    return found
 
 
 def one_command(text: str) -> tuple[str, list[str]]:
@@ -99,4 +168,4 @@ def _command_lines(text: str) -> Iterator[str]:
 
 
 def _empty() -> dict[str, Any]:
-    return {"command": "", "args": [], "redirects": [], "env": {}}
+    return {"command": "", "args": [], "redirects": [], "env": {}, "direct": True}

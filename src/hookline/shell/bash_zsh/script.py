@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Sequence
@@ -37,8 +38,21 @@ def _coloured(prompt: str, before: str, after: str) -> str:
 BASE_TIMEOUT = 15
 
 
-def script(shell: str, program: Sequence[str], *, strict: bool) -> str:
-    """``strict``: without an answer of the hooks no line runs."""
+def script(shell: str, program: Sequence[str], state: str, *, strict: bool) -> str:
+    """What a shell evaluates. ``strict``: where it is not known what is hooked, no line runs without an answer."""
     words = " ".join(shlex.quote(word) for word in program)
-    head = f"_hl_program=({words}) _hl_timeout={BASE_TIMEOUT} _hl_strict={'1' if strict else ''}\n"
-    return head + files("hookline.shell.bash_zsh").joinpath(f"hookline.{shell}").read_text("utf-8")
+    here = files("hookline.shell.bash_zsh")
+    head = (
+        f"_hl_program=({words}) _hl_timeout={BASE_TIMEOUT} _hl_strict={'1' if strict else ''}\n"
+        f"_hl_home={shlex.quote(rooms(state))} _hl_script={shlex.quote(str(here.joinpath(f'hookline.{shell}')))}\n"
+    )
+    return head + here.joinpath(f"init.{shell}").read_text("utf-8")
+
+
+def rooms(state: str) -> str:
+    """Where shells and the processes beside them meet, and where it is kept what is hooked."""
+    return os.path.join(state, "shell")
+
+
+def saved_script(state: str, shell: str) -> str:
+    return os.path.join(rooms(state), f"init.{shell}")

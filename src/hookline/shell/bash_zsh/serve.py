@@ -1,7 +1,6 @@
 """The process beside a shell: answers its questions, and ends with it.
 
-It leaves the shell's process group, so that Ctrl-C in the terminal only reaches the shell. It watches the shell's
-process: children keep the pipe open too, so the end of the pipe does not show the end of the shell.
+It leaves the shell's process group, so that Ctrl-C in the terminal only reaches the shell.
 """
 
 from __future__ import annotations
@@ -10,16 +9,18 @@ import os
 import select
 import signal
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 
 from hookline.core._dataclass import dataclass
 from hookline.core.files import is_alive
 from hookline.core.result import encode
 from hookline.core.sanitize import lines
+from hookline.shell.bash_zsh.room import Room
 from hookline.shell.bash_zsh.service import ShellService
 from hookline.shell.dispatcher import ShellDispatcher
-from hookline.shell.engine_host import EngineHost, ShellOptions
+from hookline.shell.engine_host import EngineHost, ShellOptions, current_directory
 
 #: A larger question is not from our script.
 _MAX_QUESTION = 1 << 20
@@ -74,90 +75,159 @@ def encode_answer(question: str, values: Sequence[str]) -> bytes:
 
 
 #: Questions about whether something may run.
-_GUARDED = frozenset({"line", "past", "spawn"})
+_GUARDED = frozenset({"line", "run", "spawn"})
 
 
 def answer_question(service: ShellService, question: ShellQuestion) -> bytes:
     """A hook may have refused what then fails here, and a service that ends would switch all hooks off."""
     try:
         return encode_answer(question.id, service.answer(question))
-    except Exception as error:
+    except (Exception, KeyboardInterrupt) as error:
         failed = f"Problem: hookline failed: {type(error).__name__}: {lines(str(error))}"
         refusal = ["drop", failed, question.fields.get("text", "")]
         return encode_answer(question.id, refusal if question.name in _GUARDED else [])
 
 
-#: Seconds between checks of the shell, on systems without pidfd.
-_CHECK_INTERVAL = 2.0
+#: Seconds between checks of the shell and of files, where the kernel does not report them.
+_CHECK_INTERVAL = 1.0
+#: Seconds that the end of a shell waits for a hook that hangs.
+_LAST_WAIT = 4.0
 
 
-def serve(shell: str, pid: int, options: ShellOptions, *, asks: int, answers: int, pushes: int = -1) -> int:
-    """Runs until the shell ends. ``asks``, ``answers`` and ``pushes`` are open descriptors."""
+class ShellServer:
+    """Runs until the shell ends or another process takes over."""
+
+    def __init__(self, shell: str, pid: int, room: Room, options: ShellOptions) -> None:
+        self._room = room
+        self._pid = pid
+        self._push = shell == "zsh"
+        self._lock = threading.Lock()
+        self._busy = self._ended = False
+        self._dispatcher = ShellDispatcher(EngineHost(options, os.environ), environ=lambda: os.environ)
+        self._service = ShellService(self._dispatcher, shell, self.push if self._push else None)
+        self._service.on_needs = self._learn
+        self._questions = QuestionReader()
+
+    def run(self) -> None:
+        last: Mapping[str, str] = {}
+        try:
+            self._service.connect(self._pid)
+            self._service.answer(ShellQuestion(id="", name="needs", fields={"cwd": current_directory()}))
+            self._room.open()
+            if self._push:
+                self.push(["changed"])
+            threading.Thread(target=self._watch_shell, daemon=True).start()
+            last = self._answer_all()
+        except KeyboardInterrupt:
+            pass
+        finally:
+            self._end(last)
+
+    def _end(self, last: Mapping[str, str]) -> None:
+        timer = threading.Timer(_LAST_WAIT, self._kill)
+        timer.daemon = True
+        timer.start()
+        with suppress(KeyboardInterrupt):
+            reason = last.get("reason") or self._room.replaced_because() or "killed"
+            self._service.ended(last.get("status", ""), reason)
+        with suppress(KeyboardInterrupt):
+            self._dispatcher.close()
+        self._room.close()
+
+    def _kill(self) -> None:
+        """Nobody is left to wait for a hook that still hangs."""
+        self._room.close()
+        for child in _children():
+            with suppress(OSError):
+                os.killpg(os.getpgid(child), signal.SIGKILL)
+        os._exit(0)
+
+    def interrupt(self, number: int, _frame: object) -> None:
+        """Ctrl-C while a hook is asked ends that hook; SIGTERM ends us."""
+        if number == signal.SIGTERM:
+            self._ended = True
+        if self._busy or number == signal.SIGTERM:
+            raise KeyboardInterrupt
+
+    def push(self, values: Sequence[str]) -> None:
+        """Late prompts come from other threads."""
+        with self._lock, suppress(OSError):
+            _write(1, encode_answer("push", values))
+
+    def _learn(self, cwd: str, needs: str, files: frozenset[str], began: float) -> None:
+        self._room.learn(cwd, needs, files, began)
+
+    def _answer_all(self) -> Mapping[str, str]:
+        """The fields of the shell's last message; empty if it ended without one."""
+        poll = select.poll()
+        poll.register(self._room.asks, select.POLLIN)
+        if self._room.watch >= 0:
+            poll.register(self._room.watch, select.POLLIN)
+        while not self._ended:
+            ready = {fd for fd, _ in poll.poll(_CHECK_INTERVAL * 1000 if not self._room.covered else 60_000)}
+            if self._room.asks in ready:
+                last = self._answer(os.read(self._room.asks, 65536))
+                if last is not None:
+                    return last
+            if self._room.changed() and self._push:
+                self.push(["changed"])
+            elif not ready and not self._room.covered:
+                self._room.forget()
+        return {}
+
+    def _answer(self, more: bytes) -> Mapping[str, str] | None:
+        for question in self._questions.feed(more):
+            if question.name == "bye":
+                return question.fields
+            with suppress(OSError):  # the hooks of the shell's directory apply, unless it is gone
+                os.chdir(question.fields.get("cwd") or ".")
+            self._busy = True
+            try:
+                answer = answer_question(self._service, question)
+            finally:
+                self._busy = False
+            if self._ended:
+                return {}
+            _write(self._room.answers, answer)
+        return None
+
+    def _watch_shell(self) -> None:
+        """From a thread of its own: the other one may wait for a hook."""
+        _wait_for_end(self._pid)
+        self._ended = True
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
+def serve(shell: str, pid: int, room: str, options: ShellOptions, *, reason: str) -> int:
     with suppress(OSError):  # already a session leader
         os.setsid()
-    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGPIPE):
+    for number in (signal.SIGQUIT, signal.SIGHUP, signal.SIGPIPE):
         signal.signal(number, signal.SIG_IGN)
-    dispatcher = ShellDispatcher(EngineHost(options, os.environ), environ=lambda: os.environ)
-    service = ShellService(dispatcher, shell, _pusher(pushes) if pushes >= 0 else None)
-    last: Mapping[str, str] = {}
-    try:
-        last = _answer_all(service, pid, asks, answers)
-    finally:
-        service.ended(last.get("status", ""), last.get("reason", "killed"))
-        dispatcher.close()
+    server = ShellServer(shell, pid, Room(room, pid, reason), options)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, server.interrupt)
+    server.run()
     return 0
 
 
-def _answer_all(service: ShellService, pid: int, asks: int, answers: int) -> Mapping[str, str]:
-    """The fields of the shell's last message; empty if it ended without one."""
-    questions = QuestionReader()
-    wait = _waiter(pid, asks)
-    try:
-        while wait():
-            more = os.read(asks, 65536)
-            if not more:
-                break
-            for question in questions.feed(more):
-                if question.name == "bye":
-                    return question.fields
-                with suppress(OSError):  # the hooks of the shell's directory apply, unless it is gone
-                    os.chdir(question.fields.get("cwd") or ".")
-                _write(answers, answer_question(service, question))
-    except (ProtocolError, OSError):  # the shell sees the end of the pipe and reports that hooks are off
-        return {}
-    return {}
-
-
-def _waiter(pid: int, asks: int) -> Callable[[], bool]:
-    """Waits for a question; False when the shell has ended."""
+def _wait_for_end(pid: int) -> None:
+    """Children keep the pipes open too, so the end of a pipe does not show the end of the shell."""
     watched: int | None = None
     with suppress(AttributeError, OSError):
         watched = os.pidfd_open(pid)
-    poll = select.poll()
-    poll.register(asks, select.POLLIN)
     if watched is not None:
-        poll.register(watched, select.POLLIN)
-
-    def wait() -> bool:
-        while True:
-            ready = {fd for fd, _ in poll.poll(None if watched is not None else _CHECK_INTERVAL * 1000)}
-            if asks in ready:
-                return True
-            if watched in ready or (watched is None and not is_alive(pid)):
-                return False
-
-    return wait
+        select.select([watched], [], [])
+        return
+    while is_alive(pid):
+        time.sleep(_CHECK_INTERVAL)
 
 
-def _pusher(descriptor: int) -> Callable[[Sequence[str]], None]:
-    """Sends late prompts, which come from other threads."""
-    lock = threading.Lock()
-
-    def push(values: Sequence[str]) -> None:
-        with lock, suppress(OSError):
-            _write(descriptor, encode_answer("push", values))
-
-    return push
+def _children() -> Iterator[int]:
+    """Only Linux lists them; elsewhere a hook's own deadline ends it."""
+    with suppress(OSError):
+        for task in os.listdir("/proc/self/task"):
+            with open(f"/proc/self/task/{task}/children", encoding="ascii") as file:
+                yield from (int(word) for word in file.read().split())
 
 
 def _write(descriptor: int, data: bytes) -> None:

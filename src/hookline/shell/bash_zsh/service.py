@@ -7,14 +7,25 @@ hook that asks for it allows it to be dropped.
 from __future__ import annotations
 
 import math
+import os
 import threading
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hookline.core.sanitize import lines
 from hookline.dialects.lash.entry import key_hook_config
-from hookline.shell.bash_zsh.line_text import commands, in_background, one_command
+from hookline.shell.bash_zsh.line_text import (
+    bodies,
+    can_be_replaced,
+    commands,
+    in_background,
+    is_plain,
+    one_command,
+    only_defines,
+)
 from hookline.shell.bash_zsh.script import BASE_TIMEOUT, for_bash, for_zsh, strip_markers
+from hookline.shell.engine_host import current_directory
 
 if TYPE_CHECKING:
     from hookline.core.hook import HookSpec
@@ -38,6 +49,13 @@ _MAX_TIMEOUT = 600
 _MAX_SUGGESTIONS = 3
 
 _RUN, _STAY, _DROP = "run", "stay", "drop"
+
+#: Event -> what the shell must install for it.
+_NEEDS: Mapping[str, str] = {
+    "input.pre_execute": "enter", "input.submit": "enter line after", "pipeline.pre_execute": "line after",
+    "process.pre_spawn": "line spawn after", "pipeline.post_execute": "after", "prompt.render": "prompt",
+    "error.dispatch": "missing", "input.prefix": "prefix", "session.disconnect": "bye",
+}  # fmt: skip
 
 
 def is_strict(specs: Iterable[HookSpec]) -> bool:
@@ -65,6 +83,13 @@ class ShellService:
         self._dispatcher = dispatcher
         self._shell = shell
         self._messages: list[str] = []
+        self._connected = True
+        #: Told what is hooked in a directory, and from which files and when that was read.
+        self.on_needs: Callable[[str, str, frozenset[str], float], None] = lambda *_: None
+        #: The line as Enter left it, or why it must not run.
+        self._entered = ("", "")
+        #: The line that is running, and the answer about it.
+        self._line: tuple[str, list[str]] = ("", [])
         self._pipeline = ""
         self._prompt: dict[str, str] = {}
         self._push = push
@@ -84,66 +109,91 @@ class ShellService:
         data: dict[str, Any] = {"reason": reason}
         if code.isdigit():
             data["exit_code"] = int(code)
-        self._dispatcher.fire("session.disconnect", data)
+        if self._connected:
+            self._dispatcher.fire("session.disconnect", data)
 
-    def _on_hello(self, fields: Mapping[str, str]) -> list[str]:
+    def connect(self, pid: int) -> None:
+        try:
+            tty = os.readlink(f"/proc/{pid}/fd/0")
+        except OSError:
+            tty = ""
         data = {
-            "frontend": self._shell,
-            "pid": _number(fields.get("pid", "")),
-            "tty": fields.get("tty", ""),
-            "cwd": fields.get("cwd", ""),
+            "frontend": self._shell, "pid": pid, "tty": tty if tty.startswith("/dev/") else "", "cwd": current_directory(),
             "interactive": True,
-        }
+        }  # fmt: skip
         answer = self._dispatcher.fire("session.connect", data)
         if not answer.allowed:
-            return [_DROP, self._message(answer.problem)]
-        return [_RUN, self._message(), *self._subscriptions()]
+            self._messages.append(answer.problem)
+            self._connected = False
+
+    def _on_needs(self, fields: Mapping[str, str]) -> list[str]:
+        """Whether anything is hooked in this directory, and what."""
+        began = time.time()
+        files = self._dispatcher.refresh()
+        found = self._subscriptions()
+        known = f"{found[0]}\t{found[2]}" if found[0] or found[1] else ""
+        self.on_needs(fields.get("cwd", ""), known, files, began)
+        return ["1" if known else "0", *found]
 
     def _subscriptions(self) -> list[str]:
-        """The questions and keys that hooks want, whether answers are required, and the timeout."""
+        """What the hooked events need in the shell, the hooked keys, whether answers are required, and the timeout."""
+        if not self._connected:
+            return ["say" if self._messages else "", "", "", ""]
         keys = key_hook_config(self._dispatcher.specs)
         named = "*" if keys == "*" else "\n".join(keys)
-        worth = [
-            name for name in ("process.pre_spawn", "prompt.render", "input.prefix") if self._dispatcher.has_hooks(name)
-        ]
-        strict = "1" if is_strict(self._dispatcher.specs) else ""
-        return [" ".join(worth), named, strict, str(answer_timeout(self._dispatcher.specs))]
+        needs = {need for event, wanted in _NEEDS.items() if self._dispatcher.has_hooks(event) for need in wanted.split()}
+        needs |= {"prompt"} if self._dispatcher.mode else set()
+        needs |= {"say"} if self._messages else set()
+        specs = self._dispatcher.specs
+        return [" ".join(sorted(needs)), named, "1" if is_strict(specs) else "", str(answer_timeout(specs))]
 
     def _on_line(self, fields: Mapping[str, str]) -> list[str]:
-        """Enter was pressed: ``run`` with the text as hooks left it, ``stay`` in the editor, or ``drop`` it."""
+        """Enter was pressed: ``run`` with the text as hooks left it, or ``stay`` in the editor.
+
+        A line that is refused runs too, into the question before its first command.
+        """
         text = fields.get("text", "")
-        before = fields.get("before", "")
         entered = self._dispatcher.fire("input.pre_execute", {"text": text})
         if not entered.allowed:
             prefill = entered.attributes.get("prefill")
             if isinstance(prefill, str):  # another line for the person to check
                 return [_STAY, self._message(), lines(prefill)]
             return [_STAY, self._message(entered.problem), text]
-        # The line after history expansion is what runs, unless a hook wrote another one.
-        expanded = _text(entered, fields.get("meant") or text)
-        typed, text = _text(entered, text), expanded
-        if not before:
-            submitted = self._dispatcher.fire("input.submit", {"text": expanded, "history": True})
-            if not submitted.allowed:
-                return [_DROP, self._message(submitted.problem), typed]
-            text = _text(submitted, expanded)
+        text = _text(entered, text)
         if not text.strip():
             return [_RUN, self._message(), text]
-        problem = self._check_pipeline(f"{before}\n{text}" if before else text, goes_on=bool(before))
-        run = typed if text == expanded else text
-        return [_DROP if problem else _RUN, self._message(problem), run]
+        submitted = self._dispatcher.fire("input.submit", {"text": text, "history": True})
+        self._entered = ("", submitted.problem) if not submitted.allowed else (_text(submitted, text), "")
+        return [_RUN, self._message(), self._entered[0] or text]
 
-    def _on_past(self, fields: Mapping[str, str]) -> list[str]:
-        """A line that did not pass Enter, or changed since, is about to run: it can only be denied."""
+    def _on_run(self, fields: Mapping[str, str]) -> list[str]:
+        """A line is about to run: ``run``, with the commands to refuse, or ``drop`` it as a whole."""
+        line, (entered, problem) = fields.get("line", ""), self._entered
+        if line and line == self._line[0]:  # its next part, or a subshell of it
+            return self._line[1]
+        self._entered = ("", "")
         text = fields.get("text", "")
-        problem = self._refused(self._dispatcher.fire("input.submit", {"text": text, "history": True}))
-        problem = problem or self._check_pipeline(text, goes_on=bool(self._pipeline))
-        return [_DROP if problem else _RUN, self._message(problem)]
+        if not (entered or problem):
+            problem = self._refused(self._dispatcher.fire("input.submit", {"text": text, "history": True}))
+        answer = self._judge(text, problem, fields)
+        self._line = (line, [answer[0], "", *answer[2:]])
+        return answer
 
-    def _check_pipeline(self, text: str, *, goes_on: bool) -> str:
-        """Why it must not run, or "". A command over several lines is one pipeline, checked as far as it is known."""
-        if not (goes_on and self._pipeline):
-            self._pipeline = f"p{self._dispatcher.number()}"
+    def _judge(self, text: str, problem: str, fields: Mapping[str, str]) -> list[str]:
+        if not problem and (only_defines(text) or not text.strip()):
+            return [_RUN, self._message()]
+        problem = problem or self._check_pipeline(text)
+        if problem:
+            if self._shell != "bash" or not is_plain(text):
+                return [_DROP, self._message(problem)]
+            # bash ends a line with 130; 126 is what its commands can answer.
+            names = dict.fromkeys(one["command"] for one in commands(text))
+            return [_RUN, self._message(problem), *(word for name in names for word in (name, "all", ""))]
+        return self._check_commands(fields.get("meaning") or text, fields)
+
+    def _check_pipeline(self, text: str) -> str:
+        """Why it must not run, or ""."""
+        self._pipeline = f"p{self._dispatcher.number()}"
         data = {
             "pipeline_id": self._pipeline,
             "text": text,
@@ -155,16 +205,41 @@ class ShellService:
             self._pipeline = ""
         return problem
 
-    def _on_spawn(self, fields: Mapping[str, str]) -> list[str]:
-        """A command is about to run. zsh reports a list or a function as a whole, so each command in it is checked."""
-        for index, command in enumerate(commands(fields.get("text", ""), with_env=True)):
-            data = {
-                "command": command["command"], "args": command["args"], "env": command["env"], "cwd": fields.get("cwd", ""),
-                "pipeline_id": self._pipeline, "index": index,
-            }  # fmt: skip
-            if problem := self._refused(self._dispatcher.fire("process.pre_spawn", data)):
+    def _check_commands(self, text: str, fields: Mapping[str, str]) -> list[str]:
+        """Each command of the line, and of the functions that it calls."""
+        if not self._dispatcher.has_hooks("process.pre_spawn"):
+            return [_RUN, self._message()]
+        aliases = dict(each.split("=", 1) for each in fields.get("aliases", "").split("\n") if "=" in each)
+        found = [
+            *commands(text, with_env=True, aliases=aliases),
+            *commands(bodies(fields.get("functions", "")), with_env=True, aliases=aliases),
+        ]
+        known: dict[str, str] = {}
+        refused: dict[str, str] = {}
+        for index, command in enumerate(found):
+            same = repr((command["command"], command["args"], command["env"]))
+            problem = known[same] if same in known else self._check_command(command, index, fields)
+            known[same] = problem
+            if problem and not can_be_replaced(command):
                 return [_DROP, self._message(problem)]
-        return [_RUN, self._message()]
+            if problem:
+                refused.setdefault(command["command"], problem)
+        allowed = {one["command"] for one in found if not known[repr((one["command"], one["args"], one["env"]))]}
+        marks = ((name, "some" if name in allowed else "all", problem) for name, problem in refused.items())
+        return [_RUN, self._message(), *(word for mark in marks for word in mark)]
+
+    def _check_command(self, command: Mapping[str, Any], index: int, fields: Mapping[str, str]) -> str:
+        data = {
+            "command": command["command"], "args": command["args"], "env": command["env"], "cwd": fields.get("cwd", ""),
+            "pipeline_id": self._pipeline, "index": index,
+        }  # fmt: skip
+        return self._refused(self._dispatcher.fire("process.pre_spawn", data)) if command["command"] else ""
+
+    def _on_spawn(self, fields: Mapping[str, str]) -> list[str]:
+        """One command with its words as they are, where only some calls of it are refused."""
+        [command, *_] = [*commands(fields.get("text", ""), with_env=True), {"command": "", "args": [], "env": {}}]
+        problem = self._check_command(command, 0, fields)
+        return [_DROP if problem else _RUN, self._message(problem)]
 
     def _refused(self, answer: ShellAnswer) -> str:
         """The message if it must not happen; "" if it may."""
@@ -188,6 +263,7 @@ class ShellService:
         self._arrived.clear()
         answer = self._dispatcher.fire("prompt.render", data)
         drawn = answer.data if answer.allowed and answer.changed else self._late_in_time(str(data["cwd"]))
+        self._line = ("", [])
         return [self._message(), *self._drawn(drawn), *self._subscriptions()]
 
     def _drawn(self, data: Mapping[str, Any]) -> list[str]:
@@ -234,8 +310,10 @@ class ShellService:
         }  # fmt: skip
         answer = self._dispatcher.fire("error.dispatch", data)
         if not answer.allowed:
-            return [self._message(), "127"]
-        return [self._message(_problem(answer.data or data)), str(_number(str((answer.data or data).get("code", 127))))]
+            return [self._message(), "127", "1"]
+        if not answer.changed:  # the shell says it in its own words
+            return [self._message(), "127", ""]
+        return [self._message(_problem(answer.data)), str(_number(str(answer.data.get("code", 127)))), "1"]
 
     def _on_key(self, fields: Mapping[str, str]) -> list[str]:
         """``default``, ``swallow``, ``set`` with a line and a cursor, or ``return`` with a line."""

@@ -1,0 +1,64 @@
+# hookline in bash: what every shell evaluates. While nothing is hooked it runs no command: PROMPT_COMMAND[99] only opens
+# a file, which exists as long as the process beside this shell knows of no hook for this directory. An opened file fires
+# no DEBUG trap, is not traced and leaves $?, $_ and PIPESTATUS alone. hookline.bash is read when something is hooked.
+
+_hookline_start() {
+  _hl_room=$_hl_home/$$-$EPOCHREALTIME
+  _hl_idle=$_hl_room/idle/
+  # Not a child of this shell: a plain "wait" would wait for it, and $! would name it.
+  : "$( ("${_hl_program[@]}" shell-init bash --serve "$$" --room "$_hl_room" --reason "$1" </dev/null >/dev/null 2>&1 &) )"
+}
+
+# In a subshell, where no trap of the person runs: 1 if something is hooked in this directory, or may be.
+_hookline_needs() {
+  local asks answers id=needs.$BASHPID word
+  builtin set +eux
+  if [[ ! -e $_hl_room/ready ]]; then
+    _hookline_cached && [[ -z $_hl_cached ]]
+    builtin printf %s $?
+    return
+  fi
+  exec {asks}<>"$_hl_room/asks" {answers}<>"$_hl_room/answers"
+  builtin printf '%s\0' "$id" 3 needs cwd "$PWD" >&"$asks"
+  while IFS= builtin read -r -d '' -t 5 -u "$answers" word && [[ $word != "$id" ]]; do :; done
+  builtin read -r -d '' -t 1 -u "$answers" word && builtin read -r -d '' -t 1 -u "$answers" word || word=1
+  builtin printf %s "${word:-1}"
+}
+
+# What the last process beside a shell knew of this directory, if none of the files that it read has changed since.
+_hookline_cached() {
+  local file=$_hl_home/known/${PWD//\//%} line
+  local -a lines
+  _hl_cached=
+  [[ -r $file ]] || return 1
+  builtin mapfile -t lines <"$file"
+  for line in "${lines[@]:1}"; do
+    case $line in
+      +*) [[ -e ${line:1} && ! ${line:1} -nt $file ]] || return 1 ;;
+      -*) [[ ! -e ${line:1} ]] || return 1 ;;
+    esac
+  done
+  _hl_cached=${lines[0]}
+}
+
+_hookline_prompt() { builtin source "$_hl_script" && _hookline_load && _hookline_prompt "$@"; }
+
+hookline-restart() {
+  _hookline_start "${1:-restart}"
+  if builtin declare -F _hookline_load >/dev/null; then _hookline_close; _hookline_wait; fi
+}
+
+if [[ $- != *i* ]]; then
+  :
+elif ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 501)); then
+  builtin printf 'hookline: bash %s is too old for hooks; 5.1 or newer is needed.\n' "$BASH_VERSION" >&2
+elif [[ -n ${_hl_room-} ]]; then
+  hookline-restart
+else
+  _hl_zero=([0]=/-/) _hl_needed=0
+  _hl_gate='if { _hl_gate() { :; }; } 2>/dev/null <"$_hl_idle${PWD//\//%}"; then _hl_gate() { :; }
+elif { _hl_gate() { :; }; } 2>/dev/null <"${_hl_zero[_hl_needed=$(_hookline_needs)]-/dev/null}"
+then { _hookline_prompt "$?" "${PIPESTATUS[*]}" "$(trap -p DEBUG)" || :; } 9>&2 2>/dev/null; fi'
+  PROMPT_COMMAND[99]=$_hl_gate
+  _hookline_start exec
+fi

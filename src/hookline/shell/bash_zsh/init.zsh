@@ -1,0 +1,55 @@
+# hookline in zsh: what every shell evaluates. While nothing is hooked, only a change of directory runs a function: the
+# process beside this shell reports everything else on a descriptor that the line editor watches. hookline.zsh is read
+# when something is hooked.
+
+_hookline_start() {
+  zmodload zsh/datetime
+  _hl_room=$_hl_home/$$-$EPOCHREALTIME
+  [[ -z ${_hl_push-} ]] || { zle -F $_hl_push; exec {_hl_push}<&- }
+  exec {_hl_push}< <(exec "${_hl_program[@]}" shell-init zsh --serve $$ --room $_hl_room --reason $1 </dev/null 2>/dev/null)
+  [[ ! -o zle ]] || zle -F $_hl_push _hookline_pushed
+}
+
+_hookline_chpwd() {
+  { setopt localoptions no_xtrace no_err_exit no_unset } 2>/dev/null
+  [[ -e $_hl_room/idle/${PWD//\//%} ]] || _hookline_check
+}
+
+# What the last process beside a shell knew of this directory, if none of the files that it read has changed since.
+_hookline_cached() {
+  emulate -L zsh
+  local file=$_hl_home/known/${PWD//\//%} line
+  typeset -g _hl_cached=
+  [[ -r $file ]] || return 1
+  local -a lines=("${(@f)$(<$file)}")
+  for line in "${(@)lines[2,-1]}"; do
+    case $line in
+      (+*) [[ -e ${line#+} && ! ${line#+} -nt $file ]] || return 1 ;;
+      (-*) [[ ! -e ${line#-} ]] || return 1 ;;
+    esac
+  done
+  _hl_cached=$lines[1]
+}
+
+_hookline_pushed() { source $_hl_script && _hookline_pushed "$@" }
+_hookline_check() { source $_hl_script && _hookline_check }
+
+hookline-restart() {
+  (( ! $+functions[_hookline_ask] )) || _hookline_close
+  _hookline_start ${1:-restart}
+  (( ! $+functions[_hookline_ask] )) || _hookline_check
+}
+
+if [[ ! -o interactive ]]; then
+  :
+elif [[ -n ${_hl_room-} ]]; then
+  hookline-restart
+else
+  typeset -ga chpwd_functions=($chpwd_functions _hookline_chpwd)
+  _hookline_start exec
+  if ! _hookline_cached || [[ -n $_hl_cached ]]; then
+    : ${_hl_cached:=line spawn$'\t'$_hl_strict}  # unknown: the first line asks
+    source $_hl_script
+    _hookline_want "${_hl_cached%%$'\t'*}" '' "${_hl_cached#*$'\t'}" ''
+  fi
+fi
