@@ -136,8 +136,8 @@ _hookline_bodies() {
 # The next preexec function. A DEBUG trap function that fails ends the whole line with its status. Their own trap is
 # set again before the next prompt.
 _hookline_verdict() {
+  { setopt local_options no_local_traps no_xtrace } 2>/dev/null
   [[ -n $_hl_aborted ]] || return 0
-  setopt local_options no_local_traps
   builtin trap >$_hl_room/trap
   _hl_their_trap=${(M)${(f)"$(<$_hl_room/trap)"}:#*DEBUG}
   (( ! $+functions[TRAPDEBUG] )) || _hl_their_trap="TRAPDEBUG() { $functions[TRAPDEBUG] }"
@@ -177,8 +177,8 @@ _hookline_unshadow() {
 
 # The first precmd function.
 _hookline_restore() {
+  { setopt local_options no_local_traps no_xtrace } 2>/dev/null
   [[ -n $_hl_aborted ]] || return 0
-  setopt local_options no_local_traps
   _hl_aborted=
   (( ! $+functions[TRAPDEBUG] )) || unfunction TRAPDEBUG
   eval $_hl_their_trap

@@ -11,13 +11,15 @@ _hookline_start() {
 
 # In a subshell, where no trap of the person runs: 1 if something is hooked in this directory, or may be.
 _hookline_needs() {
-  local asks answers id=needs.$BASHPID word
+  local asks answers id=needs.$BASHPID word tries=0
   builtin set +eux
-  if [[ ! -e $_hl_room/ready ]]; then
-    _hookline_cached && [[ -z $_hl_cached ]]
+  if [[ ! -e $_hl_room/ready ]] && _hookline_cached; then
+    [[ -z $_hl_cached ]]
     builtin printf %s $?
     return
   fi
+  # Nothing is known of this directory, as in the first shell ever: wait for the process to start.
+  until [[ -e $_hl_room/ready ]] || ((tries++ > 150)); do builtin command sleep 0.02; done
   exec {asks}<>"$_hl_room/asks" {answers}<>"$_hl_room/answers"
   builtin printf '%s\0' "$id" 3 needs cwd "$PWD" >&"$asks"
   while IFS= builtin read -r -d '' -t 5 -u "$answers" word && [[ $word != "$id" ]]; do :; done
@@ -57,7 +59,7 @@ elif [[ -n ${_hl_room-} ]]; then
 else
   _hl_zero=([0]=/-/) _hl_needed=0
   _hl_gate='if { _hl_gate() { :; }; } 2>/dev/null <"$_hl_idle${PWD//\//%}"; then _hl_gate() { :; }
-elif { _hl_gate() { :; }; } 2>/dev/null <"${_hl_zero[_hl_needed=$(_hookline_needs)]-/dev/null}"
+elif { _hl_gate() { :; }; } 2>/dev/null <"${_hl_zero[_hl_needed=$({ trap - DEBUG; } >/dev/null; _hookline_needs)]-/dev/null}"
 then { _hookline_prompt "$?" "${PIPESTATUS[*]}" "$(trap -p DEBUG)" || :; } 9>&2 2>/dev/null; fi'
   PROMPT_COMMAND[99]=$_hl_gate
   _hookline_start exec

@@ -1,0 +1,159 @@
+"""A shell with hookline looks like one without it: both in tmux, side by side, on the same routes.
+
+Half a minute of routes is in the gate; ``make shells-screens`` walks all of them, without a hook and with a guard.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+from tests.shell.house import BIN
+from tests.shell.routes import BASH, COMMON, ZSH, Route
+
+ALL = bool(os.environ.get("HOOKLINE_SCREENS"))
+#: Walked in the gate.
+SHORT = {
+    "bash": {"no newline at the end", "last argument", "xtrace", "DEBUG trap", "PIPESTATUS", "PROMPT_COMMAND ends in ;", "not found"},
+    "zsh": {"pipestatus", "exit trap in a subshell", "right prompt", "history search", "xtrace", "job control", "a new project"},
+}  # fmt: skip
+PLAIN = {"bash": "PS1='@@ '\n", "zsh": "PROMPT='@@ '\nunsetopt prompt_cr prompt_sp\n"}
+_KEY = re.compile(r"<([A-Z][A-Za-z-]*)>")
+
+
+def routes(shell: str) -> list[Route]:
+    every = [*COMMON, *(BASH if shell == "bash" else ZSH)]
+    return every if ALL else [route for route in every if route[0] in SHORT[shell]]
+
+
+WALKS = [
+    pytest.param(shell, route, guarded, id=f"{shell}-{'guard' if guarded else 'idle'}-{route[0]}")
+    for shell in ("bash", "zsh")
+    for guarded in ((False, True) if ALL else (False,))
+    for route in routes(shell)
+]
+
+
+class Screen:
+    """One shell in a window of its own tmux server."""
+
+    def __init__(self, root: Path, shell: str, rc: str, last: str = "") -> None:
+        self.root = root
+        self.before = ""
+        self.home = root / "home"
+        self.work = root / "work"
+        self.home.mkdir(parents=True, exist_ok=True)
+        self.work.mkdir()
+        (self.home / ".inputrc").write_text("set enable-bracketed-paste off\nset bell-style none\n")
+        (self.home / "last.sh").write_text(last)
+        (self.home / f".{shell}rc").write_text(f"{rc}. ~/last.sh\n")
+        words = ["bash", "--rcfile", str(self.home / ".bashrc"), "-i"] if shell == "bash" else ["zsh", "-i"]
+        environ = {
+            "HOME": str(self.home), "PATH": f"{BIN}:{os.environ['PATH']}", "TERM": "xterm-256color", "LANG": "C.UTF-8",
+            "HOOKLINE_DAEMON": "off", "LESS": "-R", "PYTHONDONTWRITEBYTECODE": "1",
+        }  # fmt: skip
+        self.tmux(
+            "-f", "/dev/null", "new-session", "-d", "-x", "78", "-y", "30", "-c", str(self.work),
+            "env", "-i", *(f"{name}={value}" for name, value in environ.items()), *words,
+        )  # fmt: skip
+        self.tmux("set-option", "-g", "remain-on-exit", "on")
+
+    def tmux(self, *words: str) -> str:
+        environ = {name: value for name, value in os.environ.items() if name != "TMUX"}
+        done = subprocess.run(
+            ["tmux", "-S", str(self.root / "tmux"), *words], capture_output=True, text=True, check=False, env=environ
+        )
+        return done.stdout
+
+    def text(self) -> str:
+        """The screen, with what differs between two homes and two processes left out."""
+        shown = "\n".join(line.rstrip() for line in self.tmux("capture-pane", "-p").splitlines()).rstrip()
+        return re.sub(r"\b\d{4,8}\b", "NUMBER", shown.replace(str(self.root), "ROOT"))
+
+    def settle(self, before: str, seconds: float = 20) -> str:
+        """Until the prompt is back, or the screen rests; a program may wait for a key without a prompt."""
+        until, last, same = time.monotonic() + seconds, "", 0
+        while time.monotonic() < until:
+            shown = self.text()
+            same = same + 1 if shown == last else 0
+            last = shown
+            at_prompt = shown.endswith("@@")
+            if shown != before and same >= (2 if at_prompt else 12):
+                return shown
+            time.sleep(0.025)
+        return last
+
+    def press(self, step: str) -> None:
+        self.before = self.text()
+        parts = _KEY.split(step)
+        for index, part in enumerate(parts):
+            if part and index % 2:
+                if part != "Nothing":
+                    self.tmux("send-keys", part)
+            elif part:
+                self.tmux("send-keys", "-l", part)
+        if not (step.startswith("<") and step.endswith(">")) and "<Nothing>" not in step and "<Enter>" not in step:
+            self.tmux("send-keys", "Enter")
+
+    def close(self) -> None:
+        self.tmux("kill-server")
+
+
+@functools.cache
+def hooked_lines(shell: str) -> str:
+    """What ``hookline shell-init`` prints, with HOME in it."""
+    with tempfile.TemporaryDirectory() as home:
+        environ = {"HOME": home, "PATH": os.environ["PATH"], "HOOKLINE_DAEMON": "off"}
+        words = [str(BIN / "hookline"), "shell-init", shell]
+        done = subprocess.run(words, env=environ, capture_output=True, text=True, check=True)
+        return done.stdout.replace(home, "$HOME")
+
+
+def open_pair(root: Path, shell: str, rc: str, *, guarded: bool) -> tuple[Screen, Screen]:
+    for program in (shell, "tmux"):
+        if shutil.which(program) is None:
+            pytest.skip(f"SKIPPED LOUDLY: {program} is not installed, so no screens are compared; try: make shells")
+    if guarded:
+        config = root / "hook" / "home" / ".config" / "hookline"
+        config.mkdir(parents=True)
+        (config / "hookline.toml").write_text('[guard]\npolicy = "standard"\n')
+    bare = Screen(root / "bare", shell, PLAIN[shell] + rc)
+    hook = Screen(root / "hook", shell, PLAIN[shell] + rc, hooked_lines(shell))
+    return bare, hook
+
+
+def wait_for_helper(hook: Screen) -> None:
+    until = time.monotonic() + 30
+    while not list(hook.home.glob(".local/state/hookline/shell/*/ready")):
+        assert time.monotonic() < until, f"the helper never was ready:\n{hook.text()}"
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize(("shell", "route", "guarded"), WALKS)
+def test_the_screen_is_the_one_without_hookline(tmp_path: Path, shell: str, route: Route, guarded: bool) -> None:
+    _name, rc, steps = route
+    bare, hook = open_pair(tmp_path, shell, rc, guarded=guarded)
+    try:
+        wait_for_helper(hook)
+        for screen in (bare, hook):
+            screen.settle("")
+        for step in steps:
+            for screen in (bare, hook):
+                screen.press(step)
+            for screen in (bare, hook):
+                screen.settle(screen.before)
+        expected = bare.text()
+        until = time.monotonic() + 5
+        while hook.text() != expected and time.monotonic() < until:
+            time.sleep(0.05)
+        assert hook.text() == expected
+    finally:
+        bare.close()
+        hook.close()
