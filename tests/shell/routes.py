@@ -69,7 +69,7 @@ COMMON: tuple[Route, ...] = (
     ("umask and ulimit", "", ("umask", "umask 027; umask", "ulimit -n >/dev/null; echo $?")),
     ("printf formats", "", ("printf '%03d|%s|%x\\n' 7 str 255", "printf '%s\\n' a b c")),
     ("wait for status", "", ("(exit 9) & wait $!; echo $?",)),
-    ("quoting", "", ("echo 'it'\\''s' \"a \\\"b\\\"\"", "echo $'tab\\there'", "echo \"open", "closed\"")),
+    ("quoting", "", ("echo 'it'\\''s' \"a \\\"b\\\"\"", "echo $'tab\\there'", 'echo "open', 'closed"')),
 )  # fmt: skip
 
 BASH: tuple[Route, ...] = (
@@ -87,7 +87,7 @@ BASH: tuple[Route, ...] = (
     ("prompt with a command", "PS1='$(echo sub)@@ '\n", ("true", "cd /", "false")),
     ("PS0 of one's own", "PS0='starting\\n'\n", ("echo a", "echo $PS0")),
     ("prompt number", "PS1='\\#@@ '\n", ("true", "echo a; echo b", " true")),
-    ("own not-found handler", "command_not_found_handle() { echo \"mine: $1\"; return 99; }\n", ("nosuch", "echo $?")),
+    ("own not-found handler", 'command_not_found_handle() { echo "mine: $1"; return 99; }\n', ("nosuch", "echo $?")),
     ("vi mode", "set -o vi\n", ("echo vi", "true")),
     ("pyenv-like", "_py() { local s=$?; x=$s; return $s; }; PROMPT_COMMAND='_py;'\n", ("false", "echo $x $?")),
     ("last background", "", ("echo [$!]", "true & wait", "jobs")),
@@ -104,7 +104,7 @@ ZSH: tuple[Route, ...] = (
     ("status in the prompt", "PROMPT='%?@@ '\n", ("false", "true", "(exit 9)")),
     ("DEBUG trap", "", ("trap 'print D' DEBUG", "echo one", "trap - DEBUG; trap")),
     ("TRAPDEBUG and TRAPZERR", "TRAPZERR() { print Z }\n", ("false", "TRAPDEBUG() { print D }", "true", "unfunction TRAPDEBUG")),
-    ("own not-found handler", "command_not_found_handler() { echo \"mine: $1\"; return 99 }\n", ("nosuch", "echo $?")),
+    ("own not-found handler", 'command_not_found_handler() { echo "mine: $1"; return 99 }\n', ("nosuch", "echo $?")),
     ("functions and exit traps", "", ("f() { trap 'print leaving' EXIT; print in }", "f", "g() { local x=1; print $x }; g")),
     ("chpwd", "chpwd() { echo moved }\n", ("cd /", "cd - > /dev/null")),
     ("zle widget", "w() { BUFFER='echo from widget'; zle accept-line }; zle -N w; bindkey '^T' w\n", ("<C-t>", "true")),

@@ -204,15 +204,16 @@ def test_what_history_puts_in_is_what_is_judged(house: House, guest: Open) -> No
 
 
 def test_a_line_that_goes_on_is_judged_as_a_whole(house: House, guest: Open) -> None:
-    house.listen("pipeline.pre_execute", "pipeline.post_execute").answers.append(
-        deny("pipeline.pre_execute", "not here", text="tou\\\nch made")
-    )
+    house.listen("pipeline.pre_execute", "pipeline.post_execute").answers += [
+        deny("pipeline.pre_execute", "not here", text=text) for text in ("tou\\\nch made", "touch made")
+    ]
     terminal = guest().ready()
     terminal.line("for i in a b; do")
     terminal.line("touch $i")
     terminal.line("done").ready()
     after = terminal.hears("pipeline.post_execute")
-    assert after["text"] == "for i in a b; do\ntouch $i\ndone"
+    # bash gives it as its history joins it.
+    assert after["text"].replace("do\n", "do ").replace("\n", "; ") == "for i in a b; do touch $i; done"
     assert {one["pipeline_id"] for one in house.told("pipeline.pre_execute")} == {after["pipeline_id"]}
     terminal.line("tou\\")
     terminal.line("ch made").shows("Problem: not here")
@@ -236,7 +237,8 @@ def test_options_of_the_shell_let_nothing_through(house: House, guest: Open, opt
     terminal = guest(f"{OPTIONS[options]}\n").ready()
     terminal.line("a=1 touch made").shows("Problem: no touching")
     terminal.line("command touch made; false").ready()
-    assert terminal.hears("pipeline.post_execute", 2)["exit_code"] == 1
+    ended = 126 if (house.home / ".zshrc").exists() else 1  # zsh ends the whole line
+    assert terminal.hears("pipeline.post_execute", 2)["exit_code"] == ended
     assert not (house.work / "made").exists()
     assert "_hookline" not in terminal.screen()
 

@@ -13,7 +13,7 @@ from hookline.dialects.lash.plugins import describe_plugin, expand_plugins, is_u
 from hookline.runners.plugin.runner import handshake
 from hookline.state.trust import Verdict
 
-_DESCRIBE = "plugin.describe"
+_DESCRIBE, _GUARDED = "plugin.describe", "pipeline.pre_execute"
 
 
 def register_plugins(loaded: Loaded, verdicts: Mapping[str, Verdict], environ: Mapping[str, str]) -> Loaded:
@@ -33,9 +33,30 @@ def register_plugins(loaded: Loaded, verdicts: Mapping[str, Verdict], environ: M
         parsed = expand_plugins([spec], {spec.action: answer}.__getitem__)
         specs += parsed.specs
         problems += parsed.problems
-        if not isinstance(answer, str) and not any(one.event == _DESCRIBE for one in parsed.specs):
+        if isinstance(answer, str):
+            specs += [_refuser(spec, answer)] if spec.extra.get("on_failure") == "deny" else []
+        elif not any(one.event == _DESCRIBE for one in parsed.specs):
             specs.append(_describer(spec, spec.action.name, answer))
     return replace(loaded, specs=tuple(specs), problems=tuple(problems))
+
+
+def _refuser(spec: HookSpec, error: str) -> HookSpec:
+    """What a plugin that fails closed would have guarded is unknown if it never loaded, so nothing runs."""
+
+    def fail(_event: Event) -> Mapping[str, Any]:
+        raise RuntimeError(f"it did not load: {error}")
+
+    return replace(
+        spec,
+        id=hook_id(spec.origin.file, spec.origin.pointer, _GUARDED),
+        dialect="native",
+        event=_GUARDED,
+        native_event=_GUARDED,
+        action=Function(target=f"plugin {spec.name}", call=fail),
+        mode="sync",
+        on_failure="deny",
+        extra={"plugin": spec.id, "inner": True},
+    )
 
 
 def _describer(spec: HookSpec, name: str, answer: Mapping[str, Any]) -> HookSpec:

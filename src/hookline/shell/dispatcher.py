@@ -261,7 +261,7 @@ def write_stderr(text: str) -> None:
 
 
 def _answer(name: str, data: Mapping[str, Any], decision: Decision) -> ShellAnswer:
-    allowed = decision.effect == "allow"
+    allowed = decision.effect == "allow" or (_only_failed(decision) and _leaves(data))
     reason = decision.reason or _DENIED
     if decision.effect == "ask":
         reason = f"{decision.reason or 'a hook wants to ask'} (the shell cannot ask)"
@@ -276,6 +276,17 @@ def _answer(name: str, data: Mapping[str, Any], decision: Decision) -> ShellAnsw
         named=frozenset(key for one in decision.outcomes if one.reply is not None for key in one.reply.data),
         droppable=decision.droppable,
     )
+
+
+def _only_failed(decision: Decision) -> bool:
+    return not any(one.reply is not None and one.reply.effect in {"deny", "ask"} for one in decision.outcomes)
+
+
+def _leaves(data: Mapping[str, Any]) -> bool:
+    """A hook that hangs or fails must not keep a person in the shell."""
+    commands = data.get("commands") or [data]
+    words = {str(one.get("command") or str(one.get("text", "")).partition(" ")[0]) for one in commands}
+    return words <= {"exit", "logout", "quit"} and not set(str(data.get("text", ""))) & set(";|&<>$(`\n")
 
 
 def _owner(decision: Decision) -> str:

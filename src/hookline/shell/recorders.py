@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Mapping
 from queue import SimpleQueue
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from hookline.core._dataclass import replace
@@ -13,6 +15,38 @@ from hookline.state.record import Record, Recorder, WrappedRecorder
 
 #: Event -> the fields of its data with values of the environment.
 _HIDDEN: Mapping[str, tuple[str, ...]] = {"env.change": ("value", "old"), "process.pre_spawn": ("env",)}
+_VALUE = r"""(?:'[^']*'|"(?:\\.|[^"\\])*"|\$\([^)]*\)|\\.|[^\s;&|()<>'"\\])*"""
+_NAMED = rf"\$?[A-Za-z_]\w*\+?={_VALUE}"
+_EXPORTS = ("export", "declare", "typeset", "local", "readonly", "env", "set")
+#: Assignments before a command, after one that exports, and as xonsh writes them.
+_ASSIGNMENTS = re.compile(
+    rf"(?:^|[;&|({{\n`]|\b(?:then|do|else)\b|\b(?:{'|'.join(_EXPORTS)})\b(?:\s+-\w+)*)\s*{_NAMED}(?:\s+{_NAMED})*"
+    rf"|\$[A-Za-z_]\w*\s*=\s*{_VALUE}"
+)
+_ASSIGNED = re.compile(rf"(\$?[A-Za-z_]\w*\s*\+?=\s*)(?!=){_VALUE}")
+_MASKED = "[not recorded]"
+
+
+def mask_assignments(text: str) -> str:
+    """``API=[not recorded] cmd``: what is assigned may be a secret."""
+    if "=" not in text:
+        return text
+    return _ASSIGNMENTS.sub(lambda found: _ASSIGNED.sub(rf"\g<1>{_MASKED}", found[0]), text)
+
+
+def _mask_texts(value: Any) -> Any:
+    if isinstance(value, str):
+        return mask_assignments(value)
+    if isinstance(value, list):
+        return [_mask_texts(each) for each in value]
+    if not isinstance(value, Mapping):
+        return value
+    found = {name: _mask_texts(each) for name, each in value.items()}
+    if found.get("command") in _EXPORTS and isinstance(found.get("args"), list):
+        found["args"] = [
+            _ASSIGNED.sub(rf"\g<1>{_MASKED}", each) if isinstance(each, str) else each for each in found["args"]
+        ]
+    return found
 
 
 class RedactingRecorder(WrappedRecorder):
@@ -24,8 +58,8 @@ class RedactingRecorder(WrappedRecorder):
         self._secret: set[str] = set()
 
     def write(self, record: Record) -> str | None:
-        fields = _HIDDEN.get(record.event.kind.name)
-        if fields is None or not any(record.event.data.get(field) for field in fields):
+        data = _masked(record.event.kind.name, record.event.data)
+        if data == record.event.data:
             return self._inner.write(record)
         decision = record.decision
         if any(outcome.raw is None for outcome in decision.outcomes):
@@ -33,10 +67,11 @@ class RedactingRecorder(WrappedRecorder):
         return self._inner.write(
             replace(
                 record,
-                event=replace(record.event, data=_mask_fields(record.event.data, fields)),
+                event=replace(record.event, data=data, native=MappingProxyType({})),
                 decision=replace(
                     decision,
-                    data=_mask_fields(decision.data, fields),
+                    data=_masked(record.event.kind.name, decision.data),
+                    reason=mask_assignments(decision.reason),
                     outcomes=tuple(map(_mask_output, decision.outcomes)),
                 ),
             )
@@ -48,8 +83,11 @@ class RedactingRecorder(WrappedRecorder):
         self._inner.amend(event_id, late, aborts=aborts)
 
 
-def _mask_fields(data: Mapping[str, Any], fields: tuple[str, ...]) -> Mapping[str, Any]:
-    return {name: _mask(value) if name in fields else value for name, value in data.items()}
+def _masked(event: str, data: Mapping[str, Any]) -> Mapping[str, Any]:
+    hidden = _HIDDEN.get(event, ())
+    masked = {name: _mask(value) if name in hidden and value else value for name, value in data.items()}
+    found: Mapping[str, Any] = _mask_texts(masked)
+    return found
 
 
 def _mask(value: Any) -> Any:

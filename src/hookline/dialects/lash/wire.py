@@ -115,11 +115,12 @@ def _meaning(spec: HookSpec, answer: Mapping[str, Any]) -> Reply | HookError:
     mode = data.get("mode")
     attributes = {"mode": mode} if isinstance(mode, str) else {}
     action = answer.get("action")
-    if action == "allow" or (action == "deny" and spec.mode == "apply-later"):
-        # An answer that comes after the event cannot refuse it any more.
+    if action == "allow":
         return Reply(attributes=attributes) if attributes else NO_OPINION
     rest = {name: value for name, value in data.items() if name != "mode"}
     if action == "modify":
+        if "data" not in answer:
+            return HookError(error="modify without data")
         return Reply(data=rest, attributes=attributes)
     if action == "deny":
         reason = answer.get("reason")

@@ -329,11 +329,15 @@ class Link:
             if why := self._patience.after_nonsense(bad):
                 self.bring_down(why, "terminate")
             return
+        if kind == "message":
+            if why := self._patience.after_message(time.monotonic()):
+                self.bring_down(why, "terminate")
+            else:
+                self._on_message(self.name, message.get("data"))
+            return
         self._patience.renew()
         if kind == "hook_result":
             self._answer(message, text)
-        elif kind == "message":
-            self._on_message(self.name, message.get("data"))
 
     def _answer(self, message: dict[str, Any], text: str) -> None:
         with self._lock:

@@ -12,6 +12,8 @@ from typing import Any
 _REMEMBERED = 64
 #: Invalid lines in a row, or unanswered requests in a row, that are tolerated.
 PATIENCE = 3
+#: Messages in one second that are tolerated.
+FLOOD = 500
 #: Seconds of silence before it counts as hung: short deadlines alone must not end a plugin that is only busy.
 HUNG = 2.0
 
@@ -74,16 +76,26 @@ class RequestTable:
 class Patience:
     """Tolerance with one plugin. The methods return why the plugin must end; "" while it may stay."""
 
-    __slots__ = ("_bad", "_silent", "_since")
+    __slots__ = ("_bad", "_messages", "_second", "_silent", "_since")
 
     def __init__(self) -> None:
         self._bad = 0
+        self._messages = 0
+        self._second = 0
         self._silent = 0
         self._since = 0.0
 
     def renew(self) -> None:
-        """It sent a valid message."""
+        """It sent a valid answer."""
         self._bad = self._silent = 0
+
+    def after_message(self, now: float) -> str:
+        """A message answers nothing, so it does not renew the patience; and a flood of them would keep everybody busy."""
+        self._bad = 0
+        if int(now) != self._second:
+            self._second, self._messages = int(now), 0
+        self._messages += 1
+        return f"it sent more than {FLOOD} messages in a second" if self._messages > FLOOD else ""
 
     def after_nonsense(self, what: object) -> str:
         self._bad += 1

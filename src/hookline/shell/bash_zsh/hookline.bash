@@ -35,8 +35,8 @@ _hookline_ask() {
   _hl_held=1 id=$((++_hl_number))
   [[ $BASHPID == "$$" ]] || id=$BASHPID.$id  # short: bash reads an answer byte by byte
   builtin printf '%s\0' "$id" "$#" "$@" >&"$_hl_asks"
-  while builtin read -r -d '' -t "$_hl_timeout" -u "$_hl_answers" word; do
-    # The rest of an answer follows its first word at once; if the process ends, so does the pipe.
+  while _hookline_first; do
+    # The rest of an answer follows its first word at once.
     builtin read -r -d '' -t "$_hl_timeout" -u "$_hl_answers" count || break
     _hl_said=()
     while ((count-- > 0)); do
@@ -47,12 +47,22 @@ _hookline_ask() {
       _hl_held=
       return 0
     fi
-    [[ -d /proc/$_hl_service || ! -d /proc/self ]] || break
   done
   builtin printf . >&"$_hl_token"
   _hl_held=
   _hookline_lost 'no answer'
   return 1
+}
+
+# The first word of an answer, half a second at a time: the pipe does not show that the process is gone.
+_hookline_first() {
+  local part tries=0
+  word=
+  until builtin read -r -d '' -t 0.5 -u "$_hl_answers" part; do
+    word+=$part
+    ((++tries < 2 * _hl_timeout)) && builtin kill -0 "$_hl_service" 2>/dev/null || return 1
+  done
+  word+=$part
 }
 
 # No failure is silent: it is reported once, and no line runs if a hook with on_failure = "deny" is configured.
@@ -72,7 +82,7 @@ _hookline_line() {
   local status=$? - text line=
   _hl_last=$1 _hl_keep=1
   builtin set +euxf
-  [[ -n $_hl_running && $BASH_COMMAND != hookline-restart && $BASH_COMMAND != '_hookline_prompt "$?" '* ]] || return "$status"
+  [[ -n $_hl_running && $BASH_COMMAND != @(hookline-|_hookline_)restart && $BASH_COMMAND != '_hookline_prompt "$?" '* ]] || return "$status"
   if [[ -n $_hl_skip ]]; then return 1; fi
   ((HISTCMD <= _hl_history)) || return "$status"  # the line is over: this is a PROMPT_COMMAND
   if ((HISTCMD == _hl_history)); then  # at the prompt it is the number of the next line
@@ -93,7 +103,7 @@ _hookline_judge() {
   local _hl_functions= _hl_aliases=
   [[ " $_hl_wanted " != *' spawn '* ]] || _hookline_meanings "$1"
   if ! _hookline_ask run text "$1" line "$2" functions "$_hl_functions" aliases "$_hl_aliases" cwd "$PWD"; then
-    [[ -z $_hl_strict ]] || _hookline_abort ''
+    [[ -z $_hl_strict || $1 == @(exit|logout) ]] || _hookline_abort ''
     return
   fi
   case ${_hl_said[0]-} in
@@ -135,7 +145,7 @@ _hookline_abort() {
   local newline=$'\n'
   [[ $BASHPID == "$$" ]] && newline=  # bash itself ends the line
   builtin printf '%s%s' "$1" "$newline" >&"$_hl_err"
-  [[ $BASHPID != "$$" ]] || _hl_running=
+  [[ $BASHPID != "$$" ]] || _hl_running= _hl_aborted=1
   _hl_their_int=$(builtin trap -p INT)
   [[ -z $_hl_their_int ]] || builtin trap - INT
   builtin kill -INT "$BASHPID"
@@ -181,18 +191,18 @@ _hookline_prompt() {
 }
 
 _hookline_before_prompt() {
-  local - ran=$_hl_running
+  local - ran=$_hl_running$_hl_aborted
   builtin set +euxf
   _hookline_reset
   [[ -z $_hl_held ]] || builtin kill -INT "$_hl_service" 2>/dev/null  # Ctrl-C while a hook was asked
-  if [[ ! -e $_hl_room/ready && -z $ran && " $_hl_cached" != *' prompt '* ]]; then  # it is still starting
+  if [[ ! -e $_hl_room/ready && -z $ran && " ${_hl_cached%%$'\t'*} " != *' '@(prompt|prefix|keys)' '* ]]; then  # it is still starting
     _hookline_want "${_hl_cached%%$'\t'*}" '' "${_hl_cached#*$'\t'}" ''
   else
     _hookline_at_prompt "$1" "$2" "$ran"
   fi
   _hl_text= _hl_began= _hl_history=$HISTCMD
   [[ " $_hl_wanted " != *' line '* ]] || _hookline_arm "$3"
-  if [[ " $_hl_wanted " == *' '@(line|after)' '* && $PS0 != *_hl_running* ]]; then PS0=$PS0$_hl_ps0; fi
+  if [[ " $_hl_wanted " == *' '@(line|after|bye)' '* && $PS0 != *_hl_running* ]]; then PS0=$PS0$_hl_ps0; fi
   builtin shopt -q promptvars || _hl_running=1
 }
 
@@ -200,7 +210,7 @@ _hookline_reset() {
   [[ -z ${!_hl_shadows[*]} ]] || _hookline_unshadow "${!_hl_shadows[@]}"
   [[ -z $_hl_skip ]] || builtin shopt -u extdebug
   [[ -z $_hl_their_int ]] || builtin eval "$_hl_their_int"
-  _hl_running= _hl_skip= _hl_their_int=
+  _hl_running= _hl_aborted= _hl_skip= _hl_their_int=
 }
 
 _hookline_at_prompt() {
@@ -223,6 +233,8 @@ _hookline_at_prompt() {
     PS1=$_hl_own_prompt
   fi
   _hookline_want "${_hl_said[4]-}" "${_hl_said[5]-}" "${_hl_said[6]-}" "${_hl_said[7]-}"
+  # Only now is it known that a hook wants to see the prompt.
+  if [[ -z $shown && -n $_hl_own_prompt && " $_hl_wanted " == *' prompt '* ]]; then _hookline_at_prompt "$1" "$2" ''; fi
 }
 
 # The next line is watched. PS0, which bash expands before a line runs, says that one does, and prints nothing. While
@@ -263,7 +275,7 @@ _hookline_want() {
   [[ $2 != '*' ]] || keys='*'
   _hl_strict=$3 _hl_timeout=${4:-$_hl_timeout} _hl_wanted=$1
   [[ $now == *' line '* ]] || _hookline_disarm
-  [[ $now == *' '@(line|after)' '* ]] || PS0=${PS0//"$_hl_ps0"/}
+  [[ $now == *' '@(line|after|bye)' '* ]] || PS0=${PS0//"$_hl_ps0"/}
   if [[ $keys$now != "$_hl_bound_for" ]]; then _hl_keys=$keys _hl_bound_for=$keys$now; _hookline_bind_keys; fi
   _hookline_missing_handler "$now"
   [[ $now != *' bye '* ]] || _hookline_exit_trap
@@ -442,7 +454,7 @@ _hookline_load() {
   for letter in {a..g} k l {n..z}; do _hl_sequences[ctrl+$letter]="\\C-$letter"; done
   declare -ga _hl_said=() _hl_named=() _hl_usual=()
   _hl_number=0 _hl_running= _hl_wanted= _hl_keys=$'\n\n' _hl_text= _hl_began= _hl_asks= _hl_held= _hl_off= _hl_skip=
-  _hl_their_int= _hl_their_debug= _hl_their_handler= _hl_handles= _hl_armed= _hl_keep=1 _hl_last= _hl_service=0
+  _hl_aborted= _hl_their_int= _hl_their_debug= _hl_their_handler= _hl_handles= _hl_armed= _hl_keep=1 _hl_last= _hl_service=0
   _hl_bound_for=$'\n\n''  ' _hl_history=$HISTCMD
   _hl_call='\C-x\C-]k' _hl_do='\C-x\C-]d' _hl_return='\C-x\C-]e' _hl_prompt= _hl_own_prompt=$PS1 _hl_next= _hl_n=x
   _hl_ps0='${_hl_n:$((_hl_running=1,_hl_began=${EPOCHREALTIME/[.,]/},1))}'

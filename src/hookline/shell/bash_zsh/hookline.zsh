@@ -106,7 +106,7 @@ _hookline_line() {
   local bodies=
   [[ " $_hl_wanted " != *' spawn '* ]] || _hookline_bodies $3
   if ! _hookline_ask run text "${_hl_text%$'\n'}" meaning "$3" functions "$bodies" cwd "$PWD"; then
-    _hl_aborted=$_hl_strict
+    [[ ${_hl_text%$'\n'} == (exit|logout) ]] || _hl_aborted=$_hl_strict
     return 0
   fi
   _hookline_say "$_hl_said[2]"
@@ -136,12 +136,11 @@ _hookline_bodies() {
 # The next preexec function. A DEBUG trap function that fails ends the whole line with its status. Their own trap is
 # set again before the next prompt.
 _hookline_verdict() {
-  { setopt local_options no_local_traps no_xtrace } 2>/dev/null
+  { emulate -L zsh; setopt no_local_traps no_xtrace } 2>/dev/null
   [[ -n $_hl_aborted ]] || return 0
   builtin trap >$_hl_room/trap
   _hl_their_trap=${(M)${(f)"$(<$_hl_room/trap)"}:#*DEBUG}
   (( ! $+functions[TRAPDEBUG] )) || _hl_their_trap="TRAPDEBUG() { $functions[TRAPDEBUG] }"
-  [[ -o debug_before_cmd ]] || builtin kill -INT $$
   TRAPDEBUG() { unfunction TRAPDEBUG; return 126 }
 }
 
@@ -177,7 +176,7 @@ _hookline_unshadow() {
 
 # The first precmd function.
 _hookline_restore() {
-  { setopt local_options no_local_traps no_xtrace } 2>/dev/null
+  { emulate -L zsh; setopt no_local_traps no_xtrace } 2>/dev/null
   [[ -n $_hl_aborted ]] || return 0
   _hl_aborted=
   (( ! $+functions[TRAPDEBUG] )) || unfunction TRAPDEBUG
@@ -337,7 +336,7 @@ _hookline_press() {
   case $_hl_said[1] in
     swallow) ;;
     set) BUFFER=$_hl_said[3] CURSOR=$_hl_said[4] ;;
-    return) BUFFER=$_hl_said[3] CURSOR=$#BUFFER; zle accept-line ;;
+    return) BUFFER=$_hl_said[3] CURSOR=$#BUFFER; zle accept-line -w ;;
     *) return 0 ;;
   esac
   return 1
@@ -395,16 +394,20 @@ _hookline_bind() {
   bindkey -- "$2" $name
 }
 
-if [[ -z ${_hl_loaded-} ]]; then
+_hookline_load() {
+  emulate -L zsh
+  local letter
   zmodload zsh/system zsh/datetime zsh/parameter zsh/zselect
   typeset -gA _hl_bound=() _hl_named=() _hl_usual=() _hl_own=() _hl_shadows=() _hl_reasons=() _hl_originals=() _hl_sequences=(
     tab '^I' up '^[[A ^[OA' down '^[[B ^[OB' right '^[[C ^[OC' left '^[[D ^[OD'
     home '^[[H ^[OH ^[[1~' end '^[[F ^[OF ^[[4~' backspace '^? ^H' delete '^[[3~'
     shift+tab '^[[Z' ctrl+left '^[[1;5D' ctrl+right '^[[1;5C' escape '^['
   )
-  for _hl_loaded in {a..g} k l {n..z}; do _hl_sequences[ctrl+$_hl_loaded]="^${(U)_hl_loaded}"; done
+  for letter in {a..g} k l {n..z}; do _hl_sequences[ctrl+$letter]="^${(U)letter}"; done
   typeset -ga _hl_said=()
   typeset -g _hl_loaded=1 _hl_number=0 _hl_wanted= _hl_keys=$'\n\n' _hl_text= _hl_ran= _hl_began= _hl_prompt= _hl_right= \
     _hl_own_prompt=$PROMPT _hl_own_right=${RPS1-} _hl_note= _hl_asks= _hl_held= _hl_off= _hl_service=0 _hl_aborted= \
     _hl_their_trap= _hl_their_handler= _hl_handles=
-fi
+}
+
+[[ -n ${_hl_loaded-} ]] || _hookline_load

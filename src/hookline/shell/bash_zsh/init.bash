@@ -23,7 +23,9 @@ _hookline_needs() {
   exec {asks}<>"$_hl_room/asks" {answers}<>"$_hl_room/answers"
   builtin printf '%s\0' "$id" 3 needs cwd "$PWD" >&"$asks"
   while IFS= builtin read -r -d '' -t 5 -u "$answers" word && [[ $word != "$id" ]]; do :; done
-  builtin read -r -d '' -t 1 -u "$answers" word && builtin read -r -d '' -t 1 -u "$answers" word || word=1
+  # The number of fields, and whether anything is hooked; the rest is for zsh.
+  builtin read -r -d '' -t 1 -u "$answers" tries && builtin read -r -d '' -t 1 -u "$answers" word || word=1
+  while ((--tries > 0)); do builtin read -r -d '' -t 1 -u "$answers" _; done
   builtin printf %s "${word:-1}"
 }
 
@@ -45,8 +47,8 @@ _hookline_cached() {
 
 _hookline_prompt() { builtin source "$_hl_script" && _hookline_load && _hookline_prompt "$@"; }
 
-hookline-restart() {
-  _hookline_start "${1:-restart}"
+_hookline_restart() {
+  _hookline_start restart
   if builtin declare -F _hookline_load >/dev/null; then _hookline_close; _hookline_wait; fi
 }
 
@@ -55,8 +57,10 @@ if [[ $- != *i* ]]; then
 elif ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 501)); then
   builtin printf 'hookline: bash %s is too old for hooks; 5.1 or newer is needed.\n' "$BASH_VERSION" >&2
 elif [[ -n ${_hl_room-} ]]; then
-  hookline-restart
+  _hookline_restart
 else
+  # In posix mode a function cannot have a hyphen in its name.
+  if [[ -o posix ]]; then builtin alias hookline-restart=_hookline_restart; else eval 'hookline-restart() { _hookline_restart; }'; fi
   _hl_zero=([0]=/-/) _hl_needed=0
   _hl_gate='if { _hl_gate() { :; }; } 2>/dev/null <"$_hl_idle${PWD//\//%}"; then _hl_gate() { :; }
 elif { _hl_gate() { :; }; } 2>/dev/null <"${_hl_zero[_hl_needed=$({ trap - DEBUG; } >/dev/null; _hookline_needs)]-/dev/null}"

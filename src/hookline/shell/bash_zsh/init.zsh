@@ -40,16 +40,28 @@ hookline-restart() {
   (( ! $+functions[_hookline_ask] )) || _hookline_check
 }
 
+_hookline_init() {
+  emulate -L zsh
+  typeset -ga chpwd_functions=($chpwd_functions _hookline_chpwd)
+  _hookline_start exec
+  local -i tries=0
+  if ! _hookline_cached || [[ " ${_hl_cached%%$'\t'*} " == *' '(keys|prefix|prompt)' '* ]]; then
+    # Nothing is known of this directory, as in the first shell ever, or the prompt depends on it: wait for the process.
+    zmodload zsh/zselect
+    until [[ -e $_hl_room/idle/${PWD//\//%} || -e $_hl_room/ready ]] || ((tries++ > 150)); do zselect -t 2; done
+    [[ ! -e $_hl_room/idle/${PWD//\//%} ]] || return 0
+    : ${_hl_cached:=line spawn$'\t'$_hl_strict}
+  fi
+  [[ -n $_hl_cached ]] || return 0
+  source $_hl_script
+  if [[ -e $_hl_room/ready ]]; then _hookline_check; return; fi
+  _hookline_want "${_hl_cached%%$'\t'*}" '' "${_hl_cached#*$'\t'}" ''
+}
+
 if [[ ! -o interactive ]]; then
   :
 elif [[ -n ${_hl_room-} ]]; then
   hookline-restart
 else
-  typeset -ga chpwd_functions=($chpwd_functions _hookline_chpwd)
-  _hookline_start exec
-  if ! _hookline_cached || [[ -n $_hl_cached ]]; then
-    : ${_hl_cached:=line spawn$'\t'$_hl_strict}  # unknown: the first line asks
-    source $_hl_script
-    _hookline_want "${_hl_cached%%$'\t'*}" '' "${_hl_cached#*$'\t'}" ''
-  fi
+  _hookline_init
 fi

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Mapping
-from types import MappingProxyType
 from typing import Any
 
 _ENDS = frozenset({"|", "||", "&&", ";", "&", "|&", ";;", "(", ")", "\n"})
@@ -30,7 +29,6 @@ _NAME = re.compile(r"[A-Za-z0-9_/+@%-][A-Za-z0-9_./+:@%-]*")
 _HEADER = re.compile(r"^\s*(?:function\s+)?[^\s(){}]+\s*\(\s*\)\s*(\{?)\s*$", re.MULTILINE)
 _DEFINES = re.compile(r"\s*(?:function\s+[^\s(){}]+\s*(?:\(\s*\))?|[^\s(){};&|<>'\"$`]+\s*\(\s*\))\s*\{")
 _LOOPS = frozenset({"while", "until", "for", "select", "case"})
-_FIELDS = ("command", "args", "redirects", "env")
 
 
 def bodies(functions: str) -> str:
@@ -54,9 +52,10 @@ def can_be_replaced(command: dict[str, Any]) -> bool:
     """A function in the place of this command keeps it from doing anything: no file is opened, nothing else is run."""
     words = (command["command"], *command["args"], *command["env"].values())
     return (
-        command["direct"]
-        and _NAME.fullmatch(command["command"]) is not None
-        and all(one["op"].lstrip("0123456789") in {"<<", "<<<"} or one["path"] in {"1", "2"} for one in command["redirects"])
+        _NAME.fullmatch(command["word"]) is not None
+        and all(
+            one["op"].lstrip("0123456789") in {"<<", "<<<"} or one["path"] in {"1", "2"} for one in command["redirects"]
+        )
         and not any("$(" in word or "`" in word or word.endswith(("$", "=")) for word in words)
     )
 
@@ -73,23 +72,28 @@ def is_plain(text: str) -> bool:
     )
 
 
-def commands(text: str, *, with_env: bool = False, aliases: Mapping[str, str] = MappingProxyType({})) -> list[dict[str, Any]]:
+def commands(text: str, *, with_env: bool = False) -> list[dict[str, Any]]:
     """Every simple command in the text, with its redirections."""
-    if aliases:
-        return [each for one in _commands(text) for each in _unaliased(one, aliases, with_env=with_env)]
     found = _commands(text)
-    return found if with_env else [{name: one[name] for name in _FIELDS[:3]} for one in found]
+    return found if with_env else [{name: one[name] for name in ("command", "args", "redirects")} for one in found]
 
 
-def _unaliased(one: dict[str, Any], aliases: Mapping[str, str], *, with_env: bool) -> list[dict[str, Any]]:
-    """The commands that an alias stands for; the last one gets the words after it."""
-    meaning = aliases.get(one["command"])
-    if meaning is None:
+def started(text: str, aliases: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Every command that the text starts: through aliases and ``eval`` too."""
+    return [each for one in _commands(text) for each in _unaliased(one, aliases)]
+
+
+def _unaliased(one: dict[str, Any], aliases: Mapping[str, str]) -> list[dict[str, Any]]:
+    """The last command of an alias gets the words after it."""
+    name = one["command"]
+    if name == "eval":
+        return [one, *started(" ".join(one["args"]), aliases)]
+    if name not in aliases:
         return [one]
-    rest = {name: text for name, text in aliases.items() if name != one["command"]}
-    found = commands(meaning, with_env=with_env, aliases=rest)
+    found = started(aliases[name], {other: text for other, text in aliases.items() if other != name})
     if found:
         found[-1]["args"] = [*found[-1]["args"], *one["args"]]
+        found[-1]["redirects"] = [*found[-1]["redirects"], *one["redirects"]]
     return found
 
 
@@ -111,14 +115,13 @@ def _commands(text: str) -> list[dict[str, Any]]:
             descriptor = ""
         elif current["command"] in _MODIFIERS and not current["args"] and (word == "-p" or not word.startswith("-")):
             current["command"] = word if word != "-p" else current["command"]
-            current["direct"] = False
         elif current["command"]:
             current["args"].append(word)
         elif _ASSIGNMENT.match(word):
             name, _, value = word.partition("=")
             current["env"][name.removesuffix("+")] = value
         else:
-            current["command"] = "" if word in _RESERVED else word
+            current["command"] = current["word"] = "" if word in _RESERVED else word
     return found
 
 
@@ -168,4 +171,4 @@ def _command_lines(text: str) -> Iterator[str]:
 
 
 def _empty() -> dict[str, Any]:
-    return {"command": "", "args": [], "redirects": [], "env": {}, "direct": True}
+    return {"command": "", "args": [], "redirects": [], "env": {}, "word": ""}

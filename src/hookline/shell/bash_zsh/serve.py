@@ -102,7 +102,7 @@ class ShellServer:
         self._pid = pid
         self._push = shell == "zsh"
         self._lock = threading.Lock()
-        self._busy = self._ended = False
+        self._busy = self._ended = self._ending = False
         self._dispatcher = ShellDispatcher(EngineHost(options, os.environ), environ=lambda: os.environ)
         self._service = ShellService(self._dispatcher, shell, self.push if self._push else None)
         self._service.on_needs = self._learn
@@ -119,11 +119,24 @@ class ShellServer:
             threading.Thread(target=self._watch_shell, daemon=True).start()
             last = self._answer_all()
         except KeyboardInterrupt:
-            pass
+            self._ending = True
+            last = self._last_words()
         finally:
             self._end(last)
 
+    def _last_words(self) -> Mapping[str, str]:
+        """The shell has ended; what it said before may not be read yet."""
+        poll = select.poll()
+        poll.register(self._room.asks, select.POLLIN)
+        while poll.poll(0):
+            with suppress(ProtocolError):
+                for question in self._questions.feed(os.read(self._room.asks, 65536)):
+                    if question.name == "bye":
+                        return question.fields
+        return {}
+
     def _end(self, last: Mapping[str, str]) -> None:
+        self._ending = True
         timer = threading.Timer(_LAST_WAIT, self._kill)
         timer.daemon = True
         timer.start()
@@ -146,7 +159,7 @@ class ShellServer:
         """Ctrl-C while a hook is asked ends that hook; SIGTERM ends us."""
         if number == signal.SIGTERM:
             self._ended = True
-        if self._busy or number == signal.SIGTERM:
+        if not self._ending and (self._busy or number == signal.SIGTERM):
             raise KeyboardInterrupt
 
     def push(self, values: Sequence[str]) -> None:

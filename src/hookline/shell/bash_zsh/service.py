@@ -23,6 +23,7 @@ from hookline.shell.bash_zsh.line_text import (
     is_plain,
     one_command,
     only_defines,
+    started,
 )
 from hookline.shell.bash_zsh.script import BASE_TIMEOUT, for_bash, for_zsh, strip_markers
 from hookline.shell.engine_host import current_directory
@@ -90,6 +91,7 @@ class ShellService:
         self._entered = ("", "")
         #: The line that is running, and the answer about it.
         self._line: tuple[str, list[str]] = ("", [])
+        self._line_refused = False
         self._pipeline = ""
         self._prompt: dict[str, str] = {}
         self._push = push
@@ -131,7 +133,8 @@ class ShellService:
         began = time.time()
         files = self._dispatcher.refresh()
         found = self._subscriptions()
-        known = f"{found[0]}\t{found[2]}" if found[0] or found[1] else ""
+        needs = f"{found[0]} keys".strip() if found[1] else found[0]
+        known = f"{needs}\t{found[2]}" if needs else ""
         self.on_needs(fields.get("cwd", ""), known, files, began)
         return ["1" if known else "0", *found]
 
@@ -141,7 +144,9 @@ class ShellService:
             return ["say" if self._messages else "", "", "", ""]
         keys = key_hook_config(self._dispatcher.specs)
         named = "*" if keys == "*" else "\n".join(keys)
-        needs = {need for event, wanted in _NEEDS.items() if self._dispatcher.has_hooks(event) for need in wanted.split()}
+        needs = {
+            need for event, wanted in _NEEDS.items() if self._dispatcher.has_hooks(event) for need in wanted.split()
+        }
         needs |= {"prompt"} if self._dispatcher.mode else set()
         needs |= {"say"} if self._messages else set()
         specs = self._dispatcher.specs
@@ -183,11 +188,12 @@ class ShellService:
         if not problem and (only_defines(text) or not text.strip()):
             return [_RUN, self._message()]
         problem = problem or self._check_pipeline(text)
+        self._line_refused = bool(problem)
         if problem:
             if self._shell != "bash" or not is_plain(text):
                 return [_DROP, self._message(problem)]
             # bash ends a line with 130; 126 is what its commands can answer.
-            names = dict.fromkeys(one["command"] for one in commands(text))
+            names = dict.fromkeys(one["word"] for one in commands(text, with_env=True))
             return [_RUN, self._message(problem), *(word for name in names for word in (name, "all", ""))]
         return self._check_commands(fields.get("meaning") or text, fields)
 
@@ -211,8 +217,8 @@ class ShellService:
             return [_RUN, self._message()]
         aliases = dict(each.split("=", 1) for each in fields.get("aliases", "").split("\n") if "=" in each)
         found = [
-            *commands(text, with_env=True, aliases=aliases),
-            *commands(bodies(fields.get("functions", "")), with_env=True, aliases=aliases),
+            *started(text, aliases),
+            *started(bodies(fields.get("functions", "")), aliases),
         ]
         known: dict[str, str] = {}
         refused: dict[str, str] = {}
@@ -220,11 +226,14 @@ class ShellService:
             same = repr((command["command"], command["args"], command["env"]))
             problem = known[same] if same in known else self._check_command(command, index, fields)
             known[same] = problem
-            if problem and not can_be_replaced(command):
+            # zsh looks up no function for a command after "command" and its like.
+            if problem and (
+                not can_be_replaced(command) or (self._shell == "zsh" and command["word"] != command["command"])
+            ):
                 return [_DROP, self._message(problem)]
             if problem:
-                refused.setdefault(command["command"], problem)
-        allowed = {one["command"] for one in found if not known[repr((one["command"], one["args"], one["env"]))]}
+                refused.setdefault(command["word"], problem)
+        allowed = {one["word"] for one in found if not known[repr((one["command"], one["args"], one["env"]))]}
         marks = ((name, "some" if name in allowed else "all", problem) for name, problem in refused.items())
         return [_RUN, self._message(), *(word for mark in marks for word in mark)]
 
@@ -253,8 +262,9 @@ class ShellService:
     def _on_prompt(self, fields: Mapping[str, str]) -> list[str]:
         """The line has ended: answer with the prompt and its right side as hooks changed them."""
         code, took = _number(fields.get("status", "")), _number(fields.get("ms", ""))
-        if fields.get("ran"):
+        if fields.get("ran") and not self._line_refused:
             self._after(fields, code, took)
+        self._line_refused = False
         self._prompt = {name: strip_markers(fields.get(name, "")) for name in ("prompt", "right")}
         data = {
             **self._prompt, "cwd": fields.get("cwd", ""), "exit_code": code, "duration_ms": took,
