@@ -9,6 +9,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from tests.shell.terminal import PROMPT, Terminal
 
 from hookline.core._dataclass import replace
 from hookline.core.hook import Command, HookSpec, Origin
-from hookline.shell.bash_zsh.line_text import commands, in_background
+from hookline.shell.bash_zsh.line_text import bodies, commands, in_background, is_plain, only_defines, started
 from hookline.shell.bash_zsh.script import for_bash, for_zsh
 from hookline.shell.bash_zsh.serve import ProtocolError, QuestionReader, encode_answer
 from hookline.shell.bash_zsh.service import answer_timeout
@@ -407,6 +408,124 @@ def test_who_was_at_the_prompt_and_the_traps_before_us_is_still_heard(house: Hou
     assert {"prompted", "trapped"} <= set((house.work / "log").read_text().split())
 
 
+#: A line with a refused ``cp`` in it, and what it then shows.
+REFUSED = {
+    "cp a b && echo RAN; echo list:$?": "list:126",
+    "cp a b || echo or:$?": "or:126",
+    "if cp a b; then echo RAN; else echo if:$?; fi": "if:126",
+    "while cp a b; do echo RAN; done; echo while:$?": "while:0",
+    "cp a b | cat; echo pipe:${PIPESTATUS[0]-}${pipestatus[1]-}": "pipe:126",
+    "(cp a b; echo sub:$?)": "sub:126",
+    "x=$(cp a b; echo $?); echo inner:$x": "inner:126",
+    "! cp a b; echo not:$?": "not:0",
+    "eval 'cp a b'; echo eval:$?": "eval:126",
+    "f() { cp a b; echo function:$?; }": "",
+    "f": "function:126",
+    "for i in 1 2; do cp $i b; echo for$i:$?; done": "for2:126",
+    "alias c=cp": "",
+    "c a b; echo alias:$?": "alias:126",
+    "cp --help; echo once:$?; cp fine b; echo some:$?": "some:1",
+}
+
+
+def test_a_refused_command_fails_with_126_and_the_line_goes_on(house: House, guest: Open) -> None:
+    house.listen("process.pre_spawn").answers.append(deny("process.pre_spawn", "no copies", command="cp"))
+    house.answers.insert(
+        0, {"event": "process.pre_spawn", "if": {"args": ["fine", "b"]}, "answer": {"action": "allow"}}
+    )
+    terminal = guest().ready()
+    for line, shown in REFUSED.items():
+        terminal.line(line).ready()
+        assert shown in terminal.screen().splitlines() or not shown, terminal.screen()
+        assert "RAN" not in terminal.screen().split("READY>")[-2].splitlines()[1:]
+        terminal.keys("C-l").ready()
+
+
+def test_what_a_refused_command_would_overwrite_is_kept(house: House, guest: Open) -> None:
+    """Shells open files before they look for a command, so the whole line ends."""
+    house.listen("process.pre_spawn").answers.append(deny("process.pre_spawn", "no copies", command="cp"))
+    (house.work / "kept").write_text("precious")
+    terminal = guest().ready()
+    terminal.line("cp a b > kept; touch after").shows("Problem: no copies")
+    terminal.ready().line("cp $(touch after) b").ready()
+    terminal.line("echo status:$?").ready()
+    assert re.search("(?m)^status:(126|130)$", terminal.screen())
+    assert {path.name: path.read_text() for path in house.work.iterdir()} == {"kept": "precious"}
+
+
+def test_a_refused_line_fails_with_126(house: House, guest: Open) -> None:
+    house.listen("pipeline.pre_execute").answers.append(deny("pipeline.pre_execute", "not here", text="touch made"))
+    terminal = guest().ready()
+    terminal.line("touch made").shows("Problem: not here")
+    terminal.ready().line("echo status:$?").ready()
+    assert "\nstatus:126\n" in terminal.screen()
+    assert list(house.work.iterdir()) == []
+
+
+HANG = '[[hook]]\nname = "hang"\non = "pipeline.pre_execute"\nrun = "./hang.sh"\n'
+
+
+def _hanging(house: House) -> Path:
+    """A hook that hangs at the word "hang"; the file with its number."""
+    own = house.home / ".config" / "hookline"
+    own.mkdir(parents=True)
+    (own / "hookline.toml").write_text(HANG)
+    (own / "hang.sh").write_text(f"#!/bin/sh\ngrep -q hang || exit 0\necho $$ > {house.root}/hung\nexec sleep 300\n")
+    (own / "hang.sh").chmod(0o755)
+    return house.root / "hung"
+
+
+def _gone(file: Path) -> bool:
+    return not Path(f"/proc/{file.read_text().strip()}").exists()
+
+
+def test_ctrl_c_ends_a_hook_that_hangs(house: House, guest: Open) -> None:
+    hung = _hanging(house)
+    terminal = guest().ready()
+    terminal.line("touch hang")
+    terminal.wait(lambda: hung.exists() and hung.read_text().strip())
+    terminal.keys("C-c")
+    terminal.line("touch on")
+    terminal.wait((house.work / "on").exists)
+    terminal.wait(partial(_gone, hung))
+    assert [path.name for path in house.work.iterdir()] == ["on"]
+
+
+def test_a_hook_that_hangs_ends_with_the_terminal(house: House, guest: Open) -> None:
+    hung = _hanging(house)
+    terminal = guest().ready()
+    terminal.line("touch hang")
+    terminal.wait(lambda: hung.exists() and hung.read_text().strip())
+    terminal.close()
+    terminal.wait(partial(_gone, hung))
+
+
+def test_hooks_that_come_later_count_from_the_next_line_on(house: House, guest: Open) -> None:
+    terminal = guest().ready()
+    terminal.line("touch before").ready()
+    own = house.home / ".config" / "hookline"
+    own.mkdir(parents=True)
+    (own / "no.sh").write_text("#!/bin/sh\ngrep -q 'touch after' && exit 2 || exit 0\n")
+    (own / "no.sh").chmod(0o755)
+    (own / "hookline.toml").write_text('[[hook]]\nname = "no"\non = "pipeline.pre_execute"\nrun = "./no.sh"\n')
+    terminal.wait(lambda: not list(house.home.glob(".local/state/hookline/shell/*/idle/*")))
+    terminal.line("true").ready()
+    terminal.line("touch after").shows("hook no refused it")
+    (own / "hookline.toml").write_text("")
+    terminal.ready().line("true").ready()
+    terminal.line("touch after").ready()
+    assert {path.name for path in house.work.iterdir()} == {"before", "after"}
+
+
+def test_an_own_handler_of_missing_commands_is_kept(house: House, guest: Open) -> None:
+    house.listen("error.dispatch")
+    own = "command_not_found_handle() { echo mine $1; return 99; }; command_not_found_handler() { echo mine $1; return 99; }\n"
+    terminal = guest(own).ready()
+    terminal.line("nosuch; echo $?").ready()
+    assert "\nmine nosuch\n99\n" in terminal.screen()
+    assert terminal.hears("error.dispatch")["expr"] == "nosuch"
+
+
 # ── without a terminal ────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -481,6 +600,31 @@ def test_a_text_is_read_as_commands() -> None:
 def test_what_stands_before_a_command_does_not_hide_it(text: str, words: list[str]) -> None:
     [found] = commands(text)
     assert [found["command"], *found["args"]] == words
+
+
+@pytest.mark.parametrize(
+    ("text", "defines"),
+    [("f() { rm x; }", True), ("function f { rm x; }", True), ("f() { rm x; }; f", False), ("f () {\n{ a; }\n}", True), ("rm x", False)],
+)  # fmt: skip
+def test_a_definition_runs_nothing(text: str, defines: bool) -> None:
+    assert only_defines(text) is defines
+
+
+def test_aliases_eval_and_functions_are_followed() -> None:
+    found = started("c a; eval 'mv b c'", {"c": "cp -v", "cp": "cp -i"})
+    assert [(one["command"], one["args"]) for one in found] == [
+        ("cp", ["-i", "-v", "a"]), ("eval", ["mv b c"]), ("mv", ["b", "c"]),
+    ]  # fmt: skip
+    inner = started(bodies("f () \n{ \n    rm x;\n    g\n}\n"), {})
+    assert [one["command"] for one in inner] == ["rm", "g"]
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [("cp a $HOME", True), ("cp a && rm b", True), ("cp a > b", False), ("cp $(x)", False), ("x=1", False), ("while cp; do :; done", False)],
+)  # fmt: skip
+def test_only_a_list_of_plain_commands_can_be_replaced(text: str, plain: bool) -> None:
+    assert is_plain(text) is plain
 
 
 def test_the_text_of_a_here_document_is_no_command() -> None:

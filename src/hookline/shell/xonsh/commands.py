@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import shlex
+import threading
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
+from hookline.shell.xonsh.patch_points import xsh
 from hookline.shell.xonsh.variables import argument_text
+
+#: What needs no quotes beside its own signs.
+_PATTERN = re.compile(r"[\w@%+=:,./~*?\[\]-]+")
 
 
 def split_pipeline(cmds: list[Any]) -> tuple[list[list[Any]], bool]:
@@ -34,13 +42,54 @@ def _redirect(part: tuple[Any, ...]) -> dict[str, str]:
     return {"op": str(op), "path": argument_text(where) if where != "" else ""}
 
 
-def pipeline_text(commands: list[dict[str, Any]], *, background: bool) -> str:
-    """The pipeline as one line, with words quoted where needed."""
-    return " | ".join(map(_command_text, commands)) + (" &" if background else "")
+class UnexpandedGlobs:
+    """The patterns that xonsh expanded for the next pipeline: ``rm *`` and ``rm a b c`` are not the same to a guard."""
+
+    def __init__(self) -> None:
+        self._local = threading.local()
+
+    def install(self) -> None:
+        """xonsh calls this attribute of its session for every pattern."""
+        session = xsh()
+        original = session.glob
+
+        def glob(pattern: Any, *args: Any, **kwargs: Any) -> Any:
+            found = original(pattern, *args, **kwargs)
+            if isinstance(pattern, str) and _PATTERN.fullmatch(pattern):
+                self._seen()[tuple(map(str, found))] = pattern
+            return found
+
+        session.glob = glob
+
+    def take(self) -> dict[tuple[str, ...], str]:
+        """Words -> the pattern they came from."""
+        found, self._local.seen = self._seen(), {}
+        return found
+
+    def _seen(self) -> dict[tuple[str, ...], str]:
+        found: dict[tuple[str, ...], str] = getattr(self._local, "seen", {})
+        self._local.seen = found
+        return found
 
 
-def _command_text(command: dict[str, Any]) -> str:
-    words = [shlex.quote(each) for each in (command["command"], *command["args"])]
+def pipeline_text(
+    commands: list[dict[str, Any]], *, background: bool, globs: Mapping[tuple[str, ...], str] = MappingProxyType({})
+) -> str:
+    """The pipeline as one line, with words quoted where needed, and patterns as they were typed."""
+    return " | ".join(_command_text(one, globs) for one in commands) + (" &" if background else "")
+
+
+def _with_globs(words: list[str], globs: Mapping[tuple[str, ...], str]) -> Iterator[str]:
+    index = 0
+    while index < len(words):
+        fits = [found for found in globs if found and tuple(words[index : index + len(found)]) == found]
+        longest = max(fits, key=len, default=())
+        yield globs[longest] if longest else shlex.quote(words[index])
+        index += len(longest) or 1
+
+
+def _command_text(command: dict[str, Any], globs: Mapping[tuple[str, ...], str]) -> str:
+    words = list(_with_globs([command["command"], *command["args"]], globs))
     for redirect in command["redirects"]:
         words += [redirect["op"], *([shlex.quote(redirect["path"])] if redirect["path"] else [])]
     return " ".join(words)

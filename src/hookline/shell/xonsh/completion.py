@@ -25,6 +25,7 @@ class CompletionHooks:
 
     def install(self, patches: Patches) -> None:
         patches.apply("complete", self._around_complete)
+        patches.apply("choose", self._around_choose)
         self._dispatcher.on_late_answer("completion.request", self._late)
 
     def _around_complete(self, original: Callable[..., Any]) -> Callable[..., Any]:
@@ -38,9 +39,19 @@ class CompletionHooks:
                 return
             found = self._request(document, list(found))
             yield from found
-            self._report(document, found)
+            self._report(document, found, str(found[0].text) if len(found) == 1 else None)
 
         return get_completions
+
+    def _around_choose(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def go_to_completion(buffer: Any, index: int | None) -> Any:
+            result = original(buffer, index)
+            state = buffer.complete_state
+            if index is not None and state is not None and self._dispatcher.has_hooks("input.post_complete"):
+                self._report(buffer.document, list(state.completions), str(state.completions[index].text))
+            return result
+
+        return go_to_completion
 
     def _request(self, document: Any, found: list[Any]) -> list[Any]:
         self._document = document
@@ -56,11 +67,11 @@ class CompletionHooks:
             return found
         return _completions(answer.data["candidates"], found, word)
 
-    def _report(self, document: Any, found: list[Any]) -> None:
+    def _report(self, document: Any, found: list[Any], chosen: str | None) -> None:
         data = {
             "line": document.text, "cursor": document.cursor_position,
             "candidates": [_candidate(each) for each in found[:_MAX_CANDIDATES]],
-            "chosen": str(found[0].text) if len(found) == 1 else None,
+            "chosen": chosen,
         }  # fmt: skip
         self._dispatcher.fire("input.post_complete", data)
 

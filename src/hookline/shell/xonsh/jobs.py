@@ -11,7 +11,7 @@ from typing import Any
 
 from hookline.shell.dispatcher import ShellDispatcher
 from hookline.shell.xonsh.patch_points import Patches, is_interactive, private, xonsh_module
-from hookline.shell.xonsh.pipelines import PipelineHooks, PipelineRun
+from hookline.shell.xonsh.pipelines import PipelineHooks, PipelineRun, wait_exit
 
 
 class JobHooks:
@@ -63,7 +63,7 @@ class JobHooks:
         run.background = True
 
         def wait() -> None:
-            codes = [_wait_exit(proc) for proc in pipeline.procs]
+            codes = [wait_exit(proc) for proc in pipeline.procs]
             self._pipelines.fire_exits(pipeline, run, codes)
             self._pipelines.fire_end(pipeline, run, codes)
 
@@ -153,16 +153,3 @@ def _continue(proc: Any, task: Any) -> None:
             private(xonsh_module("procs.jobs"), "_continue")(task)
         else:
             os.kill(proc.pid, signal.SIGCONT)
-
-
-def _wait_exit(proc: Any) -> int | None:
-    """The exit code, without reaping the process: xonsh does that."""
-    if getattr(proc, "pid", None) is None or not hasattr(proc, "args"):
-        return proc.wait() if hasattr(proc, "wait") else None
-    try:
-        ended = os.waitid(os.P_PID, proc.pid, os.WEXITED | os.WNOWAIT)
-    except OSError:  # xonsh has reaped it
-        return getattr(proc, "returncode", None)
-    if ended is None:
-        return getattr(proc, "returncode", None)
-    return ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status

@@ -84,8 +84,8 @@ class LineHooks:
 
     def __init__(self, dispatcher: ShellDispatcher) -> None:
         self._dispatcher = dispatcher
-        #: The running line must not go into the history.
-        self._forget = False
+        #: The running line as it was typed, if it must not go into the history.
+        self._forget = ""
 
     def install(self, patches: Patches, *, editor: bool) -> None:
         patches.apply("submit", self._around_transform)
@@ -111,7 +111,7 @@ class LineHooks:
             if (kept := xsh().history) is not None:
                 kept.last_cmd_rtn = REFUSED
             return None
-        self._forget = "history" in answer.changed and not answer.data["history"]
+        self._forget = line if "history" in answer.changed and not answer.data["history"] else ""
         changed = answer.data["text"] if "text" in answer.changed else line
         return f"{changed}{text[len(line) :] or chr(10)}" if isinstance(changed, str) else text
 
@@ -132,7 +132,8 @@ class LineHooks:
             history = xsh().history
             if not self._forget or history is None:
                 return original(shell, *args, **kwargs)
-            self._forget = False
+            _forget_typed(shell, self._forget)
+            self._forget = ""
             history.append = lambda _command: None  # on this object, for this line
             try:
                 return original(shell, *args, **kwargs)
@@ -140,3 +141,11 @@ class LineHooks:
                 del history.append
 
         return append_history
+
+
+def _forget_typed(shell: Any, line: str) -> None:
+    """The editor has put the line into a history of its own at Enter, newest first; Up would bring it back."""
+    history = getattr(getattr(shell, "prompter", None), "history", None)
+    known: list[str] | None = getattr(history, "_loaded_strings", None)
+    if known and known[0].rstrip("\n") == line:
+        del known[0]

@@ -84,6 +84,7 @@ POINTS: tuple[PatchPoint, ...] = (
     _point("right_prompt", "xonsh.shells.ptk_shell:PromptToolkitShell.rprompt_tokens", "", "prompt.render", editor=True),
     _point("complete", "xonsh.shells.ptk_shell.completer:PromptToolkitCompleter.get_completions", "document complete_event",
            "completion.request input.post_complete", editor=True),
+    _point("choose", "prompt_toolkit.buffer:Buffer.go_to_completion", "index", "input.post_complete", editor=True),
     _point("keys", "prompt_toolkit.key_binding.key_processor:KeyProcessor._process", "",
            "input.key key.tab key.up key.down input.prefix", editor=True),
     _point("accept", "prompt_toolkit.buffer:Buffer.validate_and_handle", "", "input.pre_execute", editor=True),

@@ -10,13 +10,15 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
-from hookline.core._dataclass import dataclass, replace
+from hookline.core._dataclass import dataclass, field, replace
 from hookline.shell.dispatcher import ShellAnswer, ShellDispatcher
-from hookline.shell.xonsh.commands import command_data, pipeline_text, rebuild, split_pipeline
-from hookline.shell.xonsh.patch_points import REFUSED, Patches, refusal, xsh
+from hookline.shell.xonsh.commands import UnexpandedGlobs, command_data, pipeline_text, rebuild, split_pipeline
+from hookline.shell.xonsh.patch_points import REFUSED, Patches, refusal, xonsh_module, xsh
 
 #: Seconds between SIGTERM and SIGKILL for the members of a denied pipeline.
 _GRACE = 0.2
+#: Seconds that the end of a member waits until its start was fired.
+_STARTED = 5.0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -32,7 +34,8 @@ class PipelineRun:
     pending: Callable[[], object] | None = None
     #: Its processes are being started.
     started: bool = False
-    exits_fired: bool = False
+    #: Members whose end was fired.
+    exited: set[int] = field(default_factory=set[int])
     end_fired: bool = False
     #: An error was shown; what xonsh raises afterwards is a consequence.
     error_shown: bool = False
@@ -66,8 +69,11 @@ class PipelineHooks:
     def __init__(self, dispatcher: ShellDispatcher) -> None:
         self._dispatcher = dispatcher
         self._local = threading.local()
+        self._lock = threading.Lock()
+        self._globs = UnexpandedGlobs()
 
     def install(self, patches: Patches) -> None:
+        xonsh_module("events").events.on_post_init(lambda **_: self._globs.install())
         patches.apply("run_subproc", self._around_run)
         patches.apply("redirect", self._around_redirect)
         patches.apply("pipeline", self._around_start)
@@ -88,7 +94,7 @@ class PipelineHooks:
         def run_subproc(cmds: list[Any], *args: Any, **kwargs: Any) -> Any:
             own, background = split_pipeline(cmds)
             commands = [command_data(cmd) for cmd in own]
-            shown = pipeline_text(commands, background=background)
+            shown = pipeline_text(commands, background=background, globs=self._globs.take())
             run = PipelineRun(id=f"p{self._dispatcher.number()}", text=shown, background=background, began=time.time())
             data = {"pipeline_id": run.id, "text": shown, "commands": commands, "background": background}
             answer = self._dispatcher.fire("pipeline.pre_execute", data)
@@ -205,28 +211,56 @@ class PipelineHooks:
                 return original(pipeline, tee_output)
             finally:
                 run: PipelineRun | None = getattr(pipeline, "hookline", None)
-                if run is not None and not run.background and _has_ended(pipeline):
+                if run is not None and not run.background and pipeline.proc is None:
+                    self._close(pipeline, run)
+                elif run is not None and not run.background and _has_ended(pipeline):
                     self.fire_exits(pipeline, run)
                     self.fire_end(pipeline, run)
 
         return end
 
+    def _close(self, pipeline: Any, run: PipelineRun) -> None:
+        """The last member was never started; the others end by themselves, and xonsh does not wait for them."""
+
+        def close() -> None:
+            codes = [wait_exit(proc) for proc in pipeline.procs]
+            self.fire_exits(pipeline, run, codes)
+            self.fire_end(pipeline, run, codes)
+
+        closing = threading.Thread(target=close, daemon=True)
+        closing.start()
+        closing.join(_GRACE)
+
+    def watch_member(self, proc: Any, spec: Any, run: PipelineRun, started: threading.Event) -> None:
+        """Fire the end of a member before the last one when it ends."""
+
+        def watch() -> None:
+            code = wait_exit(proc)
+            started.wait(_STARTED)
+            self._fire_exit(proc, spec, run, code)
+
+        threading.Thread(target=watch, daemon=True).start()
+
     def fire_exits(self, pipeline: Any, run: PipelineRun, codes: Sequence[int | None] | None = None) -> None:
         """process.pre_exit for every member, once. A hook can change the exit code."""
-        if run.exits_fired:
-            return
-        run.exits_fired = True
         found = [proc.returncode for proc in pipeline.procs] if codes is None else codes
         for proc, spec, code in zip(pipeline.procs, pipeline.specs, found, strict=False):
-            began = getattr(proc, "hookline_began", run.began)
-            name = getattr(proc, "hookline_name", "") or str((spec.args or [""])[0])
-            data: dict[str, Any] = {
-                "pid": getattr(proc, "hookline_pid", None), "command": name, "exit_code": code,
-                "signal": _signal(code), "duration_ms": round((time.time() - began) * 1000),
-            }  # fmt: skip
-            answer = self._dispatcher.fire("process.pre_exit", data)
-            if "exit_code" in answer.changed and isinstance(answer.data["exit_code"], int):
-                proc.returncode = answer.data["exit_code"]
+            self._fire_exit(proc, spec, run, code)
+
+    def _fire_exit(self, proc: Any, spec: Any, run: PipelineRun, code: int | None) -> None:
+        with self._lock:
+            if id(proc) in run.exited:
+                return
+            run.exited.add(id(proc))
+        began = getattr(proc, "hookline_began", run.began)
+        name = getattr(proc, "hookline_name", "") or str((spec.args or [""])[0])
+        data: dict[str, Any] = {
+            "pid": getattr(proc, "hookline_pid", None), "command": name, "exit_code": code,
+            "signal": _signal(code), "duration_ms": round((time.time() - began) * 1000),
+        }  # fmt: skip
+        answer = self._dispatcher.fire("process.pre_exit", data)
+        if "exit_code" in answer.changed and isinstance(answer.data["exit_code"], int):
+            proc.returncode = answer.data["exit_code"]
 
     def fire_end(self, pipeline: Any, run: PipelineRun, codes: Sequence[int | None] | None = None) -> None:
         statuses = [proc.returncode for proc in pipeline.procs] if codes is None else list(codes)
@@ -250,6 +284,19 @@ class PipelineHooks:
 def _has_ended(pipeline: Any) -> bool:
     """Ctrl+Z and ``bg`` end the pipeline object but not its processes."""
     return all(getattr(proc, "returncode", 0) is not None for proc in pipeline.procs)
+
+
+def wait_exit(proc: Any) -> int | None:
+    """The exit code, without reaping the process: xonsh does that."""
+    if getattr(proc, "pid", None) is None or not hasattr(proc, "args"):
+        return proc.wait() if hasattr(proc, "wait") else None
+    try:
+        ended = os.waitid(os.P_PID, proc.pid, os.WEXITED | os.WNOWAIT)
+    except OSError:  # xonsh has reaped it
+        return getattr(proc, "returncode", None)
+    if ended is None:
+        return getattr(proc, "returncode", None)
+    return ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status
 
 
 def _signal(code: int | None) -> str | None:

@@ -57,6 +57,7 @@ def start(words: Sequence[str], options: ShellOptions, *, command: bool) -> int:
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)  # xonsh handles them itself
     editor = not command and sys.stdin.isatty()
+    os.environ.setdefault("LASH_DISPLAY", "stream,tui" if sys.stdout.isatty() else "stream")  # for every child
     install(dict(os.environ), options, editor=editor)
     # Not xonsh's main(): on any failure that starts another shell, without hooks.
     if (handshake := getattr(main, "_setup_controlling_terminal", None)) is not None:
