@@ -22,6 +22,7 @@ from hookline.engine.build import Runtime
 from hookline.tui import details as show
 from hookline.tui import dry_run
 from hookline.tui.catalog import Hook, View, groups, visible_hooks
+from hookline.tui.chain import chain_text
 from hookline.tui.dry_run import Trial
 from hookline.tui.screens import ChoiceScreen, ConfirmScreen, NewHookScreen, TextScreen
 from hookline.tui.service import HOUR, HookService
@@ -49,6 +50,7 @@ space      switch on or off          h      off for an hour
 enter      details of a hook         b      by event, dialect or source
 r          try it on a sample        e      try it on a recorded event
 a          add a hook                d      delete a hook
+c          the chain of a past event
 /          find                      f5     reload
 q          quit
 
@@ -84,6 +86,7 @@ class Manager(App[None]):
         ("r", "try_sample", "run"),
         ("e", "try_recorded", "recorded"),
         ("a", "add", "add"),
+        ("c", "chain", "chain"),
         ("d", "delete", "delete"),
         ("b", "turn", "by"),
         ("slash", "filter", "filter"),
@@ -299,6 +302,21 @@ class Manager(App[None]):
 
         listed = [f"{row.event}  {show.record_line(row, self.service.now)}" for row in rows]
         self.push_screen(ChoiceScreen("Which recorded event?", listed), chosen)
+
+    def action_chain(self) -> None:
+        """One event that the hook took part in, with every hook of it."""
+        runs = self.service.fired(self.hook, 20) if self.hook else ()
+        if not runs:
+            self.notify("It has not run on any recorded event yet.", severity="warning")
+            return
+
+        def chosen(number: int | None) -> None:
+            if number is not None:
+                row = runs[number].row
+                self.push_screen(TextScreen(f"{row.event} {row.id}", chain_text(self.service, row)))
+
+        listed = [f"{one.row.event}  {show.record_line(one.row, self.service.now)}" for one in runs]
+        self.push_screen(ChoiceScreen("The chain of which event?", listed), chosen)
 
     @work(thread=True, exclusive=True)
     def _try(self, hook: Hook, run: Callable[[], Trial]) -> None:

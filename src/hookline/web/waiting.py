@@ -23,7 +23,11 @@ def inbox(paths: Paths, cwd: str, projects: Sequence[str]) -> dict[str, Any]:
     for one in asked:
         one.pop("socket", None)
     folders = [one for one in dict.fromkeys((cwd, *projects)) if os.path.isdir(one)][:12]
-    return {"questions": asked, "guards": list(_changed_guards(paths)), "unapproved": list(_unapproved(folders))}
+    found = list(_unapproved(folders))
+    return {
+        "questions": asked, "guards": list(_changed_guards(paths)),
+        "unapproved": [one for one in found if "hook" in one], "packs": [one["pack"] for one in found if "pack" in one],
+    }  # fmt: skip
 
 
 def _changed_guards(paths: Paths) -> Iterator[dict[str, Any]]:
@@ -40,6 +44,7 @@ def _unapproved(folders: Sequence[str]) -> Iterator[dict[str, Any]]:
         with suppress(HooklineError, OSError):
             runtime = load_runtime(Sources(cwd=folder, inspect=True), READ_ONLY)
             runtime.engine.close()
+            yield from ({"pack": str(one)} for one in runtime.loaded.problems if one.pointer.startswith("$.pack"))
             changed = [spec for spec in runtime.loaded.specs if _state(runtime, spec) in {"unknown", "changed"}]
             for spec in {one.name: one for one in changed}.values():
                 yield {

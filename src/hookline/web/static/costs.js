@@ -1,7 +1,7 @@
 // What hooks cost: by day, agent and hook; the slowest; those that never fired, and guards that were not asked.
 
 import { get } from "./api.js";
-import { chip, h, link, ms, number, short, table, when } from "./dom.js";
+import { add, chip, h, link, ms, number, short, table, when } from "./dom.js";
 import { go } from "./main.js";
 
 function columns(days) {
@@ -19,7 +19,7 @@ export async function page(root, _, query) {
   const choice = h("select", { "aria-label": "How far back", onchange: (event) => go(`/costs?days=${event.target.value}`) }, ["1", "7", "30"].map((one) => h("option", { value: one }, one === "1" ? "last day" : `last ${one} days`)));
   choice.value = days;
   const listed = (title, rows, none) => h("section", {}, h("h2", {}, title), rows.length ? h("ul", { class: "plain" }, rows.map((text) => h("li", {}, text))) : h("p", { class: "empty" }, none));
-  root.append(h("div", { class: "line" }, h("h1", {}, "Costs"), h("span", { class: "grow" }), choice),
+  add(root, h("div", { class: "line" }, h("h1", {}, "Costs"), h("span", { class: "grow" }), choice),
     found.by_day.length ? columns(found.by_day) : null,
     h("section", {}, h("h2", {}, "By hook"), sums(found.by_hook, "Hook", (name) => `/live?hook=${encodeURIComponent(name)}`)),
     h("section", {}, h("h2", {}, "By agent"), sums(found.by_agent, "Agent", (name) => `/live?agent=${encodeURIComponent(name)}`)),

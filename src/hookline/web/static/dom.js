@@ -10,9 +10,12 @@ export function h(tag, props, ...kids) {
     else if (name === "value") node.value = value;
     else node.setAttribute(name, value === true ? "" : String(value));
   }
-  node.append(...kids.flat(9).filter((kid) => kid !== null && kid !== undefined && kid !== false));
+  add(node, ...kids);
   return node;
 }
+
+// Like append, but nothing stays nothing.
+export const add = (node, ...kids) => node.append(...kids.flat(9).filter((kid) => kid !== null && kid !== undefined && kid !== false));
 
 export const link = (href, ...kids) => h("a", { href, "data-link": true }, ...kids);
 
@@ -115,7 +118,8 @@ export async function copy(text, what) {
 export function showDialog(title, ...content) {
   const dialog = document.getElementById("dialog");
   const close = button("Close", () => dialog.close());
-  dialog.replaceChildren(h("h2", { id: "dialog-title" }, title), ...content, h("p", { class: "actions" }, close));
+  dialog.replaceChildren();
+  add(dialog, h("h2", { id: "dialog-title" }, title), ...content, h("p", { class: "actions" }, close));
   if (!dialog.open) dialog.showModal();
   return dialog;
 }

@@ -1,7 +1,7 @@
 // One event: who decided and why, and the chain of its hooks as a picture.
 
 import { act, get, state } from "./api.js";
-import { block, button, chip, copy, diff, effectChip, fullTime, h, link, ms, pretty, short, showDialog } from "./dom.js";
+import { add, block, button, chip, copy, diff, effectChip, fullTime, h, link, ms, pretty, short, showDialog } from "./dom.js";
 import { go } from "./main.js";
 
 const KIND = { refused: "deny", asked: "ask", allowed: "allow", changed: "changed", failed: "failed", "timed out": "failed", skipped: "skipped" };
@@ -57,7 +57,7 @@ export async function page(root, id) {
   const sum = event.steps.reduce((total, step) => total + step.ms, 0);
   const answer = event.answer;
   root.classList.add("event");
-  root.append(
+  add(root,
     h("header", { class: `verdict ${kind}` },
       h("div", { class: "line" }, effectChip(event), h("small", {}, event.event), event.native_event !== event.event ? h("small", {}, `(${event.native_event})`) : null, h("span", { class: "grow" }),
         event.previous ? link(`/event/${event.previous}`, "← before") : null, event.next ? link(`/event/${event.next}`, "after →") : null),
@@ -83,7 +83,7 @@ export async function page(root, id) {
     h("section", { "aria-labelledby": "wire" },
       h("h2", { id: "wire" }, "What went over the wire"),
       event.sent ? block("The payload as the agent sent it", event.sent) : block("The data of the event", event.data),
-      event.data_after ? h("div", { class: "change" }, h("small", {}, "what the hooks together changed"), diff(pretty(event.data), pretty(event.data_after))) : null,
+      event.data_after && event.steps.filter((step) => step.changes.length).length !== 1 ? h("div", { class: "change" }, h("small", {}, "what the hooks together changed"), diff(pretty(event.data), pretty(event.data_after))) : null,
       block(`The answer as the agent got it: exit code ${answer.exit_code}${answer.stdout || answer.stderr ? "" : ", nothing else"}`, [answer.stdout, answer.stderr].filter(Boolean).join("\n") || "nothing: no hook had anything to say", Boolean(answer.stdout || answer.stderr)),
       Object.keys(event.attributes || {}).length ? block("Attributes", event.attributes) : null));
   get(`/api/event/${encodeURIComponent(id)}/others`).then((found) => {

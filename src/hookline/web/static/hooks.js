@@ -1,7 +1,7 @@
 // Every hook of a project, and one hook whole: its text, its approval, its runs, and what can be done to it.
 
 import { act, get, state } from "./api.js";
-import { ago, base, block, button, chip, h, link, ms, number, pretty, short, showDialog, table, when } from "./dom.js";
+import { add, ago, base, block, button, chip, h, link, ms, number, pretty, short, showDialog, table, when } from "./dom.js";
 import { go } from "./main.js";
 
 const TRUST = { own: ["own", "none"], trusted: ["trusted", "allow"], unknown: ["not approved", "ask"], changed: ["changed", "failed"] };
@@ -24,7 +24,7 @@ async function list(root, query) {
     found.hooks.filter((one) => `${one.name} ${one.events} ${one.file} ${one.action}`.toLowerCase().includes(words)).map((one) => [
       h("div", {}, link(`/hook/${encodeURIComponent(one.id)}?project=${encodeURIComponent(found.project)}`, one.name), h("small", {}, ` ${one.dialect} · ${one.layer} ${base(one.file)}:${one.line}`)),
       short(one.events.join(", "), 60), trustChip(one), stateChip(one), number(one.fired), ms(one.p50), ms(one.p95), one.failures ? chip(number(one.failures), "failed") : "0", ago(one.last), spark(one.days)]), "No hooks here. To write one: hookline hooks add"));
-  root.append(h("div", { class: "line" }, h("h1", {}, "Hooks"), h("span", { class: "grow" }), search, choice),
+  add(root, h("div", { class: "line" }, h("h1", {}, "Hooks"), h("span", { class: "grow" }), search, choice),
     found.problems.length ? h("section", { class: "notice" }, h("h2", {}, "Problems"), h("ul", { class: "plain" }, found.problems.map((text) => h("li", {}, text)))) : null, body);
   draw("");
 }
@@ -53,7 +53,7 @@ export async function page(root, id, query) {
   const disabled = state.read_only || null;
   const approve = async () => { if (await act("/api/hook/trust", { id: hook.id, project, seal: hook.seal }, `${hook.name} is trusted`)) reload(); };
   const open = hook.trust === "unknown" || hook.trust === "changed";
-  root.append(
+  add(root,
     h("div", { class: "line" }, h("h1", {}, hook.name), stateChip(hook), trustChip(hook)),
     h("dl", { class: "facts card" }, [["source", `${hook.file}:${hook.line}`], ["dialect", hook.dialect], ["listens to", hook.events.join(", ")], ["if", hook.conditions.join("; ") || "always"], ["runs", hook.mode], ["on failure", hook.on_failure], ["order", String(hook.order)], ["p50 / p95", `${ms(hook.p50)} / ${ms(hook.p95)}`], ["runs / failures", `${number(hook.fired)} / ${number(hook.failures)}`]].map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)))),
     h("div", { class: "actions" },

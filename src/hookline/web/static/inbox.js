@@ -1,7 +1,7 @@
 // Everything that waits for a person. An answer goes straight to the process that waits for it.
 
 import { act, get, state } from "./api.js";
-import { base, block, button, chip, h, link, mark, toast } from "./dom.js";
+import { add, base, block, button, chip, h, link, mark, toast } from "./dom.js";
 import { drawWaiting } from "./main.js";
 
 function left(seconds) {
@@ -36,16 +36,17 @@ export async function page(root) {
   const load = async () => {
     const found = await get("/api/inbox");
     drawWaiting(found.questions.length);
-    const nothing = !found.questions.length && !found.guards.length && !found.unapproved.length && !found.deployments.length;
+    const nothing = !found.questions.length && !found.guards.length && !found.unapproved.length && !found.packs.length && !found.deployments.length;
     body.replaceChildren(...[
       ...found.questions.map((one) => question(one, load)),
       ...found.guards.map((one) => guard(one, load)),
       found.unapproved.length ? h("section", {}, h("h2", {}, "Not approved"), h("ul", { class: "plain" }, found.unapproved.map((one) => h("li", {}, chip(one.state === "changed" ? "changed" : "new", one.state === "changed" ? "failed" : "ask"), " ", link(`/hook/${encodeURIComponent(one.id)}?project=${encodeURIComponent(one.project)}`, one.hook), ` on ${one.event} in ${base(one.project)}`)))) : null,
+      found.packs.length ? h("section", {}, h("h2", {}, "Packs that are not approved or not as approved"), h("ul", { class: "plain" }, found.packs.map((text) => h("li", {}, text)))) : null,
       found.deployments.length ? h("section", {}, h("h2", {}, "Deployments that do not work"), h("ul", { class: "plain" }, found.deployments.map((text) => h("li", {}, text)))) : null,
       nothing ? h("p", { class: "empty" }, "Nothing waits for you.") : null].filter(Boolean));
   };
   label();
-  root.append(h("div", { class: "line" }, h("h1", {}, "Inbox"), h("span", { class: "grow" }), notify), body);
+  add(root, h("div", { class: "line" }, h("h1", {}, "Inbox"), h("span", { class: "grow" }), notify), body);
   await load();
   const again = () => load().catch(() => null);
   document.addEventListener("inbox", again);

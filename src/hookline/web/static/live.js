@@ -1,7 +1,7 @@
 // All events, the newest first: a virtual list over pages of SQLite, with what arrives on top of it.
 
 import { get, state } from "./api.js";
-import { base, button, chip, effectChip, h, ms, number, short, when } from "./dom.js";
+import { add, base, button, chip, effectChip, h, ms, number, short, when } from "./dom.js";
 import { go } from "./main.js";
 
 const PAGE = 200, KEPT = 24, HEAD = 2000, LANES = 8, LANE = 11;
@@ -138,7 +138,7 @@ export async function page(root, _, query) {
     h("div", { class: "end" }, status, pause));
   const empty = h("div", { class: "empty", hidden: true });
   root.classList.add("live");
-  root.append(h("h1", { class: "hidden" }, "Live"), bar, h("div", { class: "frame" }, canvas, viewport, fresh, empty));
+  add(root, h("h1", { class: "hidden" }, "Live"), bar, h("div", { class: "frame" }, canvas, viewport, fresh, empty));
 
   function setPaused(value) {
     paused = value;

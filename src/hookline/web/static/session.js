@@ -1,11 +1,11 @@
 // Sessions, and one session prompt by prompt.
 
 import { get } from "./api.js";
-import { base, chip, effectChip, fullTime, h, link, ms, number, short, table, when } from "./dom.js";
+import { add, base, chip, effectChip, fullTime, h, link, ms, number, short, table, when } from "./dom.js";
 
 async function list(root) {
   const { sessions } = await get("/api/sessions");
-  root.append(h("h1", {}, "Sessions"), table(["Session", "Agent", "Project", "Last event", "#Events", "#Refused", "#Time in hooks"],
+  add(root, h("h1", {}, "Sessions"), table(["Session", "Agent", "Project", "Last event", "#Events", "#Refused", "#Time in hooks"],
     sessions.map((one) => [link(`/session/${encodeURIComponent(one.session)}`, short(one.session, 36)), one.agent, base(one.cwd), when(one.ended), number(one.events), one.denied ? chip(String(one.denied), "deny") : "0", ms(one.ms)]), "No session is recorded yet."));
 }
 
@@ -20,11 +20,11 @@ function eventLine(row) {
 export async function page(root, name) {
   if (!name) return list(root);
   const one = await get(`/api/session/${encodeURIComponent(name)}`);
-  root.append(h("h1", {}, "Session ", h("code", {}, short(name, 60))));
-  if (!one.events) return root.append(h("p", { class: "empty" }, "Nothing is recorded of this session."));
+  add(root, h("h1", {}, "Session ", h("code", {}, short(name, 60))));
+  if (!one.events) return add(root, h("p", { class: "empty" }, "Nothing is recorded of this session."));
   const facts = [["agent", one.agent], ["project", base(one.cwd)], ["from", fullTime(one.began)], ["to", fullTime(one.ended)], ["events", number(one.events)], ["refused", number(one.denied)], ["lost to hooks", ms(one.ms)]];
   if (one.tokens) facts.push(["model hooks", `${number(one.tokens)} tokens${one.cost ? `, $${one.cost.toFixed(4)}` : ""}`]);
-  root.append(h("dl", { class: "facts card" }, facts.map(([key, value]) => h("div", {}, h("dt", {}, key), h("dd", {}, value)))),
+  add(root, h("dl", { class: "facts card" }, facts.map(([key, value]) => h("div", {}, h("dt", {}, key), h("dd", {}, value)))),
     h("p", { class: "actions" }, link(`/live?session=${encodeURIComponent(name)}`, "Follow it live")),
     one.cut ? h("p", { class: "note" }, "Only the newest 2,000 events are shown.") : null,
     one.turns.map((turn) => h("section", { class: "turn" },

@@ -1,7 +1,7 @@
 // What would be decided: by the code that decides, without running a hook.
 
 import { get, post, state } from "./api.js";
-import { base, chip, h, link } from "./dom.js";
+import { add, base, chip, h, link } from "./dom.js";
 
 function read(text) {
   if (!text.trim().startsWith("{")) return { event: "PreToolUse", data: { tool_name: "Bash", tool_input: { command: text } } };
@@ -11,7 +11,7 @@ function read(text) {
 }
 
 function verdict(name, one) {
-  return h("p", {}, h("strong", {}, `${name} `), chip(one.verdict, one.verdict === "no opinion" ? "none" : one.verdict), one.reason ? ` ${one.reason}` : "", one.safer ? h("small", {}, ` Safer: ${one.safer}`) : null);
+  return h("p", {}, h("strong", {}, `${name} `), chip(one.verdict, one.verdict === "no opinion" ? "none" : one.verdict), one.reason ? ` ${one.reason}` : "");
 }
 
 function result(found) {
@@ -45,7 +45,7 @@ export async function page(root, _, query) {
     }
   };
   input.addEventListener("keydown", (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) ask(); });
-  root.append(h("h1", {}, "What if"), h("form", { class: "card", onsubmit: ask },
+  add(root, h("h1", {}, "What if"), h("form", { class: "card", onsubmit: ask },
     h("label", { for: "input" }, "A command, or a payload as an agent sends it"), input,
     h("div", { class: "line" }, h("label", { for: "agent" }, "Agent"), agent, h("label", { for: "project" }, "Project"), project, h("span", { class: "grow" }), h("button", { class: "primary", title: "Ctrl-Enter" }, "What would happen?"))), output);
   if (input.value) ask();

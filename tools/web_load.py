@@ -1,0 +1,238 @@
+"""The view under load: 500 events a second with the live page open, and what the daemon's decisions take meanwhile.
+
+Measured in one run, interleaved: rounds with the page open, and rounds with the server and the browser stopped (SIGSTOP),
+so that both see the same machine. Events go through the real daemon: its decisions are what is timed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import sync_playwright
+from tests.web.conftest import CHROMIUM, fill, start
+
+import hookline
+from hookline.daemon.protocol import Caller, DaemonPaths, DaemonRequest, pack_request
+
+_WATCH = """() => { window.lags = []; document.addEventListener('shown', (e) => {
+  const t = e.detail.t; if (Date.now() / 1000 - t < 5) requestAnimationFrame(() => window.lags.push(Date.now() - t * 1000)); }); }"""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=60, help="of events with the page open, and as many without")
+    parser.add_argument("--rate", type=int, default=500)
+    parser.add_argument("--round", type=float, default=5, help="seconds of one round")
+    parser.add_argument("--records", type=int, default=100_000, help="records that are there before")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        report = _measure(Path(folder), args)
+    print(json.dumps(report, indent=1))
+    return 0 if report["passed"] else 1
+
+
+def _measure(folder: Path, args: argparse.Namespace) -> dict[str, Any]:
+    home, project = folder / "home", folder / "project"
+    for one in (home / "state", home / ".config" / "hookline", project / ".git"):
+        one.mkdir(parents=True)
+    (home / "hooks.py").write_text("def look(event):\n    return None\n", encoding="utf-8")
+    config = '[[hook]]\nname = "look"\non = "PreToolUse"\npython = "hooks:look"\nenv = {}\n'
+    (home / ".config" / "hookline" / "hookline.toml").write_text(config, encoding="utf-8")
+    (home / ".config" / "hookline" / "hooks.py").write_text("def look(event):\n    return None\n", encoding="utf-8")
+    _seed(home / "state", str(project), args.records)
+    environ = {"PATH": os.environ["PATH"], "HOME": str(home)}
+    place = DaemonPaths(directory=str(folder / "d"))
+    daemon = subprocess.Popen(
+        [sys.executable, "-m", "hookline", "daemon", "run", "--directory", place.directory], env=environ,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    web = start(home, project, "--no-browser")
+    try:
+        while not os.path.exists(place.socket):
+            time.sleep(0.05)
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+            page = browser.new_page(viewport={"width": 1440, "height": 900})
+            began = time.monotonic()
+            page.goto(web.address)
+            page.locator(".row:not(.blank)").first.wait_for()
+            first = time.monotonic() - began
+            paint = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0]?.startTime")
+            page.evaluate(_WATCH)
+            scroll = page.evaluate(_SCROLL)
+            page.evaluate("document.querySelector('.list').scrollTop = 0")
+            page.wait_for_timeout(300)
+            pids = [web.process.pid, *_chromium(os.getpid())]
+            sender = _Sender(place, environ, project, home / "state")
+            sender.burst(200, 500)
+            page.evaluate("window.lags = []")
+            open_times, without = [], []
+            rounds = max(2, round(args.seconds / args.round))
+            for _ in range(rounds):
+                open_times += sender.burst(int(args.rate * args.round), args.rate)
+                _signal(pids, signal.SIGSTOP)
+                without += sender.burst(int(args.rate * args.round), args.rate)
+                _signal(pids, signal.SIGCONT)
+                page.wait_for_timeout(1500)  # what was recorded meanwhile is caught up with
+                late = page.evaluate("window.lags.length")
+                page.evaluate(
+                    "(n) => { window.kept = (window.kept || []).concat(window.lags.filter(l => l < 1400)); window.lags = []; return n; }",
+                    late,
+                )
+            lags = sorted(page.evaluate("window.kept"))
+            memory = {"renderer": _renderer_mb(pids), "all": sum(map(_pss_mb, pids[1:]))}
+            heap = page.evaluate("performance.memory ? performance.memory.usedJSHeapSize / 1048576 : 0")
+            browser.close()
+    finally:
+        web.end()
+        daemon.terminate()
+        daemon.wait(20)
+    seen = {"first_rows_ms": round(first * 1000), "first_paint_ms": paint, "scroll": scroll, "heap_mb": round(heap, 1)}
+    return {**seen, **_report(lags, memory, open_times, without)}
+
+
+_SCROLL = """async () => { const list = document.querySelector('.list'); let worst = 0; let last = performance.now();
+  for (let step = 0; step <= 60; step++) { list.scrollTop = list.scrollHeight * step / 60;
+    await new Promise(requestAnimationFrame); const now = performance.now(); worst = Math.max(worst, now - last); last = now; }
+  return { worst_frame_ms: worst, rows: list.scrollHeight / 27, elements: document.querySelectorAll('.row').length }; }"""
+
+
+def _seed(state: Path, cwd: str, many: int) -> None:
+    """A few real records, and many copies of them."""
+    import sqlite3
+
+    fill(state, cwd, 200)
+    with sqlite3.connect(state / "hookline.db") as database:
+        names = [row[1] for row in database.execute("PRAGMA table_info(firings)")][1:]
+        rest = ", ".join(name for name in names if name != "id")
+        while (have := database.execute("SELECT max(number) FROM firings").fetchone()[0]) < many:
+            most = min(have, many - have)
+            database.execute(
+                f"INSERT INTO firings (id, {rest}) SELECT id || '-' || ?, {rest} FROM firings WHERE number <= ?",  # noqa: S608 (our own columns)
+                (have, most),
+            )
+            columns = "position, hook_id, hook, dialect, status, effect, exit_code, ms, error, stdout, stderr, spilled, usage, detail"
+            database.execute(f"INSERT INTO runs SELECT firing + ?, {columns} FROM runs WHERE firing <= ?", (have, most))  # noqa: S608 (our own columns)
+    database.close()
+
+
+class _Sender:
+    def __init__(self, place: DaemonPaths, environ: dict[str, str], project: Path, state: Path) -> None:
+        self._socket = place.socket
+        argv = ("--agent", "claude-code", "--home", environ["HOME"], "--state-dir", str(state))
+        self._caller = Caller(version=hookline.__version__, kind="hook", cwd=str(project), environ=environ, argv=argv)
+        self._project = str(project)
+        self._number = 0
+
+    def burst(self, many: int, rate: int) -> list[float]:
+        """Milliseconds from connecting to the answer, of each."""
+        times: list[float] = []
+        begin = time.perf_counter()
+        for at in range(many):
+            due = begin + at / rate
+            if (left := due - time.perf_counter()) > 0:
+                time.sleep(left)
+            times.append(self._one())
+        return times
+
+    def _one(self) -> float:
+        self._number += 1
+        payload = {
+            "session_id": f"load-{self._number % 6}", "cwd": self._project, "hook_event_name": "PreToolUse",
+            "tool_name": "Bash", "tool_input": {"command": f"echo {self._number}"}, "tool_use_id": f"u{self._number}",
+            "transcript_path": "/t",
+        }  # fmt: skip
+        request = pack_request(DaemonRequest(caller=self._caller, stdin=json.dumps(payload).encode()))
+        began = time.perf_counter()
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:
+            sock.connect(self._socket)
+            sock.sendall(request)
+            while sock.recv(65536):
+                pass
+        return (time.perf_counter() - began) * 1000
+
+
+def _report(
+    lags: Sequence[float], memory: dict[str, float], open_times: list[float], without: list[float]
+) -> dict[str, Any]:
+    with_page, alone = _spread(open_times), _spread(without)
+    lag = {"shown": len(lags), "p50": _at(lags, 0.5), "p95": _at(lags, 0.95), "p99": _at(lags, 0.99)}
+    ratio = {"median": with_page["p50"] / alone["p50"], "p99": with_page["p99"] / alone["p99"]}
+    passed = ratio["median"] <= 1.1 and ratio["p99"] <= 1.5 and memory["renderer"] < 300 and lag["p50"] < 100
+    times = {"page_open": with_page, "page_stopped": alone, "ratio": ratio}
+    return {"show_ms": lag, "memory_mb": memory, "decision_ms": times, "passed": passed}
+
+
+def _spread(times: list[float]) -> dict[str, float]:
+    ordered = sorted(times)
+    return {
+        "n": len(ordered),
+        "p50": _at(ordered, 0.5),
+        "p99": _at(ordered, 0.99),
+        "mean": round(statistics.mean(ordered), 3),
+    }
+
+
+def _at(ordered: Sequence[float], share: float) -> float:
+    return round(ordered[min(len(ordered) - 1, int(share * len(ordered)))], 3) if ordered else 0.0
+
+
+def _chromium(parent: int) -> list[int]:
+    """The processes of the browser below us."""
+    found: list[int] = []
+    below = {parent}
+    for _ in range(6):
+        for name in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as file:
+                    text = file.read()
+            except OSError:
+                continue
+            words = text[text.rindex(")") + 1 :].split()
+            if int(words[1]) in below and int(name) not in below:
+                below.add(int(name))
+                if "chrom" in text[: text.rindex(")")]:
+                    found.append(int(name))
+    return found
+
+
+def _signal(pids: Sequence[int], number: int) -> None:
+    for pid in pids:
+        try:
+            os.kill(pid, number)
+        except ProcessLookupError:
+            continue
+
+
+def _pss_mb(pid: int) -> float:
+    try:
+        with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as file:
+            return next(int(line.split()[1]) for line in file if line.startswith("Pss:")) / 1024
+    except (OSError, StopIteration):
+        return 0.0
+
+
+def _renderer_mb(pids: Sequence[int]) -> float:
+    def is_renderer(pid: int) -> bool:
+        try:
+            return b"--type=renderer" in Path(f"/proc/{pid}/cmdline").read_bytes()
+        except OSError:
+            return False
+
+    return max((_pss_mb(pid) for pid in pids if is_renderer(pid)), default=0.0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
