@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 CLIENT := src/hookline/daemon/client/hookc
 
-.PHONY: demo test test-quick coverage check bench e2e nvim shells browser web-load web-picture fuzz fuzz-door
+.PHONY: demo test test-quick coverage check bench e2e nvim shells browser web-test web-load web-picture fuzz fuzz-door
 .PHONY: dist site docs picture lock clean help
 
 help:                     ## this list
@@ -83,6 +83,9 @@ shells:                   ## tmux, zsh and fish, for the tests of the shells; wi
 browser:                  ## chromium and axe-core, for the tests of the view; without them they say that they are skipped
 	@command -v chromium >/dev/null || (apt-get update && apt-get install -y chromium) || sudo apt-get install -y chromium
 	@test -f build/axe/node_modules/axe-core/axe.min.js || npm install --silent --no-fund --no-audit --prefix build/axe axe-core@4.10.2
+
+web-test: $(STAMP)        ## the view in a browser, light and dark, wide and narrow
+	HOOKLINE_WEB=all $(BIN)/python -m pytest -q tests/web $(ARGS)
 
 web-load: $(STAMP)        ## 500 events a second for a minute with the live page open: memory, delay, decision times
 	$(BIN)/python -m tools.web_load $(ARGS)

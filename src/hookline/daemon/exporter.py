@@ -119,6 +119,8 @@ def run(state: str, settings: TelemetrySettings, parent: int = 0) -> bool:
     try:
         lock = open_locked(os.path.join(state, _LOCK), os.O_RDWR | os.O_CREAT)
     except OSError:
+        lock = None
+    if lock is None:  # another one runs
         return False
     logging.disable(logging.CRITICAL)  # the SDK logs every attempt; what matters is counted
     exporter = Exporter(state, settings)

@@ -79,6 +79,6 @@ class Sender:
         return data is None or self._metrics.export(data) is MetricExportResult.SUCCESS
 
     def close(self) -> None:
-        self._traces.shutdown()
+        self._traces.shutdown()  # type: ignore[no-untyped-call]  # the SDK leaves its annotation out
         self._metrics.shutdown()
         self._provider.shutdown()

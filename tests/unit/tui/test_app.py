@@ -242,3 +242,18 @@ def test_nothing_at_all_is_no_problem(service: HookService, place: Place) -> Non
         assert app.query_one(Input).display is False
 
     work(service, act)
+
+
+def test_c_shows_the_chain_of_a_past_event(service: HookService, place: Place) -> None:
+    place.fire("PreToolUse", tool_name="Bash", tool_input={"command": "rm -rf x"})
+
+    async def act(pilot: Pilot[None], app: Manager) -> None:
+        await pilot.press("c")
+        await until(pilot, lambda: isinstance(app.screen, ChoiceScreen))
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, TextScreen))
+        text = text_of(app, "#text")
+        assert "Refused by guard: by hand" in text
+        assert "1. refused       guard" in text
+
+    work(service, act)

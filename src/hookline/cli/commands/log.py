@@ -3,7 +3,7 @@
   hookline log --last 50 --effect deny
   hookline log --session S --follow
   hookline log --agent codex --project .
-  hookline log --chain ID            one event: every hook in order, its verdict, its changes, and the answer
+  hookline log --chain ID            one event (or last): every hook in order, its verdict, its changes, and the answer
   hookline log --last 0 --format parquet --output events.parquet
 
 --json (or --format jsonl) prints one object per line: {"id", "time", "session", "turn", "agent", "event", "effect", "granted", "reason",
@@ -64,7 +64,7 @@ def configure(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--since", metavar="WHEN", help="10m, 2h, 3d, or a time like 2026-03-01T12:00")
     parser.add_argument("--until", metavar="WHEN", help="the same")
-    parser.add_argument("--chain", metavar="ID", help="show one event whole, by the beginning of its id")
+    parser.add_argument("--chain", metavar="ID", help="show one event whole, by the beginning of its id; last for the latest")
     parser.add_argument("--format", choices=("jsonl", "csv", "parquet"), help="export what was found")
     parser.add_argument("--output", metavar="FILE", help="write the export to this file")
     add_json(parser)
@@ -118,7 +118,7 @@ def run(args: Namespace) -> int:
 
 
 def _chain(store: Store, prefix: str, *, as_json: bool) -> int:
-    found = find(store, prefix)
+    found = firings(store, last=1) if prefix == "last" else find(store, prefix)
     if len(found) != 1:
         count = f"{len(found)} events have ids that begin" if found else "no event has an id that begins"
         raise DataError(f"{count} with {prefix!r}; see: hookline log")

@@ -185,7 +185,8 @@ def _result_columns(outcome: Outcome, reason: str = "") -> Columns:
 
 def _detail(outcome: Outcome, reason: str) -> dict[str, Any] | None:
     """What the hook itself said and changed, where the decision does not say the same, and why it was not run."""
-    reply, detail = outcome.reply, {}
+    reply = outcome.reply
+    detail: dict[str, Any] = {}
     if reply is not None and reply.reason and reply.reason != reason:
         detail["reason"] = reply.reason
     if reply is not None and reply.data:
