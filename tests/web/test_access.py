@@ -171,6 +171,15 @@ def test_pages_come_from_the_record_a_screen_at_a_time(web: Web) -> None:
     assert json.loads(event["answer"]["stdout"]) == {"permissionDecision": "deny"}
 
 
+@pytest.mark.parametrize("web", [("--metrics",)], indirect=True)
+def test_numbers_for_prometheus_need_no_cookie_and_tell_nothing_else(web: Web) -> None:
+    answer = Client(web).get("/metrics")
+    assert answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
+    assert b'hookline_decisions{agent="codex",event="PreToolUse",effect="allow"} 24' in answer.body
+    assert b"rm -rf" not in answer.body
+    assert Client(web).get("/api/state").status == 401
+
+
 def test_every_page_of_numbers_answers(web: Web) -> None:
     client = Client(web).enter()
     session = client.get("/api/session/cc42-session-3").json

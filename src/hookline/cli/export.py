@@ -78,8 +78,8 @@ def _harmless(value: Any) -> Any:
 
 def _write_parquet(file: IO[bytes], rows: Sequence[Mapping[str, Any]]) -> None:
     try:
-        import pyarrow as pa  # the extra ``parquet``
-        import pyarrow.parquet as pq
+        import pyarrow as pa  # pyright: ignore[reportMissingTypeStubs]  # the extra ``parquet``
+        import pyarrow.parquet as pq  # pyright: ignore[reportMissingTypeStubs]
     except ImportError as error:
         raise UsageError(f"parquet needs pyarrow: {install_command('parquet')}") from error
     pq.write_table(pa.Table.from_pylist([dict(row) for row in rows]), file)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
 
 from starlette.applications import Starlette
@@ -51,7 +51,7 @@ class View:
     ) -> None:
         self._paths, self._cwd, self._access, self._services = paths, cwd, access, services
         self._store = store_in(paths.state, RecordSettings())
-        self._with_metrics = with_metrics
+        self.with_metrics = with_metrics
         self.feed = Feed(
             lambda: Follower(store_in(paths.state, RecordSettings()), os.path.join(paths.state, inbox.FOLDER))
         )
@@ -177,7 +177,7 @@ class View:
         if browser.streams >= _STREAMS:
             return JSONResponse({"error": "too many pages are open in this browser"}, 429)
 
-        async def stream() -> Any:
+        async def stream() -> AsyncIterator[str]:
             browser.streams += 1
             try:
                 async for text in self.feed.listen():
@@ -188,7 +188,7 @@ class View:
         return StreamingResponse(stream(), media_type="text/event-stream", headers={"x-accel-buffering": "no"})
 
     def _metrics(self, request: Request) -> Response:
-        if not self._with_metrics:
+        if not self.with_metrics:
             return PlainTextResponse("Start it with --metrics.", 404)
         return PlainTextResponse(metrics.text(self._store), media_type="text/plain; version=0.0.4")
 
@@ -241,7 +241,7 @@ class View:
 
 
 def make_app(view: View, access: Access, port: int) -> Security:
-    return Security(Starlette(routes=view.routes()), access, port)
+    return Security(Starlette(routes=view.routes()), access, port, with_metrics=view.with_metrics)
 
 
 def _whole(text: Any, default: int) -> int:

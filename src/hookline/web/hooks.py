@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import tomllib
@@ -16,6 +17,7 @@ from hookline.core._dataclass import replace
 from hookline.core.describe import action_whole, conditions
 from hookline.core.errors import ConfigError, DataError, UsageError
 from hookline.core.files import backup
+from hookline.core.hook import Function, HookSpec
 from hookline.core.result import STATUS
 from hookline.core.serialize import decision_shape
 from hookline.dialects import dialect_named
@@ -92,12 +94,17 @@ def details(project: str, name: str) -> dict[str, Any]:
         files = [path for path, _ in runtime.trust.pins(spec).files] if runtime.trust and verdict else []
         return {
             **_shape(hook, found.now, []), "conditions": list(conditions(spec)), "does": clean(action_whole(spec)),
-            "changed": list(verdict.changed) if verdict else [], "runs": runs,
+            "changed": list(verdict.changed) if verdict else [], "runs": runs, "given": _given(spec),
             "seal": _seal(runtime, hook),
             "table": _table(hook.origin.file, int(place[1])) if place and hook.dialect == "native" else None,
             "covered": [{"path": path, "text": clean(_text(path))} for path in files],
             "help": [{"key": field.key, "about": field.about} for field in HOOK_FIELDS],
         }  # fmt: skip
+
+
+def _given(spec: HookSpec) -> Any:
+    """The settings of a ready hook: a guard's policy, rules and exceptions."""
+    return json.loads(spec.action.given) if isinstance(spec.action, Function) and spec.action.given else None
 
 
 def _text(path: str) -> str:

@@ -42,10 +42,12 @@ _MOST = 1 << 20
 class Security:
     """Loopback only, one origin, a cookie from a one-time token, and no agent at the other end."""
 
-    def __init__(self, app: _App, access: Access, port: int) -> None:
+    def __init__(self, app: _App, access: Access, port: int, *, with_metrics: bool = False) -> None:
         self._app = app
         self._access = access
         self._port = port
+        #: A scraper has no cookie; numbers are all it gets.
+        self._with_metrics = with_metrics
         self._peers = Peers()
         self._hosts = {f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]")}
         #: Its cookies are not sent to another port's server, which cookies by themselves do not prevent.
@@ -89,6 +91,8 @@ class Security:
             return PlainTextResponse("Too many requests.", 429, headers={"retry-after": "1"})
         if scope["path"] == "/" and token:
             return self._admit(token[0])
+        if self._with_metrics and scope["path"] == "/metrics" and scope["method"] == "GET":
+            return None
         if browser is None:
             return PlainTextResponse(f"hookline does not know this browser. {_NEW_ADDRESS}", 401)
         scope["state"] = {"browser": browser}

@@ -64,7 +64,9 @@ def configure(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--since", metavar="WHEN", help="10m, 2h, 3d, or a time like 2026-03-01T12:00")
     parser.add_argument("--until", metavar="WHEN", help="the same")
-    parser.add_argument("--chain", metavar="ID", help="show one event whole, by the beginning of its id; last for the latest")
+    parser.add_argument(
+        "--chain", metavar="ID", help="show one event whole, by the beginning of its id; last for the latest"
+    )
     parser.add_argument("--format", choices=("jsonl", "csv", "parquet"), help="export what was found")
     parser.add_argument("--output", metavar="FILE", help="write the export to this file")
     add_json(parser)
