@@ -19,6 +19,7 @@ import keeping
 import knowledge
 import notes
 import plugins
+import run
 from measure import Row, machine, wait_until_quiet
 
 import approval
@@ -46,6 +47,7 @@ GROUPS: dict[str, Rows] = {
     "guests": guests.rows,
     "guard": lambda _folder, short: guard.rows(short),
     "notes": notes.rows,
+    "run": run.rows,
 }
 #: And what is not part of a whole run, because its rows are in one of the others: what trust costs an agent.
 PARTS: dict[str, Rows] = {

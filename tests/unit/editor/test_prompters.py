@@ -33,6 +33,9 @@ class Here:
             raise self.error
         return self.answer
 
+    def pick(self, question: Question) -> str:
+        return question.options[-1] if self.ask(question) == "allowed" else ""
+
     def tell(self, progress: Progress) -> None:
         self.ask(QUESTION)
 
@@ -47,6 +50,13 @@ def test_the_first_way_that_leads_to_a_person_decides() -> None:
         answer="refused", notes=("no editor",)
     )
     assert last.asked == 0
+
+
+def test_a_choice_is_the_persons_or_none() -> None:
+    question = Question(title="Where?", message="", patience=5, options=("here", "there"))
+    picked = PromptOutcome(answer="allowed", notes=("no editor",), choice="there")
+    assert ask(question, [gone("no editor"), Here("allowed")]) == picked
+    assert ask(question, [Here("refused")]) == PromptOutcome(answer="refused")
 
 
 def test_who_does_not_answer_in_time_has_refused_and_is_not_asked_again() -> None:
