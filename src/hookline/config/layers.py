@@ -28,7 +28,7 @@ _MOST_FILES = 1000
 
 #: What all files of a project may cost together: bytes, hooks, and seconds of the processor. Far above any real
 #: configuration, and far below what an agent's deadline would notice.
-MOST_BYTES, MOST_HOOKS, MOST_SECONDS = 512 << 10, 1000, 2.0
+MOST_BYTES, MOST_HOOKS, _MOST_SECONDS = 512 << 10, 1000, 2.0
 
 
 class Approvals(Protocol):
@@ -86,7 +86,9 @@ class ProjectGate:
         if self._hooks > MOST_HOOKS:
             return f"the project has more than {MOST_HOOKS} hooks"
         return (
-            f"reading the project's files takes longer than {MOST_SECONDS:g} s" if self._seconds > MOST_SECONDS else ""
+            f"reading the project's files takes longer than {_MOST_SECONDS:g} s"
+            if self._seconds > _MOST_SECONDS
+            else ""
         )
 
 

@@ -22,7 +22,7 @@ _SOURCES = frozenset({
 #: A function that bash takes over, and Lua's first lines.
 _SOURCE_PREFIXES = ("BASH_FUNC_", "LUA_INIT")
 #: Lists of paths.
-CODE_PATHS = frozenset({
+_CODE_PATHS = frozenset({
     "BASH_ENV", "ENV", "ZDOTDIR", "PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PYTHONUSERBASE", "PYTHONPLATLIBDIR",
     "PYTHONPYCACHEPREFIX", "PYTHONEXECUTABLE", "NODE_PATH", "NODE_COMPILE_CACHE", "RUBYLIB", "GEM_HOME", "GEM_PATH", "BUNDLE_GEMFILE",
     "PERL5LIB", "PERLLIB", "LUA_PATH", "LUA_CPATH", "PHPRC", "PHP_INI_SCAN_DIR", "CLASSPATH", "R_PROFILE_USER", "JULIA_LOAD_PATH",
@@ -31,7 +31,7 @@ CODE_PATHS = frozenset({
     "GIT_EXEC_PATH", "GIT_TEMPLATE_DIR", "GIT_DIR", "GIT_COMMON_DIR", "MAKEFILES", "RIPGREP_CONFIG_PATH", "CURL_HOME", "WGETRC",
     "UV_CONFIG_FILE", "UV_ENV_FILE", "UV_PROJECT", "KUBECONFIG", "AWS_CONFIG_FILE",
 })  # fmt: skip
-CODE_VARIABLES = CODE_PATHS | _OPTIONS | _FLAGS | _SOURCES
+CODE_VARIABLES = _CODE_PATHS | _OPTIONS | _FLAGS | _SOURCES
 #: Programs, by a path or by a name that is looked up in PATH.
 _PROGRAMS = frozenset({
     "UV_PYTHON", "GIT_ASKPASS", "SSH_ASKPASS", "RUSTC", "RUSTC_WRAPPER", "npm_config_script_shell", "npm_config_userconfig",
@@ -64,7 +64,7 @@ def foreign_parts(
         return [value] if _NAMES_CODE.search(_JOBS.sub("", value)) else []
     if name in _PROGRAMS:
         return [value] if "/" in value and _is_foreign(value, projects) else []
-    if name not in CODE_PATHS and name not in _PLACES:
+    if name not in _CODE_PATHS and name not in _PLACES:
         return []
     foreign = [part for part in value.split(os.pathsep) if _is_foreign(part, projects)]
     return [part for part in foreign if is_covered is None or part[:1] != "/" or not is_covered(part)]

@@ -18,10 +18,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 #: From <sys/inotify.h>.
-MODIFY, ATTRIB, OPEN, MOVED_FROM, MOVED_TO, CREATE, DELETE = 0x2, 0x4, 0x20, 0x40, 0x80, 0x100, 0x200
+MODIFY, ATTRIB, OPEN, _MOVED_FROM, MOVED_TO, CREATE, _DELETE = 0x2, 0x4, 0x20, 0x40, 0x80, 0x100, 0x200
 DELETE_SELF, MOVE_SELF, OVERFLOW, IGNORED, IS_FOLDER = 0x400, 0x800, 0x4000, 0x8000, 0x40000000
 #: What happens to the entries of a folder and to itself; what happens to one file.
-OF_A_FOLDER = MOVED_FROM | MOVED_TO | CREATE | DELETE | DELETE_SELF | MOVE_SELF
+OF_A_FOLDER = _MOVED_FROM | MOVED_TO | CREATE | _DELETE | DELETE_SELF | MOVE_SELF
 OF_A_FILE = MODIFY | ATTRIB | DELETE_SELF | MOVE_SELF
 _ADD_TO_MASK = 0x20000000
 _HEAD = struct.Struct("iIII")

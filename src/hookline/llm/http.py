@@ -203,16 +203,16 @@ def explain(error: BaseException, name: str, key: str) -> str:
         error = error.exceptions[0]
     status = getattr(error, "status_code", None)
     if isinstance(status, int):
-        return hide(f"API error ({status}) from {name}: {provider_message(getattr(error, 'body', None))}", key)
+        return _hide(f"API error ({status}) from {name}: {_provider_message(getattr(error, 'body', None))}", key)
     text = re.sub(r"\s+", " ", str(error)).strip() or type(error).__name__
-    return hide(f"{name} did not answer: {text[:_ERROR_SHOWN]}", key)
+    return _hide(f"{name} did not answer: {text[:_ERROR_SHOWN]}", key)
 
 
-def hide(text: str, key: str) -> str:
+def _hide(text: str, key: str) -> str:
     return text.replace(key, "***") if len(key) > 4 else text
 
 
-def provider_message(body: Any) -> str:
+def _provider_message(body: Any) -> str:
     """Providers nest their message at different depths; the innermost ``message`` is the one to show."""
     while isinstance(body, dict):
         inner = body.get("error", body.get("message"))

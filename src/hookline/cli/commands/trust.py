@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 _VARIABLE = re.compile(r"[\w-]+: (?:\w{1,10} )?\$\{?\w+\}?")
 
 
-def render_hooks(
+def _render_hooks(
     specs: Sequence[HookSpec], verdicts: Mapping[str, Verdict], pins: Callable[[HookSpec], Pins]
 ) -> Iterator[str]:
     """Each hook once, with all events on which it does the same: nobody reads repetitions."""
@@ -78,7 +78,7 @@ def render_hooks(
 def _hook(specs: Sequence[HookSpec], verdict: Verdict, pins: Pins) -> str:
     """All lines of one hook, with the full text of its action."""
     changed = f" ({', '.join(map(safe, verdict.changed))})" if verdict.changed else ""
-    if not changed and is_outdated(verdict):
+    if not changed and _is_outdated(verdict):
         changed = " (by an older version, which covered only the files that the hook names; approve it again)"
     events = safe(", ".join(spec.event for spec in specs))
     lines = [f"{paint_trust(verdict.state)}{changed}  {paint(safe(specs[0].name), 'bold')} on {events}"]
@@ -99,7 +99,7 @@ def _pin_lines(pins: Pins) -> Iterator[str]:
         yield f'    {"not whole":<11}{safe(note)}; name the rest of it with: covers = ["FOLDER", …]'
 
 
-def render_file(contents: HookSpec, verdict: Verdict, pins: Pins) -> str:
+def _render_file(contents: HookSpec, verdict: Verdict, pins: Pins) -> str:
     """What a file contains besides hooks, value by value."""
     changed = f" ({', '.join(map(safe, verdict.changed))})" if verdict.changed else ""
     values = list(_values(_contents(contents))) or ["nothing besides its hooks"]
@@ -278,10 +278,10 @@ def _dialects_here() -> Iterator[str]:
 def _renewable(runtime: Runtime) -> list[HookSpec]:
     """Hooks whose approval counts, but covers less than one of today would."""
     verdicts = ((spec, runtime.verdicts.get(spec.id)) for spec in runtime.loaded.specs)
-    return [spec for spec, one in verdicts if one and one.state == "trusted" and is_outdated(one)]
+    return [spec for spec, one in verdicts if one and one.state == "trusted" and _is_outdated(one)]
 
 
-def is_outdated(verdict: Verdict) -> bool:
+def _is_outdated(verdict: Verdict) -> bool:
     return verdict.approval is not None and not verdict.approval.covers_folders
 
 
@@ -309,10 +309,10 @@ def _show(look: _Look) -> None:
     files = dict.fromkeys(spec.origin.file for spec in (*look.asking, *(spec for spec, _ in look.files)))
     for file in files if look.dialect != "hookline" else ():
         print(f"{look.dialect}: {safe(file)}")
-    for text in render_hooks(look.asking, look.runtime.verdicts, pins):
+    for text in _render_hooks(look.asking, look.runtime.verdicts, pins):
         print(text)
     for contents, verdict in look.files:
-        print(render_file(contents, verdict, pins(contents)))
+        print(_render_file(contents, verdict, pins(contents)))
     for gone in look.runtime.missing:
         print(
             f"{paint('gone', 'red')}  {paint(safe(gone.name), 'bold')} on {safe(gone.event)} was trusted and is missing from {safe(gone.file)}"

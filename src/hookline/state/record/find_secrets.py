@@ -303,7 +303,7 @@ def _span(match: re.Match[str], kind: str) -> Iterator[Span]:
     named = match.re.groupindex
     if "value" not in named:
         yield match.start(1 if match.re.groups else 0), match.end(match.re.groups), kind
-    elif is_value(match["value"], quoted=True):
+    elif _is_value(match["value"], quoted=True):
         shown = "whole" if "whole" in named else "value"
         yield match.start(shown), match.end(shown), kind
 
@@ -353,7 +353,7 @@ def _assignment(raw: str, low: str, at: int, name: str) -> Iterator[Span]:
     firm = any(map(whole.__contains__, ("pass", "pwd", "secret")))
     if value is not None:
         sure = sign in {"=", ":", "=>", ":=", "?=", "value=", "value ="} and not whole.endswith("auth")
-        if (firm or len(value) > 2) and is_value(value, quoted=True) and (sure or _RANDOM.match(value)):
+        if (firm or len(value) > 2) and _is_value(value, quoted=True) and (sure or _RANDOM.match(value)):
             yield begin, match.end(), "secret"
     elif not sign.startswith("==") and _is_bare_secret(
         raw, start, begin, match["bare"], glued=operator[1] == "=" or not sign, firm=firm
@@ -366,7 +366,7 @@ def _is_bare_secret(raw: str, name_at: int, at: int, value: str, *, glued: bool,
     """Whether what follows an assignment without quotes is a secret, and no code, prose or number."""
     bare = value.rstrip(",.)}]:\\")
     word = bare.replace("_", "").isalpha()
-    if not is_value(bare, quoted=False) or (word and value[len(bare) :][:1] in (")", ",")):  # f(token=token)
+    if not _is_value(bare, quoted=False) or (word and value[len(bare) :][:1] in (")", ",")):  # f(token=token)
         return False
     if bare.isdigit():
         return len(bare) >= (4 if firm and glued else 6)
@@ -414,7 +414,7 @@ _CODE = re.compile(
 _PROSE = re.compile(r"(?:[A-Z][a-z]+|[a-z]+)(?:[ ][A-Za-z'/]+){2,}[ ]?[.:?!\xe2]*|[A-Z][^\d]*[ ][^\d]*[.:?!]")
 
 
-def is_value(value: str, *, quoted: bool) -> bool:
+def _is_value(value: str, *, quoted: bool) -> bool:
     """Whether this could be a secret, and no placeholder, variable, path, address, version, expression or sentence."""
     if value.startswith(("[redacted:", ")", ",", ";", "]", "}", "\n")) or _NOT_A_VALUE.fullmatch(value.strip()):
         return False

@@ -63,7 +63,7 @@ _DATA_SUFFIXES = frozenset({
 })  # fmt: skip
 _MODULE_SUFFIXES = (".py", ".pyc", ".so", ".pyd")
 #: Folders of caches, whose content is not run: Python's is kept out of the way (``PYTHONPYCACHEPREFIX``).
-SKIPPED = frozenset({".git", "__pycache__", ".cache", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".DS_Store"})
+_SKIPPED = frozenset({".git", "__pycache__", ".cache", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".DS_Store"})
 
 #: Events that are remembered; who asks for older ones has seen a change.
 _REMEMBERED = 512
@@ -424,7 +424,7 @@ class CoveredFiles:
 
     def _is_suspect(self, rule: str, path: str) -> bool:
         whole, folder = self._path(path), rule.endswith("/")
-        if os.path.basename(path) in SKIPPED:
+        if os.path.basename(path) in _SKIPPED:
             return False
         if not folder:
             return _counts(rule, whole, False)
@@ -463,7 +463,7 @@ def files_below(folder: str, _above: tuple[str, ...] = ()) -> Iterator[tuple[str
 def _entries(folder: str) -> list[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as found:
-            return [entry for entry in found if entry.name not in SKIPPED]
+            return [entry for entry in found if entry.name not in _SKIPPED]
     except OSError:
         return []
 
@@ -528,7 +528,7 @@ def _lease(path: str) -> int | None:
 def _outermost(cover: Cover) -> Iterator[tuple[str, str]]:
     """Without the folders that are listed with one above them."""
     whole = {folder for folder, rule in cover.folders if rule == CODE}
-    apart = SKIPPED.union(path for path, _ in cover.links or ())
+    apart = _SKIPPED.union(path for path, _ in cover.links or ())
     for folder, rule in cover.folders:
         above = folder if rule == CODE else ""
         while above and above not in apart and os.path.basename(above) not in apart:

@@ -65,11 +65,11 @@ class Judgement:
 
 #: A hook with the file it is written in, as approvals name it, and the digest of its definition: one more where the
 #: project has several names, since older versions took the one they were given.
-Judged = tuple["HookSpec", str, tuple[str, ...]]
+_Judged = tuple["HookSpec", str, tuple[str, ...]]
 
 
 def judge(
-    hooks: Sequence[Judged], approvals: Sequence[Approval], covered: Callable[[Approval], CoveredFiles]
+    hooks: Sequence[_Judged], approvals: Sequence[Approval], covered: Callable[[Approval], CoveredFiles]
 ) -> Judgement:
     """Each approval speaks for one hook: first for the one it describes, then for the one in its slot."""
     free = list(approvals)
@@ -84,7 +84,7 @@ def judge(
 
 
 def _first(
-    free: Sequence[Approval], fits: Callable[[Approval, HookSpec, tuple[str, ...]], bool], hook: Judged
+    free: Sequence[Approval], fits: Callable[[Approval, HookSpec, tuple[str, ...]], bool], hook: _Judged
 ) -> Approval | None:
     spec, file, digests = hook
     here = (a for a in free if a.event == spec.event and a.file in {file, spec.origin.file})

@@ -31,7 +31,7 @@ from hookline.state.trust.words import (
 )
 
 #: A folder with more is not covered as a whole: most of it is not the hook's, and every call would pay for it.
-MOST_FILES, MOST_BYTES = 200, 5 << 20
+MOST_FILES, _MOST_BYTES = 200, 5 << 20
 #: Bytes of a script that are searched for names.
 _READ_AT_MOST = 1 << 20
 _SCRIPT_SUFFIXES = ("", ".js", ".mjs", ".cjs", ".ts", ".json", ".rb", ".pl", ".pm", ".lua", ".php", ".py", ".sh")
@@ -288,7 +288,7 @@ class _Search:
         entries = list(files_below(folder))
         files = [entry for _, entry in entries if not is_folder(entry) and file_signature(entry.path)]
         size = sum(entry.stat().st_size for entry in files)
-        if limited and (len(files) > MOST_FILES or size > MOST_BYTES):
+        if limited and (len(files) > MOST_FILES or size > _MOST_BYTES):
             much = f"{len(files)} files" if len(files) > MOST_FILES else f"{size >> 20} MB"
             self._notes[f"{shown} has {much}: only the script and what it names are covered"] = None
             return

@@ -73,16 +73,16 @@ class TrustStore:
         what has changed in between has changed since."""
         from hookline.state.trust.pins import compute_pins  # only who approves or shows a hook searches
 
-        root = self._root or file_project(spec.origin.file)
+        root = self._root or _file_project(spec.origin.file)
         pins = self._shown[spec.id] = compute_pins(spec, root, self._environ, self._digests)
         return pins
 
     def judge(self, specs: Sequence[HookSpec]) -> Judgement:
         """All hooks of a project together, so that one that moved is not taken for one that was replaced."""
-        names = {spec.origin.file: shared_name(spec.origin.file) for spec in specs}
+        names = {spec.origin.file: _shared_name(spec.origin.file) for spec in specs}
         files = {*names, *names.values()}
-        roots = {self._root, shared_name(self._root)} if self._root else {file_project(file) for file in files}
-        looks = {self._look, f"{self._look.partition(' ')[0]} {shared_name(self._root)}"} if self._look else set[str]()
+        roots = {self._root, _shared_name(self._root)} if self._root else {_file_project(file) for file in files}
+        looks = {self._look, f"{self._look.partition(' ')[0]} {_shared_name(self._root)}"} if self._look else set[str]()
         # A source may be outside the project, and is missed by the project that named it.
         approvals = [
             a for a in self.list() if a.file in files or a.look in looks or any(_below(a.file, root) for root in roots)
@@ -95,7 +95,7 @@ class TrustStore:
 
     def knows(self, file: str) -> bool:
         """Whether anything of this file was ever approved; as long as nobody can tell, it may have been."""
-        approvals, names = self.list(), {file, shared_name(file)}
+        approvals, names = self.list(), {file, _shared_name(file)}
         return bool(self.note) or any(a.file in names for a in approvals) or self._predates_files(approvals)
 
     def approved_above(self, *places: str) -> str:
@@ -112,7 +112,7 @@ class TrustStore:
 
     def moved_here(self, *places: str) -> tuple[Approval, ...]:
         """Guards that were approved in a project that was elsewhere then, and is at or above one of the places now."""
-        kind, name = self._look.partition(" ")[0] + " ", shared_name(self._root)
+        kind, name = self._look.partition(" ")[0] + " ", _shared_name(self._root)
         alike = [a for a in self.list() if a.look.startswith(kind)]
         there = [a for a in alike if (a.folders_born or a.fingerprint) and a.on_failure in _GUARDING]
         if not there or any(a.look == self._look or _below(a.file, name) for a in alike):
@@ -137,13 +137,13 @@ class TrustStore:
 
     def _definitions(self, spec: HookSpec) -> tuple[str, ...]:
         """By the names of this project, of the file's own (who judges may be elsewhere), and as it is written."""
-        own = file_project(spec.origin.file)
+        own = _file_project(spec.origin.file)
         names = dict.fromkeys(_names(root) for root in (self._given_root or own, own))
         return tuple(dict.fromkeys(definition_digest(spec, dict(one)) for one in (*names, ())))
 
     def _covered_files(self, approval: Approval) -> CoveredFiles:
-        made_in = approval.look.partition(" ")[2] or self._root or file_project(approval.file)
-        here = self._root and shared_name(made_in) == shared_name(self._root)
+        made_in = approval.look.partition(" ")[2] or self._root or _file_project(approval.file)
+        here = self._root and _shared_name(made_in) == _shared_name(self._root)
         root = self._root if here else os.path.realpath(made_in)
         return self.watch_files(approval.cover, root)
 
@@ -230,13 +230,13 @@ class TrustStore:
 
         pins = self._shown.get(spec.id) or self.pins(spec)
         del self._shown[spec.id]
-        root = self._root or file_project(spec.origin.file)
+        root = self._root or _file_project(spec.origin.file)
         if held := [path for path, _ in pins.files if is_being_written(os.path.join(root, path))]:
             raise StateError(f"{held[0]} is open for writing in another program; close it there, and approve it again")
         return Approval(
             name=spec.name,
             event=spec.event,
-            file=shared_name(spec.origin.file),
+            file=_shared_name(spec.origin.file),
             pointer=spec.origin.pointer,
             definition=self._definitions(spec)[0],
             cover=pins.cover,
@@ -374,18 +374,18 @@ def _pairs(items: Any) -> tuple[tuple[str, str], ...]:
 
 
 def _names(root: str) -> tuple[tuple[str, str], ...]:
-    name = shared_name(root)
+    name = _shared_name(root)
     return tuple((one, name) for one in dict.fromkeys((root, os.path.realpath(root))) if one != name)
 
 
-def file_project(file: str) -> str:
+def _file_project(file: str) -> str:
     """The project that a configuration file belongs to: its repository, else the folder its own is hidden in."""
     folder = os.path.dirname(os.path.abspath(file))
     hidden = os.path.basename(folder).startswith(".")
     return repository_root(folder) or (os.path.dirname(folder) if hidden else folder)
 
 
-def shared_name(path: str) -> str:
+def _shared_name(path: str) -> str:
     """What approvals call a file: its real path, which in a worktree is that of the same file in the repository."""
     real = os.path.realpath(path)
     root = repository_root(real)
