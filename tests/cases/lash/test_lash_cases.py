@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.recording import MemoryRecorder
 
 from hookline.core.hook import Plugin
 from hookline.core.result import Failed, TimedOut
 from hookline.dialects.lash import key_hook_config
 from hookline.engine.build import READ_ONLY, Sources, load_runtime
 from hookline.runners.plugin.runner import PluginRunner
-from hookline.state.record import MemoryRecorder
 
 if TYPE_CHECKING:
     from hookline.core.result import Decision, Outcome

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.recording import MemoryRecorder
 
 from hookline.core.hook import Command, CostPolicy, Function, HookSpec, Origin
 from hookline.core.result import Failed, Replied, Skipped, Started
 from hookline.engine.cost import FRESH, MIN_RUNS, over_budget
 from hookline.engine.engine import Engine
-from hookline.state.record import MemoryRecorder
 from hookline.state.record.store import Store
 
 ORIGIN = Origin(file="/x/hookline.toml")

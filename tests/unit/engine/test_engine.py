@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 from tests.patience import alive
+from tests.recording import MemoryRecorder
 
 from hookline import Engine
 from hookline.core.hook import AgentRun, Command, FieldTest, Gates, Matcher, Pattern
 from hookline.core.result import Blocked, Failed, Replied, RunResult, Skipped, Started
 from hookline.engine import fold
-from hookline.state.record import MemoryRecorder
 from hookline.testing import FakeCrew, event, hook_spec
 
 DENY = {"effect": "deny", "reason": "no"}

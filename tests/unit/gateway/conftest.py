@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.recording import MemoryRecorder
 
 from hookline import Engine
 from hookline.config.layers import SourceFile
@@ -18,7 +19,6 @@ from hookline.core.problem import Problem
 from hookline.engine.build import Runtime
 from hookline.gateway.request import AgentRequest, HookArguments, parse_request
 from hookline.state.disabled import Switches
-from hookline.state.record import MemoryRecorder
 from hookline.state.trust import Approval
 
 

@@ -7,6 +7,7 @@ import threading
 from typing import Any
 
 import pytest
+from tests.recording import MemoryRecorder
 
 from hookline.core.problem import Problem
 from hookline.core.result import Decision
@@ -14,7 +15,7 @@ from hookline.core.samples import hook_spec
 from hookline.gateway.dedupe import EarlierDecision, MemoryDeduper
 from hookline.gateway.handler import handle
 from hookline.gateway.reply import write_reply
-from hookline.state.record import MemoryRecorder, Record
+from hookline.state.record import Record
 
 from .conftest import Gate
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.recording import MemoryRecorder
+
 from hookline.core.event import Event, event_kind
 from hookline.core.hook import Command, HookSpec, Origin
 from hookline.core.result import Decision, Replied, RunResult
 from hookline.shell.engine_host import cap_editor_timeout
 from hookline.shell.recorders import DeferredRecorder, RedactingRecorder
 from hookline.shell.xonsh.variables import to_json
-from hookline.state.record import MemoryRecorder, Record
+from hookline.state.record import Record
 
 
 def record(name: str, data: dict[str, Any], number: int = 0, **decision: Any) -> Record:

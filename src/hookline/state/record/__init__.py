@@ -1,14 +1,14 @@
-"""What is kept of a firing, and where: in memory, nowhere, or in the store (``record.store``)."""
+"""What is kept of a firing, and where: nowhere, or in the store (``record.store``)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Protocol
 
-from hookline.core._dataclass import dataclass, replace
+from hookline.core._dataclass import dataclass
 from hookline.core.event import Event
 from hookline.core.hook import HookSpec
-from hookline.core.result import Aborted, Decision, Message, Outcome
+from hookline.core.result import Decision, Outcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,41 +42,6 @@ class Recorder(Protocol):
         ...
 
     def close(self) -> None: ...
-
-
-class MemoryRecorder:
-    """Keeps the latest records in memory, for tests and programs that read them."""
-
-    def __init__(self, limit: int = 1000) -> None:
-        self.records: list[Record] = []
-        self.note = ""
-        self._limit = limit
-        self._count = 0
-
-    def write(self, record: Record) -> str | None:
-        self._count += 1
-        self.records.append(record)
-        del self.records[: -self._limit]
-        return record.event.id or f"memory-{self._count}"
-
-    def amend(self, event_id: str, outcome: Outcome, *, aborts: bool = False) -> None:
-        for number, record in enumerate(self.records):
-            if record.event.id == event_id:
-                outcomes = tuple(outcome if one.id == outcome.id else one for one in record.decision.outcomes)
-                decision = replace(record.decision, outcomes=outcomes)
-                if aborts and decision.aborted is None:
-                    ended = Aborted(hook=outcome.hook, message=outcome.error)
-                    decision = replace(decision, effect="deny", granted=False, reason=outcome.error, aborted=ended)
-                self.records[number] = replace(record, decision=decision)
-
-    def mark(self, event_id: str, text: str) -> None:
-        for number, record in enumerate(self.records):
-            if record.event.id == event_id:
-                ignored = (*record.decision.ignored, Message(hook="hookline", text=text))
-                self.records[number] = replace(record, decision=replace(record.decision, ignored=ignored))
-
-    def close(self) -> None:
-        pass
 
 
 class NullRecorder:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.recording import MemoryRecorder
 
 from hookline.agent.chat import transcript
 from hookline.agent.chat.context import ChatContext, ChatOptions
@@ -23,7 +24,6 @@ from hookline.core.hook import Function, HookSpec, Origin
 from hookline.core.result import Context, Reply
 from hookline.engine.engine import Engine
 from hookline.llm.names import ModelError
-from hookline.state.record import MemoryRecorder
 
 
 class Voice:

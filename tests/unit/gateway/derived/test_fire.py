@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from tests.recording import MemoryRecorder
 
 from hookline.core._dataclass import replace
 from hookline.core.builtin_hooks import BUILTINS
@@ -21,7 +22,6 @@ from hookline.engine.decorator import hook
 from hookline.engine.engine import Engine
 from hookline.gateway import derived
 from hookline.gateway.derived import DerivedContext
-from hookline.state.record import MemoryRecorder
 from hookline.state.sessions import MemorySessions
 
 HERE = Path(__file__).parents[3] / "payloads"

@@ -1,9 +1,10 @@
 from __future__ import annotations
 
 import pytest
+from tests.recording import MemoryRecorder
 
 from hookline.core.result import Failed, Skipped, TimedOut
-from hookline.state.record import MemoryRecorder, NullRecorder, query
+from hookline.state.record import NullRecorder, query
 from hookline.state.record.query import Counts, HookStats
 
 
