@@ -435,7 +435,8 @@ def _records(log: bytes, count: int) -> list[list[list[str]]]:
     for raw in log.split(b"\0")[:-1]:
         text = raw.decode("utf-8", "surrogateescape")
         if current is None:
-            current, words = int(text.removeprefix("\2")), []
+            if text.startswith("\2"):  # two programs in the background may write at once, and tear a record
+                current, words = int(text.removeprefix("\2")), []
         elif text == "\1end":
             found[current].append(words)
             current = None

@@ -183,6 +183,8 @@ def _read(shell: Commands, argv: list[Word], _call: Execution) -> None:
     if line is None:
         shell.status = False
         line = EMPTY
+    if "r" not in flags and line.text.endswith("\\"):  # the line goes on, and may end before it does
+        shell.status = None
     raw = "r" in flags or "\\" not in line.text
     known = raw and literal(line) is not None and not set(flags) & set("adiNn")
     if "a" in flags:

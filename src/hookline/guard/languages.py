@@ -35,7 +35,7 @@ _SCANS: Final = tuple(
     (LazyPattern(pattern, re.DOTALL), action)
     for pattern, action in (
         (
-            r"\b(?:rmSync|rmdirSync|rm|rmdir|rimraf|rm_rf|rm_r|remove_tree|rmtree|remove_dir_all|removeSync|remove_entry|Deno\.remove|FileUtils\.rm\w*|deltree)"
+            r"\b(?:rmSync|rmdirSync|rm|rmdir|rimraf|rm_rf|rm_r|remove_tree|rmtree|remove_dir_all|removeSync|remove_entry|Deno\.remove|FileUtils\.rm\w*|deltree|remove_dir|remove_entry_secure|unlink_recursive)"
             + _QUOTED,
             "tree",
         ),
@@ -79,7 +79,7 @@ _POWERSHELL = LazyPattern(
     r"(?i)\b(remove-item|ri|del|rd|rmdir|erase)\b(?=.*-(r|recurse)\b|.*-fo)|\b(format-volume|clear-disk|clear-recyclebin|stop-computer|restart-computer|initialize-disk)\b|\bset-executionpolicy\b"
 )
 _CONNECTS = LazyPattern(
-    r"(?i)fsockopen|stream_socket_client|socket_create|\bsockaddr_in\b|IO::Socket|TCPSocket|net\.(connect|Socket|createConnection)|socket\.(tcp|connect)|Net\.Sockets|TCPClient|Deno\.connect|UDPSocket"
+    r"(?i)fsockopen|stream_socket_client|socket_create|\bsockaddr_in\b|IO::Socket|TCPSocket|net\.(connect|Socket|createConnection)|socket\.(tcp|connect)|Net\.Sockets|TCPClient|Deno\.connect|UDPSocket|require\s*\(?[\"']socket|:connect\("
 )
 _RUNS = LazyPattern(
     r"(?i)\b(exec|system|passthru|shell_exec|popen|proc_open|spawn\w*|child_process|os\.execute|io\.popen|iex|invoke-expression|Process\.Start|cmd\.exe)\b|/bin/(ba|z|da)?sh"

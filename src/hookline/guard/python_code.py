@@ -84,6 +84,7 @@ class _Python:
                 for effect in self._called(node):
                     secrets = secrets or effect.kind == "secret"
                     sends = sends or effect.kind == "send"
+                    secrets = secrets or (effect.kind == "send" and "os.environ" in ast.unparse(node))
                     yield effect
         if sends and secrets:
             yield self._call.effect("send", "critical", why="a secret is read and data are sent in one program")

@@ -12,16 +12,11 @@ from typing import Final
 from hookline.guard.call import ProgramCall, Scene
 from hookline.guard.effects import Effect
 from hookline.guard.pattern import LazyPattern, words
-from hookline.guard.read_only_lists import leaf_reads, tree_reads
+from hookline.guard.read_only_lists import listed, listing
 from hookline.guard.read_only_programs import SPECIAL
-from hookline.guard.read_only_table import LEAVES, SAME, TREES, VERSIONED
 from hookline.guard.reading import Invocation, Reading, Word
 from hookline.guard.sensitive import RISKY_VARIABLES
 
-#: Start another program, which is an invocation of its own; without one they are not granted.
-_WRAPPERS: Final = words(
-    "env xargs time nice timeout command builtin stdbuf ionice chrt bash sh zsh dash ksh fish eval"
-)
 _HELP: Final = frozenset({"--help", "--version"})
 _BUILTINS: Final = words(
     "cd pwd echo printf true false test [ : type hash export local declare typeset unset set shift read wait pushd popd dirs umask times"
@@ -54,7 +49,8 @@ def _reads(call: ProgramCall, inner: set[str], *, proof: bool) -> bool:
     one = call.invocation
     if not all(_harmless_redirect(redirect.operator, redirect.target) for redirect in one.redirects):
         return False
-    plain = not proof or SAME.get(call.name, call.name) in LEAVES
+    found = listing(call.name)
+    plain = not proof or (found is not None and found.everything)
     if any(RISKY_VARIABLES.fullmatch(name) or not (plain or _SAFE.fullmatch(name)) for name, _ in one.environment):
         return False
     if not one.argv:
@@ -71,27 +67,20 @@ def _harmless_redirect(operator: str, target: Word) -> bool:
 
 
 def _program_reads(call: ProgramCall, inner: set[str]) -> bool:
-    name = SAME.get(call.name, call.name)
-    texts = call.texts
-    if call.name in VERSIONED and _only_shows(name, texts):
+    name, found = call.name, listing(call.name)
+    if found is not None and found.version and _only_shows(name, call.texts, commands=bool(found.paths)):
         return True
     if name in _BUILTINS:
         return _builtin(name, call)
     special = SPECIAL.get(name)
-    if special is not None:
-        return special(call, call.name in inner)
-    if name in _WRAPPERS and call.name in inner:
-        return True
-    if name in LEAVES:
-        return leaf_reads(call, LEAVES[name])
-    return name in TREES and tree_reads(call, name)
+    return special(call, name in inner) if special is not None else listed(call, name, name in inner)
 
 
-def _only_shows(name: str, texts: tuple[str, ...]) -> bool:
+def _only_shows(name: str, texts: tuple[str, ...], *, commands: bool) -> bool:
     """``program --version``, and ``program group --help``; as words only where they are sub-commands."""
     if texts[:1] in {("--help",), ("--version",)} and len(texts) == 1:
         return True
-    words = name in TREES or name in {"aws", "gcloud", "az", "docker-compose", "podman-compose", "deno", "rtk", "wget"}
+    words = commands or name in {"aws", "gcloud", "az", "docker-compose", "podman-compose", "deno", "rtk", "wget"}
     if len(texts) == 1:
         return (texts[0] in {"-V", "-h", "-version", "-help"} and name not in _OPEN) or (
             words and texts[0] in {"-v", "help", "version"}

@@ -1,83 +1,104 @@
-"""Whether a call is on a list of what only reads: options that must not be there, sub-commands that may."""
+"""Whether a call is on the list of what only reads (``tables/reads.txt``)."""
 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
-from typing import Final
+from functools import cache
+from typing import Final, NamedTuple
 
 from hookline.guard.call import ProgramCall
 from hookline.guard.pattern import words
-from hookline.guard.read_only_table import TREES
 from hookline.guard.reading import Word
+from hookline.guard.tables import lines, sections
 
 
-def leaf_reads(call: ProgramCall, row: str) -> bool:
-    letters, _, names = row.partition("|")
-    if not row:
-        return True
-    if call.invocation.more_arguments:
-        return False
-    return not any(_forbidden(word, letters, names.split()) for word in call.words)
+class _Listing(NamedTuple):
+    """The section of one program."""
+
+    everything: bool
+    #: Sub-commands, as tuples of words; a group alone stands as one word and an empty one.
+    paths: frozenset[tuple[str, ...]]
+    takes: frozenset[str]
+    never: tuple[str, ...]
+    line: re.Pattern[str] | None
+    #: It is as good as the command that it starts.
+    starts: bool
+    version: bool
 
 
-def _forbidden(word: Word, letters: str, names: list[str]) -> bool:
-    """The option, or what may turn out to be one: an unknown word, a pattern that a file called ``-o`` would match."""
-    text = word.prefix
-    if not text and (not word.known or word.globs):
-        return True
-    if ("#" in letters and not text.startswith("-")) or ("+" in letters and text.startswith("+")):
-        return True
-    if text.startswith("--"):
-        name = text[2:].partition("=")[0]
-        return any(one.startswith(name) for one in names) if name else False
-    return text.startswith("-") and any(letter in letters for letter in text[1:])
-
-
-@lru_cache(maxsize=64)
-def _paths(name: str) -> frozenset[tuple[str, ...]]:
-    """All listed sub-commands, as tuples of words; a group alone stands as one word and an empty one."""
-    found: set[tuple[str, ...]] = set()
-    for item in TREES[name][1].split():
+@cache
+def listing(name: str) -> _Listing | None:
+    body = sections("reads.txt").get(name)
+    if body is None:
+        return None
+    rows: dict[str, list[str]] = {}
+    for line in lines(body):
+        key, _, rest = line.text.partition(" ")
+        rows.setdefault(key, []).extend([rest] if key == "line" else rest.split())
+    paths: set[tuple[str, ...]] = set()
+    for item in rows.get("reads", ()):
         group, colon, subs = item.partition(":")
-        found.update((group, sub) for sub in subs.split(",")) if colon else found.add((group,))
-    return frozenset(found)
+        paths.update([(group, sub) for sub in subs.split(",")] if colon else [(group,)])
+    return _Listing(
+        "*" in rows.get("reads", ()), frozenset(paths), frozenset(rows.get("takes", ())), tuple(rows.get("never", ())),
+        re.compile("|".join(rows["line"])) if "line" in rows else None, "starts" in rows, "version" in rows,
+    )  # fmt: skip
 
 
-def tree_reads(call: ProgramCall, name: str) -> bool:
-    takes, _, never = TREES[name]
+def listed(call: ProgramCall, name: str, inner: bool) -> bool:
+    """``inner``: a command that it starts is judged by itself."""
+    found = listing(name)
+    if found is None:
+        return False
+    if (
+        found.line is not None
+        and call.texts
+        and all(word.known for word in call.words)
+        and matches(found.line, call.texts)
+    ):
+        return True
+    if found.never and (call.invocation.more_arguments or any(_forbidden(word, found) for word in call.words)):
+        return False
+    if found.everything or (found.starts and inner):
+        return True
     if any(not word.known and not word.prefix for word in call.words) or call.invocation.more_arguments:
         return False
     if any(text.endswith(";") for text in call.texts):  # tmux: another command follows
         return False
-    never_words = never.split()
-    if any(gives_option(text, one) for text in call.texts for one in never_words):
-        return False
-    path = command_path(list(call.texts), frozenset(takes.split()), name)
-    return path is not None and _listed(path, _paths(name))
+    path = _command_path(list(call.texts), found)
+    return path is not None and (path[:1] in found.paths or (*path, "")[:2] in found.paths)
+
+
+def matches(pattern: re.Pattern[str], texts: tuple[str, ...]) -> bool:
+    return pattern.fullmatch(" ".join(text.replace(" ", "_") for text in texts)) is not None
+
+
+def _forbidden(word: Word, found: _Listing) -> bool:
+    """The option, or what may turn out to be one: an unknown word, a pattern that a file called ``-o`` would match."""
+    text = word.prefix
+    if found.everything and not text and (not word.known or word.globs):
+        return True
+    return any(gives_option(text, one) for one in found.never)
 
 
 def gives_option(text: str, option: str) -> bool:
     """``text`` is the option, an abbreviation of it, or a cluster of letters with it."""
+    if option in {"operands", "+"}:
+        return not text.startswith("-") if option == "operands" else text.startswith("+")
+    name = text.partition("=")[0]
     if option.startswith("--"):
-        return text.partition("=")[0] == option or (
-            text.startswith("--") and len(text) > 2 and option.startswith(text.partition("=")[0])
-        )
-    return (
-        text == option
-        or text.startswith(option + "=")
-        or (len(option) == 2 and re.match(rf"-[a-zA-Z]*{option[1]}", text) is not None and not text.startswith("--"))
-    )
+        return name == option or (len(name) > 2 and name.startswith("--") and option.startswith(name))
+    return name == option or (len(option) == 2 and text.startswith("-") and text[1:2] != "-" and option[1] in text[1:])
 
 
-def command_path(texts: list[str], takes: frozenset[str], name: str) -> tuple[str, ...] | None:
+def _command_path(texts: list[str], found: _Listing) -> tuple[str, ...] | None:
     """The words before the first unknown option; options before the sub-command must be known to be skipped."""
     path: list[str] = []
     while texts:
         text = texts.pop(0)
-        if not text.startswith("-") or any(path_[0] == text for path_ in _paths(name)):
+        if not text.startswith("-") or any(one[0] == text for one in found.paths):
             path.append(text)
-        elif text in takes:
+        elif text in found.takes:
             if not texts:
                 return None
             texts.pop(0)
@@ -89,11 +110,3 @@ def command_path(texts: list[str], takes: frozenset[str], name: str) -> tuple[st
 _FLAGS: Final = words(
     "-6 -4 -s -o -d -br -c -p -rc -h -a -t -l -j --brief --human-readable --no-pager -P --bare --debug --verbose -v --no-color --no-input --quiet -q --json --no-optional-locks -currentHost --literal-pathspecs --no-cli-pager -D --tls"
 )
-
-
-def _listed(path: tuple[str, ...], listed: frozenset[tuple[str, ...]]) -> bool:
-    if path[:1] in listed:
-        return True
-    if len(path) == 1:
-        return (path[0], "") in listed
-    return path[:2] in listed

@@ -17,8 +17,7 @@ from hookline.guard.read_only_code import (
     reads_sql,
     sql_reads,
 )
-from hookline.guard.read_only_lists import command_path, gives_option, tree_reads
-from hookline.guard.read_only_table import SAME
+from hookline.guard.read_only_lists import gives_option, listed, listing, matches
 from hookline.guard.sensitive import RISKY_VARIABLES
 
 _CURL_NEVER: Final = words(
@@ -200,7 +199,7 @@ def _aws(call: ProgramCall, _inner: bool) -> bool:
 
 def _gh_api(call: ProgramCall, _inner: bool) -> bool:
     if not call.texts or call.texts[0] != "api" or not all(word.known for word in call.words):
-        return tree_reads(call, "gh")
+        return listed(call, "gh", inner=False)
     options = call.options(
         "X:,method: f:,raw-field: F:,field: H:,header: q:,jq: t:,template: i,include p:,preview: ,input: ,paginate ,cache: ,hostname: ,silent ,slurp ,verbose"
     )
@@ -226,22 +225,10 @@ def _gh_api(call: ProgramCall, _inner: bool) -> bool:
 
 def _exec(call: ProgramCall, inner: bool) -> bool:
     """docker and kubectl: ``exec`` is as good as what it runs."""
-    name = SAME.get(call.name, call.name)
     words = [text for text in call.texts if not text.startswith("-")]
     if words[:1] == ["exec"] or (len(words) > 2 and words[2:3] == ["exec"]):
         return inner and not call.invocation.more_arguments
-    return tree_reads(call, name)
-
-
-def _docker_compose(call: ProgramCall, _inner: bool) -> bool:
-    return command_path(
-        list(call.texts),
-        words("-f --file -p --project-name --profile --env-file --project-directory"),
-        "docker",
-    ) in {("ps",), ("logs",), ("config",), ("images",), ("version",), ("top",), ("ls",)} and not set(call.texts) & {
-        "-o",
-        "--output",
-    }
+    return listed(call, call.name, inner=False)
 
 
 def _helm(call: ProgramCall, _inner: bool) -> bool:
@@ -251,7 +238,7 @@ def _helm(call: ProgramCall, _inner: bool) -> bool:
             and any(text in {"install", "upgrade", "uninstall", "rollback"} for text in call.texts[:2])
             and not any(gives_option(text, "--post-renderer") for text in call.texts)
         )
-    return tree_reads(call, "helm")
+    return listed(call, "helm", inner=False)
 
 
 #: Options that write a file or start a program, and sub-commands that only read without them.
@@ -261,6 +248,9 @@ _GIT_RUNS: Final = words(
 _GIT_SHOWS: Final = words(
     "diff log show whatchanged shortlog diff-tree diff-index diff-files range-diff blame cat-file rev-parse ls-remote"
 )
+_GIT_SETTINGS: Final = LazyPattern(
+    r"(color\.|core\.(quotepath|abbrev)=|core\.(editor=vim|pager=cat)$|log\.|diff\.(noprefix|renames|algorithm)=|user\.)"
+)
 
 
 def _git(call: ProgramCall, _inner: bool) -> bool:
@@ -269,88 +259,33 @@ def _git(call: ProgramCall, _inner: bool) -> bool:
         "C: c: ,git-dir: ,work-tree: ,namespace: ,no-pager ,bare p P ,no-optional-locks ,literal-pathspecs",
         until_operand=True,
     )
-    if options.unknown:
+    settings, elsewhere = options.values("c"), options.values("C", "git-dir", "work-tree")
+    if options.unknown or call.invocation.more_arguments or not all(_GIT_SETTINGS.match(one.text) for one in settings):
         return False
     if not options.operands or options.informs:
-        return options.informs and not options.values("c")
-    if (
-        any(
-            not re.match(
-                r"(color\.|core\.(quotepath|abbrev|editor)=|core\.pager=cat$|log\.|diff\.(noprefix|renames|algorithm)=|user\.)",
-                word.text,
-            )
-            for word in options.values("c")
-        )
-        or call.invocation.more_arguments
-    ):
-        return False
-    name, rest = options.operands[0].text, [word.text for word in options.operands[1:]]
-    if any(not word.known and not word.prefix for word in options.operands):
-        return False
-    elsewhere = [*options.values("C", "git-dir", "work-tree")]
+        return options.informs and not settings
     if any(call.place(word).name == "temp" for word in elsewhere):  # its settings may be anybody's
         return False
+    if any(not word.known and not word.prefix for word in options.operands):
+        return False
+    name, rest = options.operands[0].text, tuple(word.text for word in options.operands[1:])
     if any("::" in text for text in rest):  # a transport that is a program
         return False
-    if rest in (["--help"], ["-h"]):
+    if rest in {("--help",), ("-h",)}:
         return True
-    flags = [text for text in rest if text.startswith("-")]
-    if any(gives_option(text, one) for text in flags for one in _GIT_RUNS):
+    if any(gives_option(text, one) for text in rest if text.startswith("-") for one in _GIT_RUNS):
         return False
-    names = [text for text in rest if not text.startswith("-")]
+    found = listing(f"git: {name}")
+    if found is not None and found.line is not None:
+        return matches(found.line, rest)
     match name:
-        case "branch":
-            return all(
-                re.fullmatch(
-                    r"-[avrl]+|-vv|--(list|all|remotes|verbose|contains|no-contains|merged|no-merged|show-current|sort=\S+|format=.*|points-at|column\S*|color\S*|ignore-case)(=.*)?",
-                    one,
-                )
-                for one in flags
-            ) and (
-                not names
-                or bool(
-                    {"-l", "--list", "--contains", "--merged", "--no-merged", "--no-contains", "--points-at"}
-                    & set(flags)
-                )
-            )
-        case "tag":
-            return all(
-                re.fullmatch(
-                    r"-l|-n\d*|--(list|contains|no-contains|merged|no-merged|sort=\S+|format=.*|points-at|column\S*|verify)(=.*)?|-v|-i",
-                    one,
-                )
-                for one in flags
-            ) and (not names or bool({"-l", "--list", "--contains", "--merged", "--points-at"} & set(flags)))
-        case "config":
-            return (
-                bool(
-                    {"--get", "--get-all", "--get-regexp", "--list", "-l", "--get-urlmatch", "--show-origin"}
-                    & set(flags)
-                )
-                and not {"--add", "--unset", "--edit", "-e", "--replace-all", "--unset-all"} & set(flags)
-                and len(names) <= 1
-            )
-        case "remote":
-            return all(one in {"-v", "--verbose"} for one in flags) and (not names or names[0] in {"get-url", "show"})
-        case "symbolic-ref":
-            return len(names) == 1 and not {"-d", "--delete", "-m"} & set(flags)
         case "archive":
-            return (
-                not any(one.startswith(("-o", "--output", "--remote", "--exec")) for one in flags)
-                and not call.invocation.redirects
-            )
-        case "stash":
-            return names[:1] in (["list"], ["show"])
-        case "help":
-            return not flags
+            writes = any(one.startswith(("-o", "--output", "--remote", "--exec")) for one in rest)
+            return not writes and not call.invocation.redirects
         case "grep":
-            return not any(re.match(r"-\w*O", one) for one in flags)
-        case _ if name in _GIT_SHOWS:
-            return True
-        case "replace":
-            return bool({"-l", "--list"} & set(flags))
+            return not any(re.match(r"-\w*O", one) for one in rest)
         case _:
-            return tree_reads(call, "git")
+            return name in _GIT_SHOWS or listed(call, "git", inner=False)
 
 
 def _fzf(call: ProgramCall, _inner: bool) -> bool:
@@ -358,21 +293,6 @@ def _fzf(call: ProgramCall, _inner: bool) -> bool:
     return not re.search(
         r"--listen|execute|become|reload|transform|--history|--preview|--bind|preview\(", text
     ) or bool(re.search(r"--query=\w+$", text))
-
-
-def _pairs(allowed: str, *, quiet: bool = False) -> Callable[[ProgramCall, bool], bool]:
-    """Programs that read only with certain first options; ``quiet``: and send what they are given, so nothing is."""
-    pattern = LazyPattern(allowed)
-
-    def judge(call: ProgramCall, _inner: bool) -> bool:
-        return (
-            bool(call.texts)
-            and all(word.known for word in call.words)
-            and pattern.fullmatch(" ".join(call.texts)) is not None
-            and not (quiet and "s_client" in call.texts and _given(call))
-        )
-
-    return judge
 
 
 def _given(call: ProgramCall) -> bool:
@@ -398,59 +318,52 @@ def _env(call: ProgramCall, inner: bool) -> bool:
     return inner or not [text for text in call.texts if not text.startswith("-") and "=" not in text]
 
 
-def _operands(call: ProgramCall, specification: str) -> list[str]:
-    options = call.options(specification)
-    return [*(word.text for word in options.operands), *options.unknown]
+def _openssl(call: ProgramCall, _inner: bool) -> bool:
+    """It sends what it is given, so nothing may be."""
+    sends = "s_client" in call.texts and _given(call)
+    return not sends and all(word.known for word in call.words) and matches(_OPENSSL, call.texts)
 
 
-def _checks(flag: str) -> Callable[[ProgramCall, bool], bool]:
-    def judge(call: ProgramCall, _inner: bool) -> bool:
-        return bool(set(flag.split()) & set(call.texts)) and not set(call.texts) & {
-            "--fix",
-            "--in-place",
-            "-i",
-            "--write",
-            "--output",
-            "-o",
-        }
+_OPENSSL: Final = re.compile(
+    r"version( -\w+)?|list( -\S+)*|ciphers.*|x509 (?=.*-noout)(?!.*-(out|signkey|req|CA|set_serial|days|clrext|addtrust)\b).*|s_client (?!.*-(keylogfile|sess_out|msgfile|early_data|proxy_pass)).*"
+)
 
-    return judge
+
+def _xxd(call: ProgramCall, _inner: bool) -> bool:
+    options = call.options("a b C c: e E g: i l: n: o: p s: u")
+    return len(options.operands) + len(options.unknown) <= 1
+
+
+def _date(call: ProgramCall, _inner: bool) -> bool:
+    options = call.options("d:,date: r:,reference: f:,file: j v: I? R u z: n ,utc ,iso-8601? ,rfc-3339: ,rfc-email")
+    return not options.unknown and all(word.prefix.startswith("+") for word in options.operands)
+
+
+def _lookup(call: ProgramCall, _inner: bool) -> bool:
+    plain = all(word.known and not word.prefix.startswith("-f") for word in call.words)
+    return plain and not call.invocation.more_arguments
+
+
+def _script(call: ProgramCall, inner: bool) -> bool:
+    return inner and "/dev/null" in call.texts
+
+
+def _time(call: ProgramCall, inner: bool) -> bool:
+    return inner and not any(re.match(r"-\w*[oa]|--output|--append", text) for text in call.texts[:2])
+
+
+def _yq(call: ProgramCall, _inner: bool) -> bool:
+    return "env(" not in " ".join(call.texts) and listed(call, "yq", inner=False)
+
+
+def _nothing(_call: ProgramCall, _inner: bool) -> bool:
+    return False
 
 
 SPECIAL: Final[Mapping[str, Callable[[ProgramCall, bool], bool]]] = MappingProxyType({
-    **dict.fromkeys(("psql", "mysql", "mariadb"), reads_sql), "sqlite3": reads_lite, "duckdb": reads_lite, **dict.fromkeys(words("awk gawk mawk nawk"), reads_awk), "sed": reads_sed, "gsed": reads_sed,
-    "curl": _curl, "wget": _wget, "find": _find, "gfind": _find, "fd": _fd, "xargs": _xargs, "tar": _tar, **dict.fromkeys(words("gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd"), _packed), "unzip": _unzip,
-    "az": _az, "gcloud": _gcloud, "aws": _aws, "gh": _gh_api, "docker": _exec, "kubectl": _exec, **dict.fromkeys(("docker-compose", "podman-compose"), _docker_compose), "helm": _helm, "git": _git, "fzf": _fzf, "env": _env,
-    **dict.fromkeys(words("bash sh zsh dash ksh fish"), _interpreter),
-    "ifconfig": _pairs(r"-[alsv]*|\w+|-[alsv]+ \w+"), "openssl": _pairs(r"version( -\w+)?|list( -\S+)*|ciphers.*|x509 (?=.*-noout)(?!.*-(out|signkey|req|CA|set_serial|days|clrext|addtrust)\b).*|s_client (?!.*-(keylogfile|sess_out|msgfile|early_data|proxy_pass)).*", quiet=True),
-    "isort": _checks("--check-only --check -c --diff"), "black": _checks("--check --diff"), "xxd": lambda call, _inner: len(_operands(call, "a b C c: e E g: i l: n: o: p s: u")) <= 1, "mktemp": _pairs(r"(-u|--dry-run)( \S+)*"),
-    "networksetup": _pairs(r"-(list|get|show|is|version|help|printcommands)\S*( \S+)*"), "scutil": _pairs(r"--get \w+|--dns|--proxy|-r( -W)? \S+|-w \S+( -t \d+)?|--nwi"), "sips": _pairs(r"(-g|--getProperty) \w+ [^-]\S*|--verify \S+"), "xattr": _pairs(r"[^-]\S*|-[plxvrs]+( \S+)+"),
-    "codesign": _pairs(r"(-dv*|--display|-v+|--verify|--validate-constraint)( (-v+|--verbose(=\d)?|--deep|--strict|-r-|--entitlements -))*( [^-]\S*)+"), "spctl": _pairs(r"(--assess|-a)( -\S+)*( [^-]\S*)*|--status|--disable-status"), "pkgutil": _pairs(r"--(pkgs(-plist)?|packages|pkg-info(-plist)?|pkg-groups|groups(-plist)?|file-info(-plist)?|files|volumes|check-signature|export-plist|lsbom|only-files)(=?\S*)( \S+)*"),
-    "lipo": _pairs(r"(-info|-detailed_info|-archs) \S+|\S+ (-info|-archs|-detailed_info|-verify_arch \S+( \S+)*)"), "plutil": _pairs(r"(-lint |-p )?[^-]\S*"), "textutil": _pairs(r"-info( \S+)+|-(convert|cat) \w+ -stdout( [^-]\S*)+"),
-    "mdimport": _pairs(r"-[LAX]|-t -d\d \S+"), "script": lambda call, inner: inner and ("/dev/null" in call.texts), "yq": lambda call, _inner: not any(re.match(r"-\w*i|--inplace|--in-place|-s|--split|-\w*f|--from-file", text) for text in call.texts) and "env(" not in " ".join(call.texts),
-    "ansible-playbook": lambda call, _inner: bool(set(call.texts) & {"--syntax-check", "--list-tasks", "--list-hosts", "--list-tags"}), "ansible": _pairs(r"\S+ --list-hosts"), "ansible-vault": _pairs(r"-h"), "ansible-console": _pairs(r"(\S+ )?--list-hosts"),
-    "security": lambda call, _inner: tree_reads(call, "security"), "node": _pairs(r"--version|-v"), "python": _pairs(r"--version|-V"), "python3": _pairs(r"--version|-V"), "command": lambda call, inner: inner or call.texts[:1] in {("-v",), ("-V",)}, "say": lambda _call, _inner: False,
-    "auth0": lambda call, _inner: _auth0(call), "rtk": lambda call, _inner: call.texts == ("gain",), "sqlcmd": _pairs(r"-\?|config (get-contexts|view|current-context).*"), "fmt_": _env, "date": lambda call, _inner: not any(re.match(r"-\w*s|--set|[^-+]", text) for text in _operands(call, "d:,date: r:,reference: f:,file: j v: I? R u z: n")),
-    **dict.fromkeys(words("dig nslookup host ping ping6 whois traceroute tracepath"), lambda call, _inner: all(word.known and not word.prefix.startswith("-f") for word in call.words) and not call.invocation.more_arguments), "nice": lambda _call, inner: inner, "timeout": lambda _call, inner: inner, "time": lambda call, inner: inner and not any(re.match(r"-\w*o|--output|-a", text) for text in call.texts[:2]), "stdbuf": lambda _call, inner: inner, "builtin": lambda _call, inner: inner,
-    "caffeinate": lambda call, inner: inner or all(re.fullmatch(r"-[disu]+|-[tw]|\d+", text) for text in call.texts), "arch": lambda call, inner: inner or not call.texts,
-    "terraform": lambda call, _inner: call.texts == ("fmt", "-check") or tree_reads(call, "terraform"), "packer": lambda call, _inner: (call.texts[:2] == ("fmt", "-check")) or tree_reads(call, "packer"),
+    **dict.fromkeys(words("psql mysql mariadb"), reads_sql), **dict.fromkeys(words("sqlite3 duckdb"), reads_lite), **dict.fromkeys(words("awk gawk mawk nawk"), reads_awk), **dict.fromkeys(words("sed gsed"), reads_sed),
+    "curl": _curl, "wget": _wget, **dict.fromkeys(words("find gfind"), _find), **dict.fromkeys(words("fd fdfind"), _fd), "xargs": _xargs, "tar": _tar, **dict.fromkeys(words("gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd"), _packed), "unzip": _unzip,
+    "az": _az, "gcloud": _gcloud, "aws": _aws, "gh": _gh_api, **dict.fromkeys(words("docker podman nerdctl kubectl oc kubecolor"), _exec), "helm": _helm, "git": _git, "fzf": _fzf, "env": _env,
+    **dict.fromkeys(words("bash sh zsh dash ksh fish"), _interpreter), **dict.fromkeys(words("dig nslookup host ping ping6 whois traceroute tracepath"), _lookup),
+    "openssl": _openssl, "xxd": _xxd, "date": _date, "script": _script, "time": _time, "yq": _yq, "say": _nothing,
 })  # fmt: skip
-
-
-def _auth0(call: ProgramCall) -> bool:
-    words = [text for text in call.texts if not text.startswith("-")]
-    if words[:1] == ["api"]:
-        return words[1:2] == ["get"] and not set(call.texts) & {"-d", "--data"}
-    if (
-        words[:1] in (["protection"], ["ap"], ["email"], ["ul"], ["universal-login"], ["roles"], ["orgs"], ["apis"])
-        and len(words) > 2
-    ):
-        return any(word in {"show", "list", "ls"} for word in words[2:4]) and not set(words) & {
-            "update",
-            "add",
-            "remove",
-            "delete",
-            "rm",
-            "create",
-        }
-    return tree_reads(call, "auth0")

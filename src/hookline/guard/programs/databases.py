@@ -13,7 +13,7 @@ from hookline.guard.pattern import LazyPattern, words
 from hookline.guard.reading import Word
 
 _DROPS: Final = LazyPattern(
-    r"(?is)\b(drop\s+(database|schema|table|keyspace|index|view|user|role|owned|collection|tablespace)|truncate\s+(table\s+)?\w|delete\s+from\s+[\w.\"`\[\]]+\s*(;|$|'|\"|where\s+(1\s*=\s*1|true)\b)|alter\s+table\s+.*\bdrop\b|update\s+[\w.\"`]+\s+set\s+(?!.*\bwhere\b))"
+    r"(?is)\b(drop\s+(database|schema|table|keyspace|index|view|user|role|owned|collection|tablespace)|truncate\s+(table\s+)?\w|delete\s+from\s+[\w.\"`\[\]]+\s*(;|$|'|\"|where\s+(1\s*=\s*1|true)\b)|alter\s+table\s+.*\bdrop\b|pg_(terminate_backend|reload_conf|rotate_logfile|switch_wal)\s*\(|drop\s+user|update\s+[\w.\"`]+\s+set\s+(?!.*\bwhere\b))"
 )
 _SELECTS: Final = LazyPattern(r"(?i)\s*(select|show|explain)\b[^;]*;?\s*$")
 
@@ -33,7 +33,7 @@ def _sql(call: ProgramCall) -> Iterator[Effect]:
     for word in code:
         found = _DROPS.search(re.sub(r"'[^']*'", "''", word.text) if _SELECTS.match(word.text) else word.text)
         if found:
-            harm: Harm = "high" if not re.match(r"(?i)update|alter", found[0]) else "medium"
+            harm: Harm = "high" if not re.match(r"(?i)update|alter|pg_", found[0]) else "medium"
             yield call.effect(
                 "database", harm, found[0].strip(), why="data are deleted for good", safer="make a dump first"
             )

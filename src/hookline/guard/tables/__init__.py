@@ -28,7 +28,8 @@ def sections(file: str) -> Mapping[str, str]:
     for part in f"\n{files(__name__).joinpath(file).read_text(encoding='utf-8')}".split("\n[")[1:]:
         header, _, body = part.partition("]")
         program, colon, subs = header.partition(":")
-        names = [f"{program}: {sub}" for sub in subs.split()] if colon else header.split()
+        commands = colon and " " not in program  # ":" is a program, too
+        names = [f"{program}: {sub}" for sub in subs.split()] if commands else header.split()
         for name in names:  # a program may stand in several sections
             found[name] = found.get(name, "") + body + "\n"
     return MappingProxyType(found)
