@@ -69,6 +69,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = MappingProxyType(
         },
         "more": {
             "knowledge": "search, show, export, distil and forget what sessions left",
+            "purge": "delete what hookline has kept: records, backups, logs",
             "daemon": "start, stop or inspect the resident engine",
             "convert": "translate a hooks file from one dialect to another",
             "schema": "print the JSON Schema of hookline.toml",
@@ -93,7 +94,7 @@ EXIT_CODES: Mapping[int, str] = MappingProxyType(
         3: "a bug in hookline",
         64: "wrong command line",
         65: "the event's data cannot be read",
-        71: "the system is out of open files, threads or memory",
+        71: "the system is out of open files, threads or memory, or is not supported",
         74: "the state directory cannot be used",
         78: "invalid configuration",
         130: "interrupted",
@@ -109,6 +110,9 @@ _EXITS: tuple[tuple[type[HooklineError], int], ...] = (
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command. Neither a user's mistake nor a bug of ours ends in a traceback."""
     words = list(sys.argv[1:] if argv is None else argv)
+    if os.name == "nt":
+        _print_error("hookline: Windows is not supported; install hookline in WSL, beside the agent that it guards")
+        return 71
     try:
         prepare_process()
         _handle_signals()

@@ -214,8 +214,20 @@ class Store(Database):
 
         Raises sqlite3.Error and StateError.
         """
+        return self._erase("session = ?", session)
+
+    def forget_before(self, when: float) -> int:
+        """The same for every firing before this time."""
+        return self._erase("time < ?", when)
+
+    def count_before(self, when: float) -> int:
+        """Raises sqlite3.Error and StateError."""
         with self.connection() as connection:
-            numbers = connection.execute("SELECT number FROM firings WHERE session = ?", (session,)).fetchall()
+            return int(connection.execute("SELECT count(*) FROM firings WHERE time < ?", (when,)).fetchone()[0])
+
+    def _erase(self, condition: str, value: str | float) -> int:
+        with self.connection() as connection:
+            numbers = connection.execute(f"SELECT number FROM firings WHERE {condition}", (value,)).fetchall()
             if not numbers:
                 return 0
             connection.execute("PRAGMA secure_delete = ON")
