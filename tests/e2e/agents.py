@@ -408,6 +408,7 @@ AGENTS = (
         name="cline", package="cline", registered_in=".cline/plugins/hookline.js", files=_cline_files, runs=_cline,
         environ={"CLINE_NO_AUTO_UPDATE": "1"}, tool="run_commands", command="commands", more={}, needs_node=True, most_refusals=3,
         no_continuation="Cline reports the end, but cannot be made to continue",
+        underived={"run_end": "Cline does not tell plugins of its end"},
         no_permission="Cline does not ask plugins", no_message="not shown",
     ),
 )  # fmt: skip

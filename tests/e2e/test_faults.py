@@ -130,7 +130,7 @@ def test_a_hookline_that_is_broken_still_blocks(world: World) -> None:
     world.launcher.write_text(BROKEN, encoding="utf-8")
     world.launcher.chmod(0o755)
     # After "killed" it may not be executed any more.
-    faults = ("code-1", "code-3", "code-75", "killed", "forbidden")
+    faults: tuple[str, ...] = ("code-1", "code-3", "code-75", "killed", "forbidden")
     if world.agent.most_refusals < len(faults):  # nothing would pass in between
         faults = ("code-3", "killed")
     session = world.run(*touching(world, *faults))

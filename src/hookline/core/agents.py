@@ -149,7 +149,7 @@ _ROWS = (
         note="Without a terminal, deepagents-code reads a project's hooks only with --trust-project-hooks.",
     ),
     Agent(
-        name="pi", reader="hookline.transcripts.pi:PiReader", title="pi", dialect="pi", program="pi", home=".pi", package="@earendil-works/pi-coding-agent", marker="PI_CODING_AGENT",
+        name="pi", reader="hookline.transcripts.pi:PiReader", title="pi", dialect="pi", failures="output", program="pi", home=".pi", package="@earendil-works/pi-coding-agent", marker="PI_CODING_AGENT",
         runs_own_hooks=False, form="plugin",
         tools={
             "Bash": "bash", "Read": "read", "Write": "write", "Edit": "edit", "Grep": "grep", "Glob": "find", "LS": "ls",
@@ -158,7 +158,7 @@ _ROWS = (
         note="pi loads a project's extensions only where it trusts the project (pi --approve).",
     ),
     Agent(
-        name="cline", reader="hookline.transcripts.cline:ClineReader", title="Cline", dialect="cline", marker="CLINE_CONNECTOR_CLI_LAUNCH", program="cline", home=".cline", package="cline", runs_own_hooks=False,
+        name="cline", reader="hookline.transcripts.cline:ClineReader", title="Cline", dialect="cline", failures="output", marker="CLINE_CONNECTOR_CLI_LAUNCH", program="cline", home=".cline", package="cline", runs_own_hooks=False,
         form="plugin",
         tools={
             "Bash": "run_commands", "Read": "read_files", "Write": "editor", "Edit": "editor", "Grep": "search_codebase",
@@ -203,7 +203,7 @@ _ROWS = (
         files={"user": ".codeium/windsurf/hooks.json", "project": ".windsurf/hooks.json"},
     ),
     Agent(
-        name="kiro", title="Kiro", dialect="kiro", program="kiro-cli", home=".kiro", proof="documents", form="list",
+        name="kiro", title="Kiro", dialect="kiro", failures="output", program="kiro-cli", home=".kiro", proof="documents", form="list",
         head={"version": "v1"}, scans=True,
         tools={
             "Bash": "execute_bash", "Read": "read_file", "Write": "fs_write", "Edit": "str_replace", "LS": "list_directory",
@@ -218,13 +218,13 @@ _ROWS = (
         files={"user": ".kiro/hooks/hookline.json", "project": ".kiro/hooks/hookline.json"},
     ),
     Agent(
-        name="amp", title="Amp", dialect="amp", program="amp", home=".config/amp", proof="documents", runs_own_hooks=False,
+        name="amp", title="Amp", dialect="amp", failures="output", program="amp", home=".config/amp", proof="documents", runs_own_hooks=False,
         form="plugin",
         tools={"Edit": "edit_file", "Write": "create_file", "Glob": "glob", "WebFetch": "read_web_page", "WebSearch": "web_search"},
         files={"user": ".config/amp/plugins/hookline.ts", "project": ".amp/plugins/hookline.ts"},
     ),
     Agent(
-        name="antigravity", title="Antigravity", dialect="antigravity", program="agy", home=".gemini/antigravity", proof="documents",
+        name="antigravity", title="Antigravity", dialect="antigravity", failures="output", program="agy", home=".gemini/antigravity", proof="documents",
         form="flat", key="hookline",
         tools={
             "Bash": "run_command", "Read": "view_file", "Write": "write_to_file", "Edit": "replace_file_content",
@@ -253,7 +253,7 @@ _ROWS = (
         files={"user": ".openhands/hooks.json", "project": ".openhands/hooks.json"},
     ),
     Agent(
-        name="mistral-vibe", title="Mistral Vibe", speaker="Vibe", dialect="vibe", program="vibe", home=".vibe", proof="documents",
+        name="mistral-vibe", title="Mistral Vibe", speaker="Vibe", dialect="vibe", failures="output", program="vibe", home=".vibe", proof="documents",
         form="list",
         tools={
             "Bash": "bash", "Read": "read_file", "Write": "write_file", "Edit": "search_replace", "Grep": "grep", "Task": "task",

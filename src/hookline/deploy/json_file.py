@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from hookline.deploy.plan import FileFormat
 
 #: Where entries may stand, where nobody says it: in the usual member, in the file itself, in one of our name.
-_ANYWHERE = ("hooks", "", "hookline")
+_ANYWHERE = ("", "hookline", "hooks")
 
 
 def fresh(wanted: Sequence[Registration], form: FileFormat) -> str:
@@ -30,10 +30,12 @@ def tree(text: str) -> Any:
 
 def found(text: str, form: FileFormat | None) -> list[OwnEntry]:
     root = scan(text)
-    keys = _ANYWHERE if form is None else (form.key,)
-    return [
-        OwnEntry(event=event, value=value) for key in keys for event, value, _array, _node in _own(_hooks(root, key))
-    ]
+    places = {
+        node.start: OwnEntry(event=event, value=value)
+        for key in (_ANYWHERE if form is None else (form.key,))
+        for event, value, _array, node in _own(_hooks(root, key))
+    }
+    return list(places.values())
 
 
 def others(text: str, form: FileFormat) -> Any:
@@ -97,9 +99,9 @@ def remove(text: str, form: FileFormat, kept: frozenset[str]) -> str:
         return text
     part, touched = text[hooks.start : hooks.end], set[str]()
     while one := next(_own(scan(part)), None):
-        event, _value, array, node = one
+        event, _value, inside, node = one
         touched.add(event)
-        part = remove_child(part, array, node)
+        part = remove_child(part, inside, node)
     for event in sorted(touched) if hooks.kind == "object" else ():
         inner = scan(part)
         array = inner.member(event)

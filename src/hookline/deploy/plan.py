@@ -131,7 +131,8 @@ def unplan_file(path: str, text: str | None, original: str | None = None, form: 
 
 def own_entries(text: str, path: str = "", form: FileFormat | None = None) -> list[OwnEntry]:
     """Raises ``JsonError``. Without ``form`` they are looked for wherever an agent may have them."""
-    return _editor(path, text).found(text.removeprefix("\ufeff"), form)
+    found: list[OwnEntry] = _editor(path, text).found(text.removeprefix("\ufeff"), form)
+    return found
 
 
 def _editor(path: str, text: str | None) -> Any:

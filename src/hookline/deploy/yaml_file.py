@@ -78,8 +78,8 @@ def _item(entry: dict[str, Any], indent: str) -> list[str]:
 
 def add(text: str, wanted: Sequence[Registration], form: FileFormat) -> str:
     """At the beginning of their lists, which needs no knowledge of where a block ends."""
-    if not wanted:
-        return text
+    if not wanted or not text.strip():
+        return fresh(wanted, form) if wanted else text
     base = text if text.endswith("\n") else f"{text}\n"
     member = _member(_root(base), form.key)
     if member is None:
@@ -91,7 +91,10 @@ def add(text: str, wanted: Sequence[Registration], form: FileFormat) -> str:
 
 
 def _put(lines: list[str], one: Registration, form: FileFormat) -> list[str]:
-    key, hooks = _member(_root("".join(lines)), form.key) or (None, None)
+    member = _member(_root("".join(lines)), form.key)
+    if member is None:
+        raise JsonError(f"{form.key} is gone")
+    key, hooks = member
     if isinstance(hooks, yaml.ScalarNode) and not hooks.value:
         return _after(lines, key.start_mark.line, _events([one], "  "))
     if not isinstance(hooks, yaml.MappingNode) or hooks.flow_style:

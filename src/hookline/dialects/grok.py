@@ -30,6 +30,8 @@ _STOPPED = "stop_hook_active:stopHookActive assistant_message:lastAssistantMessa
 
 def _canonical_fields(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
     """A command that failed comes as a call that succeeded: its exit code says so, and the event is derived."""
+    if event == "Stop" and sent.get("reason") == "shutdown":
+        return {"carried_as": "grok:Shutdown"}  # after the end of the session, where no answer ends
     if event == "PostToolUseFailure":
         return {"tool_error": {"type": "error", "message": output_text(pick(sent, "error|toolResult|tool_response"))}}
     if event != "PostToolUse":

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from hookline.core._dataclass import replace
-from hookline.transcripts.message import About, Latest, TranscriptMessage, exit_code, table, tokens, words
+from hookline.transcripts.message import About, Latest, Role, TranscriptMessage, exit_code, table, tokens, words
 from hookline.transcripts.parts import moment
 from hookline.transcripts.paths import Homes, SessionFile, first_text, names_in
 from hookline.transcripts.reader import TranscriptReader, is_synthetic
@@ -56,7 +56,7 @@ class GrokReader(TranscriptReader):
         kind = update.get("sessionUpdate")
         text = words(table(update.get("content")).get("text"))
         if kind in {"user_message_chunk", "agent_message_chunk"}:
-            role = "user" if kind == "user_message_chunk" else "assistant"
+            role: Role = "user" if kind == "user_message_chunk" else "assistant"
             if self._held is not None and self._held.role == role:
                 self._held = replace(self._held, text=self._held.text + text)
                 return

@@ -154,15 +154,17 @@ def payload(words: FieldMap, name: str, event: Event) -> dict[str, Any]:
     native_tool = data.get("native_tool_name")
     if own and native_tool:
         data |= {"tool_name": native_tool, **own_input(event, words.dialect)}
+    # Of its own payload only what a hook has changed is written anew.
+    known = event_in(words, name, event.native, event.environ).data if own and event.native else {}
     for ours, theirs in words.frame:
-        if data.get(ours) is not None:
+        if data.get(ours) is not None and data[ours] != known.get(ours):
             put(sent, theirs, data[ours])
     if words.named_by:
         sent[words.named_by.partition("|")[0]] = name
     data.setdefault("stop_hook_active", bool(data.get("continuations")))
     pairs = words.fields.get(event.kind.name) or tuple((key, key) for key in event.data)
     for ours, theirs in pairs:
-        if ours in data:
+        if ours in data and (ours not in known or data[ours] != known[ours]):
             put(sent, theirs, data[ours])
     sent |= words.native_fields(event.kind.name, data)
     return {**words.always.get(event.kind.name, {}), **sent}

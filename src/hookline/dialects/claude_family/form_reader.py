@@ -9,7 +9,7 @@ from hookline.core.event import Event
 from hookline.core.result import Context, Effect, HookError, Reply, RunResult
 from hookline.dialects.claude_family.payload import as_text, read_object
 from hookline.dialects.claude_family.reply_reader import refuse
-from hookline.dialects.claude_family.reply_table import CHANGED, EXIT_2, Form, Replies
+from hookline.dialects.claude_family.reply_table import CHANGED, Form, Replies
 
 
 def read_by_forms(table: Replies, event: Event, raw: RunResult) -> Reply | HookError:
@@ -58,7 +58,7 @@ def _effect(table: Replies, name: str, answer: Mapping[str, Any]) -> tuple[Effec
 
 def _found(form: Form | None, answer: Mapping[str, Any]) -> dict[str, Any] | None:
     """What stands in the places of a form; None if the answer is not of this form."""
-    if form is None or isinstance(form, str) or form == EXIT_2:
+    if form is None or isinstance(form, str):
         return None
     found: dict[str, Any] = {}
     return found if _fits(form, answer, found) and (found or _constant(form)) else None

@@ -103,10 +103,11 @@ def _entries(system: HooksFormat, layer: Layer, findings: Findings) -> Iterator[
 
 def _listed(system: HooksFormat, layer: Layer, findings: Findings) -> Iterator[HookEntry]:
     tree = layer.tree if isinstance(layer.tree, dict) else {}
-    hooks = tree.get(system.key)
+    hooks: Any = tree.get(system.key)
     if hooks is not None and not isinstance(hooks, list):
         findings.report(layer, f"$.{system.key}", f"{system.key} is {show(hooks)}, not a list", "write a list of hooks")
-    for position, hook in enumerate(hooks if isinstance(hooks, list) else ()):
+    listed: list[Any] = hooks if isinstance(hooks, list) else []
+    for position, hook in enumerate(listed):
         pointer = f"$.{system.key}[{position}]"
         event = hook.get(system.names.get("event", "event")) if isinstance(hook, dict) else None
         if isinstance(hook, dict) and event not in system.events:
