@@ -35,7 +35,7 @@ _DIGEST: Final = words(
 _SILENT: Final = words("true false : sleep wait test [ mkdir rm touch chmod chown kill cd")
 #: Programs that name files without reading them.
 _NO_READERS: Final = words(
-    "ls stat rm rmdir unlink chmod chown chgrp touch echo printf mkdir test [ [[ cd pushd popd export unset set alias type which command hash basename dirname realpath readlink find fd mv ln git tee kill source_ : true false ssh ssh-add ssh-keygen ssh-copy-id docker podman docker-compose kubectl helm terraform du df file mkfifo mktemp install_ truncate shred local declare typeset readonly return exit shift trap umask ulimit wait xattr getfacl setfacl lsattr chattr rename for case if while until sftp age-keygen rsync_ scp_ npm yarn pnpm pip cargo make"
+    "ls stat rm rmdir unlink chmod chown chgrp touch echo printf mkdir test [ [[ cd pushd popd export unset set alias type which command hash basename dirname realpath readlink find fd mv ln git tee kill source_ : true false ssh ssh-add ssh-keygen ssh-copy-id docker podman docker-compose kubectl helm terraform du df file mkfifo mktemp install_ truncate shred local declare typeset readonly return exit shift trap umask ulimit wait xattr getfacl setfacl lsattr chattr rename for case if while until sftp age-keygen rsync_ scp_ npm yarn pnpm pip cargo make gh gcloud aws az vault heroku flyctl fly gsutil"
 )
 _READ_OPTIONS: Final = LazyPattern(
     r"^(-i|--env-file|--identity|--key|--cert|--cacert|--netrc-file|--kubeconfig|-E|--private-key)(=|$)"

@@ -50,12 +50,7 @@ def listed(call: ProgramCall, name: str, inner: bool) -> bool:
     found = listing(name)
     if found is None:
         return False
-    if (
-        found.line is not None
-        and call.texts
-        and all(word.known for word in call.words)
-        and matches(found.line, call.texts)
-    ):
+    if found.line is not None and all(word.known for word in call.words) and matches(found.line, call.texts):
         return True
     if found.never and (call.invocation.more_arguments or any(_forbidden(word, found) for word in call.words)):
         return False
@@ -96,12 +91,13 @@ def _command_path(texts: list[str], found: _Listing) -> tuple[str, ...] | None:
     path: list[str] = []
     while texts:
         text = texts.pop(0)
-        if not text.startswith("-") or any(one[0] == text for one in found.paths):
+        if not text.startswith("-") or any(text in one for one in found.paths):
             path.append(text)
         elif text in found.takes:
-            if not texts:
+            if texts:
+                texts.pop(0)
+            elif not path:
                 return None
-            texts.pop(0)
         elif not path and "=" not in text and text not in _FLAGS:
             return None
     return tuple(path)

@@ -291,7 +291,8 @@ def _git(call: ProgramCall, _inner: bool) -> bool:
 def _fzf(call: ProgramCall, _inner: bool) -> bool:
     text = " ".join(call.texts)
     return not re.search(
-        r"--listen|execute|become|reload|transform|--history|--preview|--bind|preview\(", text
+        r"--listen|execute|become|reload|transform|--history(?!-size)|--preview(?!-window|-border|-label)|--bind|preview\(",
+        text,
     ) or bool(re.search(r"--query=\w+$", text))
 
 

@@ -19,7 +19,8 @@ from hookline.guard.sensitive import own_path, repository_part, write_kind
 _RM = "rR,recursive f,force i I ,interactive? v,verbose d,dir ,one-file-system ,no-preserve-root ,preserve-root? P W x"
 _FINDERS = words("find gfind fd fdfind locate mlocate")
 _CACHE_NAMES: Final = r"/(\.cache|node_modules|__pycache__|\.pytest_cache|\.mypy_cache|\.ruff_cache|\.tox|\.gradle|\.npm|\.nuget|target|dist|build|\.next|\.nuxt|\.venv|venv|DerivedData|Caches|\.Trash|coverage|\.turbo|\.parcel-cache)(/|$)"
-_CACHES: Final = LazyPattern(_CACHE_NAMES)
+#: What is in Downloads can be fetched again.
+_CACHES: Final = LazyPattern(_CACHE_NAMES + r"|/Downloads/[^/*]+")
 _MADE: Final = LazyPattern(_CACHE_NAMES + r"|/\*\.(py[co]|o|obj|class|gc(da|no|ov)|tsbuildinfo)$")
 #: Slashes in a path that lies directly in a home directory.
 _TOP_OF_HOME = 3
