@@ -15,7 +15,7 @@ from hookline.agent.conversation.directives import DirectiveContext, expand_dire
 from hookline.agent.conversation.document import Block, read_conversation
 from hookline.agent.conversation.records import ATTACH_ICON, Attachment
 from hookline.agent.conversation.replay import InterlocutorTurn, UserTurn, replay_messages
-from hookline.agent.exec import Program, run_program, run_program_sync
+from hookline.agent.exec import Program, run_program_sync
 from hookline.agent.hook_events import ConversationEvents, RunError, background_failures
 from hookline.agent.lectic_config import Header, Interlocutor, Where, read_macros
 from hookline.agent.loop import AgentLoop
@@ -112,22 +112,31 @@ def _attachment(text: str, given: Mapping[str, str]) -> Attachment:
 
 
 def _load_macro(text: str, variables: Mapping[str, str], where: Where) -> str:
-    """``file:`` and ``exec:`` as everywhere; variables are filled in in what comes of it."""
+    """Variables are filled in in what comes of it, too."""
     environ = {**where.environ, **variables}
-    if text.startswith("file:"):
-        path = os.path.join(where.cwd, expand(text.removeprefix("file:").strip(), where.environ))
+    return expand(_load(text, environ, where, Stop()), environ)
+
+
+def _load(value: str, environ: Mapping[str, str], where: Where, stop: Stop) -> str:
+    """Resolve ``file:PATH`` and ``exec:COMMAND``; any other value is returned as it is. A failing program is an
+    error: an empty prompt would not be noticed."""
+    if value.startswith("file:"):
+        path = os.path.join(where.cwd, expand(value.removeprefix("file:").strip(), where.environ))
         try:
-            text = Path(path).read_text(encoding="utf-8")
+            return Path(path).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise DataError(f"cannot read {path}: {error}") from None
-    elif text.startswith("exec:"):
-        command = text.removeprefix("exec:").strip()
-        raw = run_program_sync(Program(text=command, environ=environ, cwd=where.cwd, timeout=_PROGRAM_TIMEOUT), Stop())
-        if raw.error or raw.timed_out or raw.exit_code != 0:
-            shown = raw.error or raw.stderr.strip() or f"exit code {raw.exit_code}"
-            raise DataError(f"the macro's command {command.splitlines()[0]!r} failed: {shown}")
-        text = raw.stdout
-    return expand(text, environ)
+    if not value.startswith("exec:"):
+        return value
+    command = value.removeprefix("exec:").strip()
+    program = Program(
+        text=command, environ=environ, cwd=where.cwd, timeout=_PROGRAM_TIMEOUT, state_dir=where.paths.state
+    )  # fmt: skip
+    raw = run_program_sync(program, stop)
+    if raw.error or raw.timed_out or raw.exit_code != 0:
+        shown = raw.error or raw.stderr.strip() or f"exit code {raw.exit_code}"
+        raise DataError(f"the command {command.splitlines()[0]!r} failed: {shown}")
+    return raw.stdout
 
 
 def _command(line: str, where: Where) -> str:
@@ -186,30 +195,14 @@ class ConversationContext:
         return ToolContext(environ=environ, cwd=where.cwd, settings=Settings(state_dir=where.paths.state))
 
     async def load(self, value: str) -> str:
-        """Resolve ``file:PATH`` and ``exec:COMMAND``; any other value is returned as it is. A failing program is an
-        error: an empty prompt would not be noticed."""
-        if value.startswith("file:"):
-            path = os.path.join(self.where.cwd, expand(value.removeprefix("file:"), self.where.environ))
-            try:
-                return await asyncio.to_thread(Path(path).read_text, encoding="utf-8")
-            except (OSError, UnicodeDecodeError) as error:
-                raise DataError(f"cannot read {path}: {error}") from None
-        if not value.startswith("exec:"):
+        if not value.startswith(("file:", "exec:")):
             return value
-        command = value.removeprefix("exec:").lstrip()
-        raw = await run_program(
-            Program(
-                text=command,
-                environ=self._tool_context("").environ,
-                cwd=self.where.cwd,
-                timeout=_PROGRAM_TIMEOUT,
-                state_dir=self.where.paths.state,
-            )
-        )
-        if raw.error or raw.timed_out or raw.exit_code != 0:
-            shown = raw.error or raw.stderr.strip() or f"exit code {raw.exit_code}"
-            raise DataError(f"the command {command.splitlines()[0]!r} failed: {shown}")
-        return raw.stdout
+        stop = Stop()
+        try:
+            return await asyncio.to_thread(_load, value, self._tool_context("").environ, self.where, stop)
+        except asyncio.CancelledError:
+            stop.set()
+            raise
 
     def use_model(self, model: str) -> None:
         """From now on events name the model that is really used."""

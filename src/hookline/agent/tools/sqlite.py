@@ -23,7 +23,7 @@ LIMIT = 10_000
 #: Virtual machine instructions between two checks of the stop flag.
 _STEPS = 10_000
 
-_PARAMETERS = object_schema("query", query=string("One or more SQL statements."))
+_PARAMETERS = object_schema("query", query={**string("One or more SQL statements."), "contentMediaType": "text/sql"})
 _REFUSED = re.compile(r"\s*(?:--[^\n]*\n\s*|/\*.*?\*/\s*)*(ATTACH|DETACH|PRAGMA|VACUUM)\b", re.IGNORECASE | re.DOTALL)
 _FORBIDDEN = {
     sqlite3.SQLITE_ATTACH: "ATTACH", sqlite3.SQLITE_DETACH: "DETACH", sqlite3.SQLITE_PRAGMA: "PRAGMA",
