@@ -54,45 +54,34 @@ class Fired(threading.Thread):
         self.done = time.monotonic()
 
 
-@pytest.mark.parametrize(
-    ("word", "reason", "effect", "text"),
-    [
-        ("allow", "", "allow", "a person allowed it"), ("deny", "not on a Friday", "deny", "a person refused it: not on a Friday"),
-        ("always", "", "allow", "a person allowed it"),
-    ],
-)  # fmt: skip
-def test_an_answer_in_the_view_is_the_decision(web: Web, word: str, reason: str, effect: str, text: str) -> None:
+def test_an_answer_in_the_view_is_the_decision(web: Web) -> None:
     client = Client(web).enter().unlock()
+    cases = [
+        ("allow", "", "allow", "a person allowed it"), ("always", "", "allow", "a person allowed it"),
+        ("deny", "not on a Friday", "deny", "a person refused it: not on a Friday"),
+    ]  # fmt: skip
     with engine(web.state) as one:
-        fired = Fired(one)
-        (question,) = until(lambda: client.get("/api/inbox").json["questions"])
-        assert (question["hook"], question["about"], question["reason"]) == (
-            "careful",
-            "Bash git push",
-            "is this yours?",
-        )
-        assert "socket" not in question
-        sent = time.monotonic()
-        assert client.post("/api/inbox/answer", {"id": question["id"], "answer": word, "reason": reason}).status == 200
-        fired.join(10)
-        assert fired.done - sent < 5  # far above the tenth of a second that it takes, and far below the deadline
-        assert (fired.decision.effect, fired.decision.granted, fired.decision.reason) == (
-            effect,
-            effect == "allow",
-            text,
-        )
-        assert client.get("/api/inbox").json["questions"] == []
-        again = Fired(one)
-        if word == "always":
-            again.join(10)
-            assert again.decision.effect == "allow"
-            other = Fired(one, "another session", 1)
-            other.join(10)
-            assert other.decision.effect == "deny"
-        else:
+        for word, reason, effect, text in cases:
+            fired = Fired(one, f"session {word}")
             (question,) = until(lambda: client.get("/api/inbox").json["questions"])
-            client.post("/api/inbox/answer", {"id": question["id"], "answer": "deny"})
-            again.join(10)
+            assert (question["hook"], question["about"], question["reason"]) == (
+                "careful",
+                "Bash git push",
+                "is this yours?",
+            )
+            assert "socket" not in question
+            sent = time.monotonic()
+            answer = {"id": question["id"], "answer": word, "reason": reason}
+            assert client.post("/api/inbox/answer", answer).status == 200
+            fired.join(10)
+            assert fired.done - sent < 5  # far above the tenth of a second that it takes, far below the deadline
+            decision = fired.decision
+            assert (decision.effect, decision.granted, decision.reason) == (effect, effect == "allow", text)
+            assert client.get("/api/inbox").json["questions"] == []
+        again, other = Fired(one, "session always"), Fired(one, "session allow", 1)
+        again.join(10)
+        other.join(10)
+        assert (again.decision.effect, other.decision.effect) == ("allow", "deny")
 
 
 def test_without_an_answer_the_call_is_refused(tmp_path: Path) -> None:
