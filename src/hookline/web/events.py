@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from typing import Any
@@ -125,10 +125,16 @@ def newest(store: Store) -> int:
     return int(rows[0][0] or 0) if rows else 0
 
 
-def since(store: Store, number: int, most: int = MOST_NEW) -> list[dict[str, Any]]:
-    """Events after this one, the oldest first."""
-    rows = store.read(f"SELECT {_COLUMNS} FROM firings WHERE number > ? ORDER BY number LIMIT ?", (number, most))
-    return lines(store, rows)
+def since(store: Store, number: int, known: Container[str]) -> tuple[int, list[dict[str, Any]]]:
+    """The last of the events after this one, and those of them that are not known yet, the oldest first."""
+    found = store.read(
+        "SELECT number, id FROM firings INDEXED BY firings_look WHERE number > ? ORDER BY number LIMIT ?",
+        (number, MOST_NEW),
+    )
+    fresh = [one for one, name in found if name not in known]
+    marks = ", ".join("?" * len(fresh))
+    query = f"SELECT {_COLUMNS} FROM firings WHERE number IN ({marks}) ORDER BY number"
+    return found[-1][0] if found else number, lines(store, store.read(query, fresh) if fresh else ())
 
 
 def choices(store: Store) -> dict[str, list[str]]:

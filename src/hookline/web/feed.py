@@ -1,7 +1,7 @@
 """New events as they happen: one thread follows the journal and the store, any number of pages listen.
 
-The daemon gathers records for a moment before they reach the store. To show them at once, its journal is read too; an
-event that is seen there is announced again with its number, once the store has it. Nothing here waits for a page: each
+The daemon gathers records for a moment before they reach the store. To show them at once, its journal is read too, and
+what was seen there is not announced a second time when the store has it. Nothing here waits for a page: each
 page reads from a ring of recent events, and one that falls behind is told to load again.
 """
 
@@ -55,19 +55,17 @@ class Follower:
         fresh = list(self._from_journal())
         stored: list[dict[str, Any]] = []
         stamps = (_stamp(self._store.path), _stamp(self._wal))
+        self._announced.extend(one["id"] for one in fresh)
         if stamps != self._stamps:
-            self._stamps = stamps
-            stored = events.since(self._store, self.last)
-            self.last = stored[-1]["n"] if stored else self.last
-            if len(stored) == events.MOST_NEW:  # there is more
+            before, self._stamps = self.last, stamps
+            self.last, stored = events.since(self._store, self.last, set(self._announced))
+            self._announced.extend(one["id"] for one in stored)
+            if self.last - before >= events.MOST_NEW:  # there is more
                 self._stamps = ()
-        known = set(self._announced) if stored else set[str]()
-        rows = [*fresh, *(one for one in stored if one["id"] not in known)]
-        self._announced.extend(one["id"] for one in rows)
-        numbers = {one["id"]: one["n"] for one in stored if one["id"] in known}
+        rows = [*fresh, *stored]
         questions = _stamp(self._watched)
         asked, self._questions = questions != self._questions, questions
-        if not rows and not numbers and not asked:
+        if not rows and not asked:
             return None
         return {"rows": rows, "last": self.last, "inbox": asked}
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from hookline.state.protection import find_agent_at
 
@@ -12,10 +13,12 @@ _KNOWN = 512
 
 
 class Peers:
-    """Remembers what was found for each socket: looking at every process takes milliseconds."""
+    """Remembers what was found for each socket, and who held the latest: looking at every process takes long."""
 
     def __init__(self) -> None:
         self._agents: dict[str, str] = {}
+        #: Processes that held a socket of ours, the latest first: a browser opens several connections.
+        self._recent: list[int] = []
 
     def refusal(self, peer_port: int, own_port: int) -> str:
         """Why the process at ``peer_port`` may not connect; "" if it may, or the system does not say who it is."""
@@ -28,8 +31,15 @@ class Peers:
         if inode not in self._agents:
             if len(self._agents) > _KNOWN:
                 self._agents.clear()
-            self._agents[inode] = next(filter(None, map(find_agent_at, _holders(inode))), "")
+            self._agents[inode] = self._agent_holding(inode)
         return self._agents[inode]
+
+    def _agent_holding(self, inode: str) -> str:
+        holder = next(_holders(inode, self._recent), None)
+        if holder is None:
+            return ""
+        self._recent = [holder, *(pid for pid in self._recent if pid != holder)][:4]
+        return find_agent_at(holder)
 
 
 def _find_socket(peer_port: int, own_port: int) -> tuple[str, int] | None:
@@ -53,17 +63,21 @@ def _port(address: str) -> int:
         return -1
 
 
-def _holders(inode: str) -> Iterator[int]:
-    """The processes that have the socket open, as far as we may look."""
+def _holders(inode: str, likely: Sequence[int]) -> Iterator[int]:
+    """The processes that have the socket open, as far as we may look: the likely ones, then the youngest, first."""
     wanted = f"socket:[{inode}]"
-    try:
-        processes = [name for name in os.listdir("/proc") if name.isdigit()]
-    except OSError:
-        return
-    for name in sorted(processes, key=int, reverse=True):
+    for name in chain(likely, _processes()):
         folder = f"/proc/{name}/fd"
         try:
             if any(os.readlink(f"{folder}/{handle}") == wanted for handle in os.listdir(folder)):
-                yield int(name)
+                yield name
         except OSError:
             continue
+
+
+def _processes() -> Iterator[int]:
+    try:
+        names = os.listdir("/proc")
+    except OSError:
+        return
+    yield from sorted(map(int, filter(str.isdigit, names)), reverse=True)

@@ -64,6 +64,8 @@ def serve(
 ) -> None:
     """Until somebody ends it."""
     require_person()
+    with contextlib.suppress(OSError):
+        os.nice(5)  # whoever looks must not take the processor from whoever decides
     sock = bind(port)
     number = int(sock.getsockname()[1])
     access = Access(read_only=read_only)

@@ -103,7 +103,8 @@ export async function page(root, _, query) {
   const filters = Object.fromEntries(query);
   const narrow = matchMedia("(max-width: 760px)");
   const height = () => (narrow.matches ? 54 : 27);
-  let selected = -1, paused = false, dirty = true, ended = false, missed = 0;
+  let selected = -1, paused = false, dirty = true, ended = false, missed = 0, drawn = 0, fromAfar = false;
+  let colours = null;
   const lanes = new Map();
 
   const viewport = h("div", { class: "list", role: "listbox", tabindex: "0", "aria-label": "Events, the newest first" });
@@ -197,8 +198,11 @@ export async function page(root, _, query) {
   function draw() {
     if (ended) return;
     requestAnimationFrame(draw);
+    // What arrives by itself is drawn at most twenty times a second; what the person does, at once.
+    if (fromAfar && performance.now() - drawn > 45) dirty = true;
     if (!dirty || !viewport.isConnected) return;
-    dirty = false;
+    dirty = fromAfar = false;
+    drawn = performance.now();
     const size = height();
     space.style.height = `${model.length * size}px`;
     const first = Math.max(0, Math.floor(viewport.scrollTop / size) - 4);
@@ -240,7 +244,8 @@ export async function page(root, _, query) {
       canvas.height = Math.round(tall * ratio);
     }
     const pen = canvas.getContext("2d");
-    const style = getComputedStyle(root);
+    const style = colours ? null : getComputedStyle(root);
+    colours = colours || { deny: style.getPropertyValue("--deny"), lanes: Array.from({ length: LANES }, (_, at) => style.getPropertyValue(`--lane${at}`)) };
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     pen.clearRect(0, 0, wide, tall);
     const ends = new Map();
@@ -252,7 +257,7 @@ export async function page(root, _, query) {
     });
     for (const [session, [from, to]] of ends) {
       const at = lane(session);
-      pen.strokeStyle = style.getPropertyValue(`--lane${at}`);
+      pen.strokeStyle = colours.lanes[at];
       pen.globalAlpha = 0.45;
       pen.lineWidth = 2;
       pen.beginPath();
@@ -264,7 +269,7 @@ export async function page(root, _, query) {
     shown.forEach((row, at) => {
       if (!row || !row.session) return;
       const x = 8 + lane(row.session) * LANE;
-      pen.fillStyle = row.effect === "deny" ? style.getPropertyValue("--deny") : style.getPropertyValue(`--lane${lane(row.session)}`);
+      pen.fillStyle = row.effect === "deny" ? colours.deny : colours.lanes[lane(row.session)];
       pen.beginPath();
       pen.arc(x, top(at), row.effect === "deny" ? 4.5 : 3.2, 0, 7);
       pen.fill();
@@ -294,11 +299,11 @@ export async function page(root, _, query) {
     const waiting = held();
     const many = model.add(detail.rows, waiting);
     if (many && !waiting && selected >= 0) selected += many;
-    if (many) dirty = true;
+    if (many) fromAfar = true;
   };
   const connected = () => { if (missed++) model.load(); };
   const off = () => { status.textContent = "connection lost, trying again…"; };
-  const redraw = () => { dirty = true; };
+  const redraw = () => { colours = null; dirty = true; };
   const handlers = [["events", arrived], ["gap", () => model.load()], ["connected", connected], ["disconnected", off], ["key", key], ["theme", redraw]];
   for (const [name, handler] of handlers) document.addEventListener(name, handler);
   viewport.addEventListener("scroll", () => { dirty = true; if (viewport.scrollTop <= height() && !paused && model.pending.length) release(); }, { passive: true });
