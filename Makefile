@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 CLIENT := src/hookline/daemon/client/hookc
 
-.PHONY: demo test test-quick coverage check bench e2e nvim shells browser web-test web-load web-picture fuzz fuzz-door
+.PHONY: demo test test-quick coverage check bench e2e nvim shells shells-screens browser web-test web-load web-picture fuzz fuzz-door
 .PHONY: dist site docs picture lock clean help
 
 help:                     ## this list
@@ -92,6 +92,9 @@ web-load: $(STAMP)        ## 500 events a second for a minute with the live page
 
 web-picture: $(STAMP)     ## take the manual's pictures of the view anew
 	$(BIN)/python -m tools.record_web
+
+shells-screens: $(STAMP)  ## plain and hooked shells side by side in tmux, on every route
+	HOOKLINE_SCREENS=1 $(BIN)/python -m pytest -n 3 tests/shell/test_screens.py $(ARGS)
 
 fuzz: $(STAMP)            ## the laws with many more examples, different ones every time; each door SECONDS long (600)
 	HOOKLINE_HYPOTHESIS=long HOOKLINE_FUZZ=$(or $(SECONDS),600) $(BIN)/python -m pytest -n 2 tests/laws $(ARGS)

@@ -204,6 +204,10 @@ _hookline_before_prompt() {
   [[ " $_hl_wanted " != *' line '* ]] || _hookline_arm "$3"
   if [[ " $_hl_wanted " == *' '@(line|after|bye)' '* && $PS0 != *_hl_running* ]]; then PS0=$PS0$_hl_ps0; fi
   builtin shopt -q promptvars || _hl_running=1
+  # A hooked Enter redraws the prompt's line from its start: output without a newline must not be on it.
+  if [[ " $_hl_wanted " == *' enter '* ]] && _hookline_edits; then
+    builtin printf '%*s\r\e[K' "$((${COLUMNS:-80} - 1))" '' >&"$_hl_err"
+  fi
 }
 
 _hookline_reset() {
@@ -240,7 +244,7 @@ _hookline_at_prompt() {
 # The next line is watched. PS0, which bash expands before a line runs, says that one does, and prints nothing. While
 # the trap is armed functions and subshells inherit it (functrace), because a line may begin with a subshell.
 _hookline_arm() {
-  local theirs=$1
+  local theirs=${1#"${1%%trap -- *}"}  # with functrace, their trap may have written before it
   if [[ $theirs == *_hookline_line* ]]; then
     theirs=$_hl_their_debug
   else

@@ -17,7 +17,7 @@ from hookline.shell.xonsh.patch_points import REFUSED, Patches, refusal, xonsh_m
 
 #: Seconds between SIGTERM and SIGKILL for the members of a denied pipeline.
 _GRACE = 0.2
-#: Seconds that the end of a member waits until its start was fired.
+#: Seconds that the end of a member waits until all are started.
 _STARTED = 5.0
 
 
@@ -36,6 +36,8 @@ class PipelineRun:
     started: bool = False
     #: Members whose end was fired.
     exited: set[int] = field(default_factory=set[int])
+    #: The start of every member was fired.
+    all_started: threading.Event = field(default_factory=threading.Event)
     end_fired: bool = False
     #: An error was shown; what xonsh raises afterwards is a consequence.
     error_shown: bool = False
@@ -166,6 +168,7 @@ class PipelineHooks:
             finally:
                 if run is not None:
                     run.fire_pending()
+                    run.all_started.set()
             if run is not None:
                 pipeline.hookline = run
                 if run.refused is not None:
@@ -231,12 +234,12 @@ class PipelineHooks:
         closing.start()
         closing.join(_GRACE)
 
-    def watch_member(self, proc: Any, spec: Any, run: PipelineRun, started: threading.Event) -> None:
+    def watch_member(self, proc: Any, spec: Any, run: PipelineRun) -> None:
         """Fire the end of a member before the last one when it ends."""
 
         def watch() -> None:
             code = wait_exit(proc)
-            started.wait(_STARTED)
+            run.all_started.wait(_STARTED)
             self._fire_exit(proc, spec, run, code)
 
         threading.Thread(target=watch, daemon=True).start()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import os
-import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -63,14 +62,13 @@ class ProcessHooks:
         if running is None:
             self._dispatcher.fire("process.post_spawn", data)
         else:  # a slow hook here would delay the terminal, and a program that draws without it is stopped
-            started = threading.Event()
-            running.pending = lambda: (self._dispatcher.fire("process.post_spawn", data), started.set())
+            running.pending = lambda: self._dispatcher.fire("process.post_spawn", data)
             if (
                 not builtin
                 and not getattr(spec, "last_in_pipeline", True)
                 and self._dispatcher.has_hooks("process.pre_exit")
             ):
-                self._pipelines.watch_member(proc, spec, running, started)
+                self._pipelines.watch_member(proc, spec, running)
 
 
 def _before(spec: Any, running: PipelineRun | None) -> dict[str, Any]:
