@@ -99,7 +99,9 @@ def _mask(value: Any) -> Any:
 def _mask_output(outcome: Outcome) -> Outcome:
     """A hook's output may repeat the value; its decision is kept, its output and what it changed are not."""
     if (reply := outcome.reply) is not None and reply.data:
-        outcome = replace(outcome, reply=replace(reply, data={name: _mask(value) for name, value in reply.data.items()}))
+        outcome = replace(
+            outcome, reply=replace(reply, data={name: _mask(value) for name, value in reply.data.items()})
+        )
     raw = outcome.raw
     if raw is None or not (raw.stdout or raw.stderr):
         return outcome
