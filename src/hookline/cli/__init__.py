@@ -96,7 +96,7 @@ EXIT_CODES: Mapping[int, str] = MappingProxyType(
         65: "the event's data cannot be read",
         71: "the system is out of open files, threads or memory, or is not supported",
         74: "the state directory cannot be used",
-        78: "invalid configuration",
+        78: "invalid configuration, or an optional package that is missing",
         130: "interrupted",
         143: "terminated",
     }

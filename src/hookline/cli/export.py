@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import IO, Any
 
 from hookline.cli.output import iso_time, json_line
-from hookline.core.errors import StateError, UsageError
+from hookline.core.errors import ConfigError, StateError, UsageError
 from hookline.core.extras import install_command
 from hookline.state.record.query import Row, Run
 
@@ -81,5 +81,5 @@ def _write_parquet(file: IO[bytes], rows: Sequence[Mapping[str, Any]]) -> None:
         import pyarrow as pa  # pyright: ignore[reportMissingTypeStubs]  # the extra ``parquet``
         import pyarrow.parquet as pq  # pyright: ignore[reportMissingTypeStubs]
     except ImportError as error:
-        raise UsageError(f"parquet needs pyarrow: {install_command('parquet')}") from error
+        raise ConfigError(f"parquet needs pyarrow: {install_command('parquet')}") from error
     pq.write_table(pa.Table.from_pylist([dict(row) for row in rows]), file)

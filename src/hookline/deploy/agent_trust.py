@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal
 
 from hookline.core._dataclass import dataclass
+from hookline.core.json_edit import JsonError, scan
 from hookline.deploy import approval
 from hookline.deploy.apply import read
-from hookline.deploy.json_edit import JsonError, scan
 from hookline.deploy.requirements import AgentFile
 
 

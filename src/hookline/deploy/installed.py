@@ -10,9 +10,9 @@ from typing import Any
 
 from hookline.core._dataclass import dataclass
 from hookline.core.agents import Agent
+from hookline.core.json_edit import JsonError
 from hookline.core.own_registration import is_ours
 from hookline.deploy.apply import read
-from hookline.deploy.json_edit import JsonError
 from hookline.deploy.own_entry import entry_commands
 from hookline.deploy.plan import own_entries
 from hookline.deploy.registration import command_program

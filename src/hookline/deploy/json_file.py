@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from hookline.core.json_edit import JsonError, JsonNode, Style, add_child, detect_style, remove_child, scan
 from hookline.deploy import own_entry
-from hookline.deploy.json_edit import JsonError, JsonNode, Style, add_child, detect_style, remove_child, scan
 from hookline.deploy.own_entry import OwnEntry, Registration, entry_event, is_own, listed
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from typing import Any, Literal
 
 from hookline.core._dataclass import dataclass, empty, field
 from hookline.core.agents import Agent
+from hookline.core.json_edit import JsonError
 from hookline.core.own_registration import is_ours
 from hookline.deploy import json_file, toml_file, yaml_file
-from hookline.deploy.json_edit import JsonError
 from hookline.deploy.own_entry import OwnEntry, Registration, entry_commands, entry_event
 
 __all__ = [

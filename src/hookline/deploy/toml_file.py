@@ -7,9 +7,9 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from hookline.core.json_edit import JsonError
 from hookline.core.own_registration import is_ours
 from hookline.deploy import own_entry
-from hookline.deploy.json_edit import JsonError
 from hookline.deploy.own_entry import OwnEntry, Registration, entry_commands, entry_event, is_own
 from hookline.dialects.claude_family.hooks_file import toml_table
 

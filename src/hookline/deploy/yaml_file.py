@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from hookline.core.json_edit import JsonError
 from hookline.deploy import own_entry
-from hookline.deploy.json_edit import JsonError
 from hookline.deploy.own_entry import OwnEntry, Registration, is_own
 
 if TYPE_CHECKING:

@@ -24,17 +24,32 @@ if TYPE_CHECKING:
 
 #: State -> its mark in the list.
 _MARKS = {"on": "●", "off": "○", "switched off": "◌"}
-HEAD = ("", "hook", "last", "fired", "p50/p95 ms")
-WIDTHS = (1, 20, 7, 5, 11)
+#: The list's columns and their widths on a narrow screen; a wide one has two more, and longer names.
+_COLUMNS = (("", 1), ("hook", 20), ("last", 7), ("fired", 5), ("p50/p95 ms", 11))
+_WIDE = (("event", 24), ("written in", 30))
+_GAP = 2
 
 
-def cells(hook: Hook) -> tuple[str, str, str, str, str]:
+def columns(width: int) -> tuple[tuple[str, int], ...]:
+    """What fits into ``width`` characters, with the name as wide as there is room."""
+    chosen = _COLUMNS + (_WIDE if width >= 110 else ())
+    spare = width - sum(room + _GAP for _, room in chosen) - 1
+    return tuple((name, room + max(0, spare) if name == "hook" else room) for name, room in chosen)
+
+
+def cells(hook: Hook, width: int = 0) -> tuple[str, ...]:
     """One row of the list."""
+    rooms = dict(columns(width))
     mark = "!" if hook.trust in {"unknown", "changed"} else _MARKS[hook.state]
     times, latest = hook.slowest, hook.latest
     last = (latest.last_effect or "·") if latest else ""
     pair = f"{_ms(times[0])}/{_ms(times[1])}" if times else ""
-    return mark, one_line(hook.title, WIDTHS[1]), last, str(hook.fired or ""), pair
+    plain = (mark, one_line(hook.title, rooms["hook"]), last, str(hook.fired or ""), pair)
+    if "event" not in rooms:
+        return plain
+    events, file = ", ".join(dict.fromkeys(hook.events)), one_line(hook.origin.file)
+    room = rooms["written in"]
+    return (*plain, one_line(events, rooms["event"]), file if len(file) <= room else f"…{file[1 - room :]}")
 
 
 def _ms(value: float) -> str:
@@ -53,7 +68,7 @@ def heading(view: View, hooks: Sequence[Hook], shown: int) -> str:
     return f"hooks by {view.by} · {len(hooks)} in all, {off} off{one_line(found)}"
 
 
-def summary(hook: Hook, fired: Sequence[HookRun], now: float) -> str:
+def summary(hook: Hook, fired: Sequence[HookRun], now: float, width: int = 80) -> str:
     """The few lines under the list."""
     match = f" ({one_line(hook.match, 40)})" if hook.match else ""
     events = ", ".join(dict.fromkeys(hook.events))
@@ -61,7 +76,7 @@ def summary(hook: Hook, fired: Sequence[HookRun], now: float) -> str:
     rows = [
         f"{one_line(hook.title)} · {hook.state_text(now)}{trust.get(hook.trust, '')} · {hook.dialect}, {hook.origin.layer}",
         f"on    {events}{match}",
-        f"does  {one_line(hook.action, 70)}",
+        f"does  {one_line(hook.action, width - 10)}",
         f"in    {one_line(hook.origin.file)}:{hook.origin.line}",
     ]
     return "\n".join([*rows, *(_run_line(one, now) for one in fired)])
@@ -113,11 +128,21 @@ def _when(when: float, now: float) -> str:
     return time.strftime("%H:%M:%S", time.localtime(when)) if same_day else moment(when, now)
 
 
+#: Fields of an event that tell it from others of its kind, the most telling first.
+_TELLING = ("command", "file_path", "path", "url", "pattern", "query", "prompt", "message", "reason", "source")
+_SAME = frozenset({"session_id", "cwd", "history", "tool_name", "tool_input", "native_tool_name", "native_tool_input"})
+
+
 def record_line(row: Row, now: float) -> str:
-    """One recorded event to choose from."""
+    """One recorded event to choose from: when, the tool, what it was to do, and the rest."""
     data = row.data if isinstance(row.data, dict) else {}
-    rows = ", ".join(f"{key}={value}" for key, value in data.items() if key not in {"session_id", "cwd", "history"})
-    return one_line(f"{_when(row.time, now)}  {row.agent}  {rows}", 200)
+    given = data.get("tool_input")
+    given = given if isinstance(given, dict) else {}
+    told = next((str(one[key]) for one in (given, data) for key in _TELLING if one.get(key)), "")
+    tool = str(data.get("tool_name") or "")
+    rest = ", ".join(f"{key}={value}" for key, value in data.items() if key not in _SAME and str(value) != told)
+    parts = [_when(row.time, now), f"{tool}:" if tool else "", told, row.agent, rest]
+    return one_line("  ".join(part for part in parts if part), 200)
 
 
 def trial_text(tried: Trial) -> str:

@@ -19,6 +19,7 @@ from hookline.engine import fold
 from hookline.engine.build import Runtime
 from hookline.engine.executor import Executor, Task
 from hookline.runners import RunnerPool
+from hookline.runners.base import Stop
 from hookline.tui.catalog import Hook
 
 #: Seconds for a hook without a timeout of its own (a detached one).
@@ -120,7 +121,7 @@ def _event(spec: HookSpec, data: Mapping[str, Any], runtime: Runtime, **more: An
     return runtime.engine.event(spec.event, dict(data), session=session, cwd=cwd, native_name=native, **more)
 
 
-def try_hook(spec: HookSpec, event: Event, runtime: Runtime, *, would_not: str = "") -> Trial:
+def try_hook(spec: HookSpec, event: Event, runtime: Runtime, *, would_not: str = "", stop: Stop | None = None) -> Trial:
     """Run it as the engine would, ignoring its matcher, conditions and on/off switch, but not trust."""
     verdict = runtime.verdicts.get(spec.extra.get("plugin", spec.id))
     if verdict is not None and verdict.state != "trusted":
@@ -129,7 +130,7 @@ def try_hook(spec: HookSpec, event: Event, runtime: Runtime, *, would_not: str =
     watched = replace(spec, mode="sync", timeout=_WATCHED if spec.timeout is None else spec.timeout)
     performer = Executor(crew=RunnerPool(), settings=runtime.engine.settings, live=False)
     try:
-        outcome = performer.run(Task(spec=watched, event=event))
+        outcome = performer.run(Task(spec=watched, event=event), stop)
     finally:
         performer.close()
     state = fold.step(fold.begin(event.kind, event.data), watched, outcome)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.containers import Grid, Vertical, VerticalScroll
@@ -10,7 +10,9 @@ from textual.screen import ModalScreen
 from textual.suggester import SuggestFromList
 from textual.widgets import Input, Label, OptionList, Select, Static
 
+from hookline.core._dataclass import dataclass
 from hookline.core.event import EVENTS
+from hookline.dialects.claude_family.settings_edit import WrittenHook
 from hookline.tui.toml_edit import KINDS, Draft
 
 if TYPE_CHECKING:
@@ -19,14 +21,14 @@ if TYPE_CHECKING:
 
 _BOX = """
 {name} {{ align: center middle; }}
-{name} > #box {{ width: 78; max-width: 100%; max-height: 100%; border: round $primary; padding: 0 1; background: $surface; }}
+{name} > #box {{ width: 90%; min-width: 78; max-width: 140; max-height: 100%; border: round $primary; padding: 0 1; background: $surface; }}
 """
 
 
 class TextScreen(ModalScreen[None]):
     """A text to scroll."""
 
-    DEFAULT_CSS = _BOX.format(name="TextScreen") + "TextScreen > #box { height: 22; }"
+    DEFAULT_CSS = _BOX.format(name="TextScreen") + "TextScreen > #box { height: 93%; }"
     BINDINGS: ClassVar[list[BindingType]] = [("escape,q,enter", "dismiss", "Close")]
 
     def __init__(self, title: str, text: str) -> None:
@@ -86,83 +88,117 @@ class ChoiceScreen(ModalScreen[int | None]):
         self.dismiss(event.option_index)
 
 
-class NewHookScreen(ModalScreen[tuple[Draft, str] | None]):
-    """The form for a new hook; returns the draft and its file."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """What a person filled in. ``target`` is whose file it is, and the layer."""
+
+    draft: Draft
+    target: str
+    model: str = ""
+
+    @property
+    def written(self) -> WrittenHook:
+        """As a hook of a settings file."""
+        draft = self.draft
+        return WrittenHook(
+            event=draft.on[0] if draft.on else "", kind="prompt" if draft.kind == "prompt" else "command",
+            text=draft.what, matcher=draft.match, timeout=draft.timeout, model=self.model,
+        )  # fmt: skip
+
+
+class HookScreen(ModalScreen[Form | None]):
+    """The form for a new hook, or for one that is to be changed; returns what was saved."""
 
     DEFAULT_CSS = (
-        _BOX.format(name="NewHookScreen")
+        _BOX.format(name="HookScreen")
         + """
-NewHookScreen > #box { height: auto; }
-NewHookScreen Grid { grid-size: 2; grid-columns: 13 1fr; grid-rows: 1; height: auto; grid-gutter: 0 1; }
-NewHookScreen Input, NewHookScreen Select { width: 1fr; }
-NewHookScreen #finding { color: $text-error; height: auto; }
+HookScreen > #box { height: auto; }
+HookScreen Grid { grid-size: 2; grid-columns: 13 1fr; grid-rows: 1; height: auto; grid-gutter: 0 1; }
+HookScreen Input, HookScreen Select { width: 1fr; }
+HookScreen #finding { color: $text-error; height: auto; }
 """
     )
     BINDINGS: ClassVar[list[BindingType]] = [("escape", "dismiss", "Close"), ("ctrl+s", "save", "Save")]
+    #: Field, hint; the last two only where they can be written.
     FIELDS: ClassVar[tuple[tuple[str, str], ...]] = (
-        ("name", "no-rm"),
+        ("name", "no-rm; settings files of agents have no names"),
         ("on", "PreToolUse; several with commas"),
         ("match", "a pattern for the tool's name; empty for all"),
         ("what", "the command, the prompt, the URL …"),
         ("timeout", "5s"),
+        ("model", "of a prompt in an agent's settings"),
     )
 
-    def __init__(self, save: Any) -> None:
+    def __init__(self, save: Callable[[Form], str], targets: Sequence[str], known: WrittenHook | None = None) -> None:
         super().__init__()
-        #: Writes the draft; returns what is wrong with it, "" if it was written.
+        #: Writes the form; returns what is wrong with it, "" if it was written.
         self._save = save
+        self._targets = targets
+        #: The hook to be changed.
+        self._known = known
 
     def compose(self) -> ComposeResult:
         events = SuggestFromList(list(EVENTS), case_sensitive=False)
+        known = self._known
+        given = {} if known is None else {
+            "on": known.event, "match": known.matcher, "what": known.text, "timeout": known.timeout, "model": known.model,
+        }  # fmt: skip
+        kinds = KINDS if known is None else ("command", "prompt")
         with Vertical(id="box") as box:
-            box.border_title = "a new hook"
+            box.border_title = "a new hook" if known is None else "change the hook"
             box.border_subtitle = "tab: next field, ctrl+s: save, esc: close"
             with Grid():
                 for name, hint in self.FIELDS:
+                    if known is not None and name == "name":
+                        continue
                     yield Label(name)
                     suggester = events if name == "on" else None
-                    yield Input(placeholder=hint, id=name, compact=True, suggester=suggester)
+                    yield Input(given.get(name, ""), placeholder=hint, id=name, compact=True, suggester=suggester)
                     if name == "match":
                         yield Label("does")
-                        yield _select("kind", KINDS)
-                yield Label("on failure")
-                yield _select("on_failure", ("ignore", "deny", "abort"))
-                yield Label("written to")
-                yield _select("layer", ("user", "project", "local"))
+                        yield _select("kind", kinds, known.kind if known else kinds[0])
+                if known is None:
+                    yield Label("on failure")
+                    yield _select("on_failure", ("ignore", "deny", "abort"))
+                    yield Label("written to")
+                    yield _select("target", self._targets)
             yield Static("", markup=False, id="finding")
 
     def on_input_submitted(self) -> None:
         self.focus_next()
 
     def action_save(self) -> None:
-        draft, layer = self.draft()
-        finding = self._save(draft, layer)
+        form = self.form()
+        finding = self._save(form)
         if finding:
             self.query_one("#finding", Static).update(finding)
         else:
-            self.dismiss((draft, layer))
+            self.dismiss(form)
 
-    def draft(self) -> tuple[Draft, str]:
+    def form(self) -> Form:
         """The form's content. Defaults are left out of the file."""
 
         def text(name: str) -> str:
-            return self.query_one(f"#{name}", Input).value.strip()
+            found = self.query(f"#{name}").results(Input)
+            return next((one.value.strip() for one in found), "")
 
-        def chosen(name: str) -> Any:
-            return self.query_one(f"#{name}", Select).value
+        def chosen(name: str, missing: str) -> Any:
+            found = self.query(f"#{name}").results(Select)
+            return next((one.value for one in found), missing)
 
-        failure = chosen("on_failure")
+        failure, kind = chosen("on_failure", "ignore"), chosen("kind", "")
         draft = Draft(
             name=text("name"),
             on=tuple(event for part in text("on").split(",") if (event := part.strip())),
-            kind=chosen("kind"),
+            kind="shell" if kind == "command" else kind,
             what=text("what"),
             match=text("match"),
             timeout=text("timeout"),
             on_failure="" if failure == "ignore" else failure,
         )
-        return draft, chosen("layer")
+        return Form(draft=draft, target=chosen("target", ""), model=text("model"))
 
 
-def _select(name: str, options: Sequence[str]) -> Select[str]:
-    return Select([(one, one) for one in options], value=options[0], allow_blank=False, id=name, compact=True)
+def _select(name: str, options: Sequence[str], value: str = "") -> Select[str]:
+    chosen = value if value in options else options[0]
+    return Select([(one, one) for one in options], value=chosen, allow_blank=False, id=name, compact=True)

@@ -10,15 +10,26 @@ from typing import Any, TypeVar
 
 from hookline.config.discover import lookup_for
 from hookline.config.files import Unread, read_text
-from hookline.core._dataclass import dataclass
+from hookline.core._dataclass import dataclass, replace
 from hookline.core.describe import is_inner
 from hookline.core.errors import ConfigError, DataError, UsageError
 from hookline.core.files import atomic_writer, backup
 from hookline.core.git import ignore_local_file
 from hookline.core.hook import HookSpec
+from hookline.core.json_edit import JsonError
 from hookline.core.paths import FILE, FOLDER, LOCAL, Paths, project_root, unusable
 from hookline.dialects.base import Lookup
+from hookline.dialects.claude_family.settings_edit import (
+    RULES,
+    WrittenHook,
+    all_off,
+    change_hook,
+    read_hook,
+    remove_hook,
+    switch_all,
+)
 from hookline.engine.build import Runtime, record_store
+from hookline.runners.base import Stop
 from hookline.state import own_guards
 from hookline.state.protection import require_outside_agent
 from hookline.state.record.query import HookStats, Row, Run, find, firings, load_runs, stats
@@ -26,16 +37,17 @@ from hookline.state.record.store import Store
 from hookline.tui import dry_run
 from hookline.tui.catalog import Hook, catalog
 from hookline.tui.dry_run import Trial
+from hookline.tui.settings_files import (
+    Change,
+    SettingsFile,
+    real_file,
+    require_loadable,
+    settings_files,
+    with_new_hook,
+)
 from hookline.tui.toml_edit import Draft, check_draft, remove_table
 
 _PLACE = re.compile(r"\$\.hook\[(\d+)\]")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Removed:
-    file: str
-    #: A copy of the file before the change.
-    backup: str
 
 
 def layer_file(layer: str, cwd: str, home: str, paths: Paths) -> str:
@@ -61,20 +73,22 @@ def _add_hook(draft: Draft, file: str, lookup: Lookup) -> str:
     return target
 
 
-def _remove_hook(hook: Hook, paths: Paths) -> _Removed:
-    """Remove the hook's table from its file, after a backup."""
-    place = _PLACE.fullmatch(hook.origin.pointer)
-    if hook.dialect != "native" or place is None:
+def _without_hook(hook: Hook, text: str) -> str:
+    """The file without the hook. Raises ConfigError if it cannot be removed exactly."""
+    left: str | None = None
+    if hook.dialect in RULES:
+        try:
+            left = remove_hook(text, hook.origin.pointer)
+        except JsonError as error:
+            raise ConfigError(f"{hook.origin.file}: {error}; press f5 to reload") from error
+    elif hook.dialect != "native":
         msg = f"{hook.name!r} is defined in {hook.origin.file} ({hook.dialect}); delete it there, or switch it off"
         raise UsageError(msg)
-    target = config_target(hook.origin.file)
-    text = config_text(target, missing=None)
-    left = remove_table(text, "hook", int(place[1])) if _is_still_at(text, int(place[1]), hook.name) else None
+    elif place := _PLACE.fullmatch(hook.origin.pointer):
+        left = remove_table(text, "hook", int(place[1])) if _is_still_at(text, int(place[1]), hook.name) else None
     if left is None:
-        raise ConfigError(f"{hook.name!r} cannot be removed from {target} exactly; delete it with an editor")
-    copy = backup(paths.state, target, text)
-    replace_config(target, text, left)
-    return _Removed(file=target, backup=copy)
+        raise ConfigError(f"{hook.name!r} cannot be removed from {hook.origin.file} exactly; delete it with an editor")
+    return left
 
 
 def _is_still_at(text: str, index: int, name: str) -> bool:
@@ -149,11 +163,13 @@ class HookService:
         self._assemble = assemble
         self.runtime = assemble()
         self._stats: Mapping[str, HookStats] = {}
+        self._changes: list[Change] = []
+        self._trial: Stop | None = None
         self._look_up_stats()
 
     def reload(self) -> None:
-        self.runtime.engine.close()
-        self.runtime = self._assemble()
+        before, self.runtime = self.runtime, self._assemble()
+        before.engine.close()
         self._look_up_stats()
 
     def close(self) -> None:
@@ -193,21 +209,101 @@ class HookService:
 
     # ── writing ──────────────────────────────────────────────────────────────────────────────────────
 
+    @property
+    def settings_files(self) -> tuple[SettingsFile, ...]:
+        """Files of agents to which a hook can be added, besides our own."""
+        engine = self.runtime.engine
+        return tuple(settings_files(engine.cwd, self._home, engine.environ))
+
     def add(self, draft: Draft, layer: str) -> str:
         """The file it was written to."""
         engine = self.runtime.engine
-        file = _add_hook(draft, layer_file(layer, engine.cwd, self._home, self.runtime.paths), self._lookup)
+        path = layer_file(layer, engine.cwd, self._home, self.runtime.paths)
+        target = config_target(path)
+        before = None if not os.path.exists(target) else config_text(target, missing="")
+        file = _add_hook(draft, path, self._lookup)
+        self._changes.append(Change(file=file, before=before, after=config_text(file, missing="")))
         self.reload()
         return file
 
-    def remove(self, hook: Hook) -> _Removed:
+    def add_to(self, file: SettingsFile, hook: WrittenHook) -> Change:
+        target = real_file(file, self.runtime.engine.cwd, self._home)
+        text = config_text(target, missing="")
+        after = with_new_hook(replace(file, path=target), text, hook, self._lookup)
+        return self._write(target, text, after)
+
+    def written(self, hook: Hook) -> WrittenHook | None:
+        """What can be changed of it; None for a hook that is not in a settings file."""
+        if hook.dialect not in RULES:
+            return None
+        try:
+            return read_hook(config_text(hook.origin.file, missing=None), hook.origin.pointer, RULES[hook.dialect])
+        except JsonError as error:
+            raise ConfigError(f"{hook.origin.file}: {error}; press f5 to reload") from error
+
+    def change(self, hook: Hook, new: WrittenHook) -> Change:
+        require_outside_agent(self.runtime.paths.state, "change a hook")
+        file = self._settings_file(hook)
+        text = config_text(file.path, missing=None)
+        try:
+            after = change_hook(text, hook.origin.pointer, new, RULES[hook.dialect])
+        except JsonError as error:
+            raise ConfigError(f"{file.path}: {error}; press f5 to reload") from error
+        require_loadable(file, text, after, self._lookup)
+        return self._write(file.path, text, after)
+
+    def remove(self, hook: Hook) -> Change:
         require_outside_agent(self.runtime.paths.state, "delete a hook")
-        removed = _remove_hook(hook, self.runtime.paths)
+        target = self._settings_file(hook).path if hook.dialect in RULES else config_target(hook.origin.file)
+        text = config_text(target, missing=None)
+        left = _without_hook(hook, text)
         self.runtime.switches.switch_on(hook.specs)
         self._forget(hook)
-        own_guards.accept(self.runtime.paths.state, removed.file)
+        return self._write(target, text, left)
+
+    def switch_file(self, hook: Hook) -> bool:
+        """Switch all hooks of its settings file off, or on again; whether they are off now."""
+        require_outside_agent(self.runtime.paths.state, "switch off a hook")
+        if hook.dialect not in RULES:
+            raise UsageError(f"{hook.origin.file} has no switch for all its hooks; press space for this one")
+        file, rules = self._settings_file(hook).path, RULES[hook.dialect]
+        text = config_text(file, missing=None)
+        off = not all_off(text, rules)
+        self._write(file, text, switch_all(text, rules, off=off))
+        return off
+
+    def undo(self) -> Change:
+        """Take back the latest change that was made here. Raises UsageError if there is none."""
+        if not self._changes:
+            raise UsageError("nothing was changed here yet")
+        last = self._changes[-1]
+        if config_text(last.file, missing="") != last.after:
+            raise ConfigError(
+                f"{last.file} was changed by somebody else since; the copy is {last.backup or 'not kept'}"
+            )
+        require_outside_agent(self.runtime.paths.state, "change a hook")
+        if last.before is None:
+            os.unlink(last.file)
+        else:
+            replace_config(last.file, last.after, last.before)
+        self._changes.pop()
+        own_guards.accept(self.runtime.paths.state, last.file)
         self.reload()
-        return removed
+        return last
+
+    def _settings_file(self, hook: Hook) -> SettingsFile:
+        file = SettingsFile(dialect=hook.dialect, layer=hook.origin.layer, path=hook.origin.file)
+        return replace(file, path=real_file(file, self.runtime.engine.cwd, self._home))
+
+    def _write(self, file: str, before: str, after: str) -> Change:
+        existed = os.path.exists(file)
+        copy = backup(self.runtime.paths.state, file, before) if existed else ""
+        replace_config(file, before, after)
+        done = Change(file=file, before=before if existed else None, after=after, backup=copy)
+        self._changes.append(done)
+        own_guards.accept(self.runtime.paths.state, file)
+        self.reload()
+        return done
 
     def _forget(self, hook: Hook) -> None:
         """Remove its approval too: a missing hook counts as failed, but this one was deleted on purpose."""
@@ -280,4 +376,14 @@ class HookService:
 
     def _try(self, spec: HookSpec, event: Any) -> Trial:
         why = dry_run.why_not(spec, event, self.runtime)
-        return dry_run.try_hook(spec, event, self.runtime, would_not=why)
+        stop = self._trial = Stop()
+        try:
+            return dry_run.try_hook(spec, event, self.runtime, would_not=why, stop=stop)
+        finally:
+            self._trial = None
+            stop.close()
+
+    def stop_trial(self) -> None:
+        """End the hook that is being tried, with everything it started."""
+        if (trial := self._trial) is not None:
+            trial.set()

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hookline.core.agents import all_agents
-from hookline.deploy.json_edit import JsonError, scan
+from hookline.core.json_edit import JsonError, scan
 from hookline.deploy.plan import Registration, own_entries, plan_file, unplan_file
 from hookline.deploy.registration import EntryCaller, registrations
 

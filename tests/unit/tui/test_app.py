@@ -14,7 +14,7 @@ pytest.importorskip("textual", reason="the manager on the screen needs the extra
 from textual.widgets import DataTable, Input, OptionList, Static
 
 from hookline.tui.app import KEYS, Manager
-from hookline.tui.screens import ChoiceScreen, ConfirmScreen, NewHookScreen, TextScreen
+from hookline.tui.screens import ChoiceScreen, ConfirmScreen, HookScreen, TextScreen
 
 if TYPE_CHECKING:
     from textual.pilot import Pilot
@@ -174,7 +174,7 @@ def test_a_hook_is_added_with_the_form(service: HookService, place: Place) -> No
         assert "needs a name" in text_of(app, "#finding")
         await pilot.press(*"tidy", "enter", *"post_tool_use", "enter", *"Edit", "tab", "tab", *"./tidy.sh", "ctrl+s")
         await pilot.pause()
-        assert not isinstance(app.screen, NewHookScreen)
+        assert not isinstance(app.screen, HookScreen)
         assert app.query_one(DataTable).row_count == 3
 
     work(service, act)
@@ -207,7 +207,7 @@ def test_everything_fits_into_eighty_columns_and_twenty_four_lines(service: Hook
                     assert widget.region.right <= 80
                     assert widget.region.bottom <= 24
             boxes = app.screen.query("#box")
-            if boxes and not isinstance(app.screen, NewHookScreen):
+            if boxes and not isinstance(app.screen, HookScreen):
                 assert boxes.first().max_scroll_y == 0, "the help is longer than the screen"
 
     work(service, act)

@@ -13,10 +13,16 @@ from hookline.agent.chat.replay import replay
 from hookline.agent.chat.startup import add_hook_agent_tools, load_chat_tools
 from hookline.agent.chat.transcript import recent
 from hookline.core.errors import HooklineError
-from hookline.core.hook import Prompt
+from hookline.core.hook import HookSpec, Prompt
+from hookline.core.sanitize import one_line
+from hookline.state.disabled import moment
 
 if TYPE_CHECKING:
+    from hookline.agent.chat.session import Session
     from hookline.agent.chat.terminal import InteractiveChat
+
+#: Lines of a message that are shown when a session is resumed.
+_END_LINES = 40
 
 _Command: TypeAlias = "Callable[[InteractiveChat, str], Awaitable[None]]"
 
@@ -41,8 +47,21 @@ async def _hooks(chat: InteractiveChat, rest: str) -> None:
         chat.screen.note("no hooks are configured here; see: hookline check")
     for spec in specs:
         mark = "✦ " if isinstance(spec.action, Prompt) else ""
-        state = "" if spec.enabled else "  (off)"
-        chat.screen.note(f"{spec.event:<20} {mark}{spec.name}  [{spec.dialect}] {spec.origin.file}{state}")
+        state = _state(chat, spec)
+        shown = f"{'○' if state else '●'} {spec.event:<20} {mark}{one_line(spec.name, 60)}  [{spec.dialect}]"
+        chat.screen.note(f"{shown} {spec.origin.file}{f'  ({state})' if state else ''}")
+
+
+def _state(chat: InteractiveChat, spec: HookSpec) -> str:
+    """Why it does not run; "" for a hook that does."""
+    runtime = chat.opened.assembly
+    if (switch := runtime.switches.off(spec)) is not None:
+        until = "" if switch.until is None else f" until {moment(switch.until, runtime.switches.clock())}"
+        return f"switched off{until}"
+    verdict = runtime.verdicts.get(spec.extra.get("plugin", spec.id))
+    if verdict is not None and verdict.state != "trusted":
+        return "not trusted" if verdict.state == "unknown" else "changed since it was trusted"
+    return "" if spec.enabled else "off in its file"
 
 
 async def _model(chat: InteractiveChat, rest: str) -> None:
@@ -91,7 +110,22 @@ async def _resume(chat: InteractiveChat, rest: str) -> None:
     await chat.session.end("resume")
     chat.session = session
     await session.start("resume")
-    chat.screen.note(f"{session.id}: {session.conversation.turns} turns so far")
+    show_end(session)
+
+
+def show_end(session: Session) -> None:
+    """The end of a resumed conversation: what was asked last, and what came of it."""
+    screen, history = session.context.screen, session.conversation.history
+    screen.note(f"{session.id}: {session.conversation.turns} turn{'s' * (session.conversation.turns != 1)} so far")
+    begin = next((at for at in range(len(history) - 1, -1, -1) if history[at]["role"] == "user"), 0)
+    for entry in history[begin:]:
+        lines = entry["text"].splitlines()
+        kept = lines if len(lines) <= _END_LINES else ["…", *lines[-_END_LINES:]]
+        if entry["role"] == "user":
+            screen.note("\n".join(f"> {line}" for line in kept))
+        else:
+            screen.text("\n".join(kept))
+            screen.reply_done()
 
 
 async def _reload(chat: InteractiveChat, _rest: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
@@ -22,6 +23,32 @@ def printable(text: str) -> str:
     return "".join(char if char in "\n\t" or char.isprintable() else "·" for char in text)
 
 
+def split_blocks(text: str) -> tuple[str, str]:
+    """What is complete up to a blank line outside of a fence, and the rest."""
+    fenced, cut, at = False, 0, 0
+    for line in text.splitlines(keepends=True):
+        at += len(line)
+        if line.lstrip().startswith(("```", "~~~")):
+            fenced = not fenced
+        elif not fenced and not line.strip() and line.endswith("\n"):
+            cut = at
+    return text[:cut], text[cut:]
+
+
+def markdown(text: str, width: int) -> str:
+    """As text for a terminal; as it is where rich is not installed."""
+    try:
+        from rich.console import Console  # a turn takes longer than this import
+        from rich.markdown import Markdown
+    except ImportError:
+        return text if text.endswith("\n") else f"{text}\n"
+    console = Console(force_terminal=True, width=max(20, width), color_system="standard", highlight=False)
+    with console.capture() as shown:
+        console.print(Markdown(text, code_theme="ansi_dark", hyperlinks=False))
+    lines = [line.rstrip() for line in shown.get().splitlines()]
+    return "\n".join(lines).strip("\n") + "\n\n"
+
+
 @dataclass(slots=True)
 class TerminalScreen:
     """``question`` asks for one line; it is set once there is a line editor."""
@@ -30,6 +57,8 @@ class TerminalScreen:
     question: Callable[[str], Awaitable[str]] | None = None
     _open_line: bool = False
     _thinking: bool = False
+    #: The part of an answer that is not shown yet: Markdown is rendered block by block.
+    _block: str = ""
 
     def write(self, text: str) -> None:
         """The terminal may be gone while the session is still ending."""
@@ -44,8 +73,17 @@ class TerminalScreen:
     def text(self, piece: str) -> None:
         if self._thinking:
             self.reply_done()
-        self.write(printable(piece))
-        self._open_line = not piece.endswith("\n")
+        if not self.coloured:
+            self.write(printable(piece))
+            self._open_line = not piece.endswith("\n")
+            return
+        self._block += piece
+        whole, self._block = split_blocks(self._block)
+        self._render(whole)
+
+    def _render(self, text: str) -> None:
+        if text.strip():
+            self.write(markdown(printable(text), shutil.get_terminal_size().columns))
 
     def thinking(self, piece: str) -> None:
         shown = printable(piece)
@@ -53,6 +91,8 @@ class TerminalScreen:
         self._open_line = self._thinking = True
 
     def reply_done(self) -> None:
+        block, self._block = self._block, ""
+        self._render(block)
         if self._open_line:
             self.write("\n")
         self._open_line = self._thinking = False

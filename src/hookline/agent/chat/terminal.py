@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from hookline.agent.chat.commands import parse_command, run_command
+from hookline.agent.chat.commands import parse_command, run_command, show_end
 from hookline.agent.chat.context import ChatOptions
 from hookline.agent.chat.line_editor import LastTurn, LeaveError, LineEditor
 from hookline.agent.chat.screen import TerminalScreen
@@ -97,8 +97,12 @@ async def run_interactive(reassemble: Callable[[], Runtime], options: ChatOption
             chat = InteractiveChat(opened=opened, session=session, screen=screen, editor=editor, signals=signals)
             reason = "exit"
             try:
-                screen.note(f"{session.context.model.name} in {session.context.cwd}; /help for commands")
+                name = session.context.model.name
+                given = f"{options.model} ({name})" if options.model not in {"", name} else name
+                screen.note(f"{given} in {session.context.cwd}; /help for commands")
                 await session.start("startup" if options.resume is None else "resume")
+                if options.resume is not None:
+                    show_end(session)
                 reason = await chat.run()
             finally:
                 await finish(chat.session, signals, reason)

@@ -36,12 +36,12 @@ from hookline.cli.parser import add_json
 from hookline.core._dataclass import replace
 from hookline.core.agents import Agent, Scope, all_agents, select_agents
 from hookline.core.errors import ConfigError, StateError, UsageError
+from hookline.core.json_edit import JsonError
 from hookline.core.paths import find_paths, project_root
 from hookline.deploy import apply
 from hookline.deploy.agent_trust import TrustContext, trust_checks
 from hookline.deploy.approvers import APPROVERS
 from hookline.deploy.installed import find_other_registrations
-from hookline.deploy.json_edit import JsonError
 from hookline.deploy.plan import FilePlan, foreign_entries, own_entries
 from hookline.deploy.requirements import (
     SCOPES,

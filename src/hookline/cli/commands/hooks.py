@@ -24,7 +24,7 @@ from hookline.cli.loading import build_runtime, tell_problems
 from hookline.cli.output import did_you_mean, iso_time, paint, paint_status, print_json, safe, table
 from hookline.cli.parser import Parser, add_json, add_sources, parse_duration
 from hookline.cli.try_hook import RUN, configure_run, run_one
-from hookline.core.errors import UsageError
+from hookline.core.errors import ConfigError, UsageError
 from hookline.core.extras import install_command
 from hookline.engine.build import StoreOptions
 from hookline.tui import dry_run
@@ -93,7 +93,7 @@ def _require_screen() -> None:
     from importlib.util import find_spec  # only the manager needs it
 
     if find_spec("textual") is None:
-        raise UsageError(f"the manager needs textual: {install_command('ui')}; without it, see: hookline hooks list")
+        raise ConfigError(f"the manager needs textual: {install_command('ui')}; without it, see: hookline hooks list")
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("the manager needs a terminal; programs can use: hookline hooks list --json")
 
@@ -101,7 +101,9 @@ def _require_screen() -> None:
 def _manage(_args: Namespace, service: HookService) -> int:
     from hookline.tui.app import Manager  # textual is an extra, and slow to import
 
-    Manager(service).run()
+    manager = Manager(service)
+    manager.run()
+    manager.raise_fault()
     return 0
 
 

@@ -21,7 +21,7 @@ from hookline.cli.capabilities import ability
 from hookline.cli.commands.replay import replay_one
 from hookline.cli.loading import missing_registrations
 from hookline.core.agents import find_agent, select_agents
-from hookline.core.errors import DataError, UsageError
+from hookline.core.errors import ConfigError, DataError
 from hookline.core.event import EVENTS
 from hookline.core.extras import install_command
 from hookline.core.paths import Paths, find_paths
@@ -47,7 +47,7 @@ def run(args: Namespace) -> int:
     try:
         from hookline.web.serve import serve
     except ImportError as error:
-        raise UsageError(f"the view needs {error.name}: {install_command('web')}") from error
+        raise ConfigError(f"the view needs {error.name}: {install_command('web')}") from error
     home = os.environ.get("HOME") or os.path.expanduser("~")
     paths = find_paths(os.environ, home)
     serve(

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
-from hookline.core.errors import StateError, UsageError
+from hookline.core.errors import ConfigError, StateError
 from hookline.core.extras import install_command
 from hookline.core.paths import unusable
 from hookline.shell.dispatcher import ShellDispatcher
@@ -77,5 +77,5 @@ def _xonsh(*, editor: bool) -> Any:
         if editor:
             import_module("prompt_toolkit")
     except ImportError as error:
-        raise UsageError(f"the shell needs xonsh; install it with: {install_command('shell')} ({error})") from None
+        raise ConfigError(f"the shell needs xonsh; install it with: {install_command('shell')} ({error})") from None
     return main
