@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import subprocess
 import sys
@@ -125,7 +126,6 @@ class Manager(App[None]):
         self._groups: tuple[str, ...] = ()
         self._files: dict[str, SettingsFile] = {}
         self._groups_width = 26
-        self._fault: Exception | None = None
         if _has_light_background(service.runtime.engine.environ):
             self.theme = _LIGHT
 
@@ -183,15 +183,12 @@ class Manager(App[None]):
             self.view = replace(self.view, group="")
         self._draw_groups(known)
         self._draw_hooks(hooks)
-        errors = self._problems("error")
+        errors = [one for one in self.service.runtime.loaded.problems if one.severity == "error"]
         line = self.screen_stack[0].query_one("#problems", Static)
         line.set_class(bool(errors), "shown")
         more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-        line.update(one_line(f"p: {errors[0]}{more}", self.size.width - 2) if errors else "")
-
-    def _problems(self, *severities: str) -> list[str]:
-        found = self.service.runtime.loaded.problems
-        return [str(one) for one in found if one.severity in severities]
+        text = f"p: {os.path.basename(errors[0].file)}:{errors[0].line}: {errors[0].finding}{more}" if errors else ""
+        line.update(one_line(text, self.size.width - 2))
 
     def _draw_groups(self, known: Any) -> None:
         listed = self.screen_stack[0].query_one("#groups", OptionList)
@@ -390,7 +387,7 @@ class Manager(App[None]):
         self._do(self.service.reload)
 
     def action_problems(self) -> None:
-        found = self._problems("error", "warning")
+        found = [str(one) for one in self.service.runtime.loaded.problems if one.severity != "note"]
         self.push_screen(TextScreen("problems in files", "\n\n".join(found) or "There are none."))
 
     def action_light(self) -> None:
@@ -473,15 +470,17 @@ class Manager(App[None]):
 
     def _handle_exception(self, error: Exception) -> None:
         """Textual would print the local variables of every function, secrets among them, and end with 0."""
-        self._fault = self._fault or error
+        if self._exception is None:
+            self._exception = error
+            self._exception_event.set()
         self.service.stop_trial()
         self._return_code = 1
         self._close_messages_no_wait()
 
     def raise_fault(self) -> None:
         """After the screen is given back: what went wrong, for the command line to report."""
-        if self._fault is not None:
-            raise self._fault
+        if self._exception is not None:
+            raise self._exception
 
 
 #: Textual's own theme.
