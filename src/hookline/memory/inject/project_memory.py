@@ -29,7 +29,7 @@ def recent_history(memories: Iterable[str]) -> str:
     for title, name in (("Recent decisions:", DECISIONS), ("Recent failures:", FAILURES)):
         lines = [" ".join(f"- {summary_line(one)}".split()) for one in _last_entries(places, name)]
         parts += ["\n".join([title, *lines])] if lines else []
-    return "\n\n".join(parts)
+    return "\n".join(parts)
 
 
 def _last_entries(memories: list[str], name: str) -> list[dict[str, object]]:
