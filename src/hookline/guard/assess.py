@@ -20,6 +20,10 @@ _MOST = 400
 _MOST_WORDS = 2_000
 #: A loop that waits for what it started is no bomb.
 _WAITS = LazyPattern(r"(?<!\()\bwait\b")
+#: Words of fish and PowerShell, in a text that bash would refuse.
+_FOREIGN = LazyPattern(
+    r"(?im)(^|[;\n}])\s*(end\b|and |or |not |begin\b|switch |set -[gxUl]|function [\w-]+\s*($|;)|else if )|\$\w+\s*=\s|\b(foreach-object|where-object|get-\w+|set-\w+|remove-\w+|new-\w+|invoke-\w+|write-host|start-\w+|stop-\w+)\b|-(eq|ne|like|match)\s"
+)
 _GAINS = frozenset({"sudo", "doas", "run0"})
 
 
@@ -36,8 +40,10 @@ def _effects(reading: Reading, scene: Scene) -> Iterator[Effect]:
     for doubt in reading.doubts:
         if doubt.piped:
             continue
-        harm: Harm = "low" if doubt.syntax or doubt.part else "high" if doubt.limit else "medium"
-        yield Effect(kind="unknown", harm=harm, what=doubt.source[:80], cause=doubt.source[:200], why=doubt.reason)
+        foreign = doubt.syntax and _FOREIGN.search(reading.text)
+        harm: Harm = "low" if (doubt.syntax and not foreign) or doubt.part else "high" if doubt.limit else "medium"
+        why = "it looks like the syntax of another shell, which is not read" if foreign else doubt.reason
+        yield Effect(kind="unknown", harm=harm, what=doubt.source[:80], cause=doubt.source[:200], why=why)
     known = _within_limits(reading.invocations)
     if len(known) < len(reading.invocations):
         yield Effect(kind="unknown", harm="high", why="it has more programs or words than are judged")

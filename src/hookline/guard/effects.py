@@ -43,6 +43,33 @@ KINDS: Final[Mapping[str, str]] = MappingProxyType({
 })  # fmt: skip
 
 
+#: Kind -> a safer way, where none fits better.
+SAFER: Final[Mapping[str, str]] = MappingProxyType({
+    "delete": "name exactly what may go, or move it away first",
+    "overwrite": "write to a new file, compare, then replace",
+    "move": "copy it, and let a person remove the original",
+    "permissions": "name the files, and give no more than is needed",
+    "git-work": "git stash first",
+    "git-history": "git branch KEEP first, so that the commits stay reachable",
+    "git-remote": "git push --force-with-lease, or a branch of your own",
+    "git-bypass": "mend what the check reports",
+    "process": "name one process by its number",
+    "device": "let a person do it, who sees which disk it is",
+    "privilege": "do it without more rights, or let a person do it",
+    "remote-code": "save it to a file, read it, then run it",
+    "secret": "use the variable or file by name, without printing it",
+    "send": "send only what a person named",
+    "publish": "let a person or the pipeline publish it",
+    "install": "install it into the project or a virtual environment",
+    "infrastructure": "show what would change first (plan, diff, --dry-run)",
+    "database": "make a dump first, or work on a copy",
+    "persistence": "run it once, by hand",
+    "guard": "ask the person to do it",
+    "exhaust": "give it a limit",
+    "unknown": "write the command out, without hidden parts",
+})  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
     """One thing that a command does. ``cause`` are the words of the command, ``safer`` is another way to the same end."""

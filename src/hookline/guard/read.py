@@ -49,5 +49,8 @@ def read(
             limit=True,
         )
     return Reading(
-        invocations=tuple(shell.invocations), doubts=tuple(shell.doubts), bombs=tuple(dict.fromkeys(shell.bombs))
+        invocations=tuple(shell.invocations),
+        doubts=tuple(shell.doubts),
+        bombs=tuple(dict.fromkeys(shell.bombs)),
+        text=command[:4000],
     )

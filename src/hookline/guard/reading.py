@@ -133,6 +133,8 @@ class Reading:
     doubts: tuple[Doubt, ...] = ()
     #: Loops without end and functions that start processes of themselves (``:(){ :|:& };:``), as they stand.
     bombs: tuple[str, ...] = ()
+    #: The command as it came.
+    text: str = ""
 
 
 def word(text: str, source: str | None = None) -> Word:

@@ -10,7 +10,7 @@ from typing import Literal
 from hookline.core._dataclass import dataclass
 from hookline.guard.assess import assess
 from hookline.guard.call import Scene
-from hookline.guard.effects import HARMS, KINDS, Effect
+from hookline.guard.effects import HARMS, KINDS, SAFER, Effect
 from hookline.guard.paths import KnownPlaces
 from hookline.guard.pattern import LazyPattern
 from hookline.guard.policy import ANSWERS, READY, Answer, Policy
@@ -152,7 +152,7 @@ def decide(
         effects=effects,
         cause=cause,
         reason=_explain(cause) if cause else "",
-        safer=cause.safer if cause else "",
+        safer=(cause.safer or SAFER[cause.kind]) if cause else "",
         would=would,
         reads_only=grant,
     )
@@ -162,5 +162,5 @@ def _explain(effect: Effect) -> str:
     """One sentence: what happens, to what, why it matters, and a safer way."""
     what = f": {effect.what}" if effect.what else ""
     why = f" ({effect.why})" if effect.why else ""
-    safer = f" Safer: {effect.safer}." if effect.safer else ""
+    safer = f" Safer: {effect.safer or SAFER[effect.kind]}."
     return f"{KINDS[effect.kind]}{what}{why}.{safer}"

@@ -7,9 +7,9 @@ it. The text is divided into sections when it is first needed, and a section is 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib.resources import files
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -25,7 +25,10 @@ class Line(NamedTuple):
 def sections(file: str) -> Mapping[str, str]:
     """Program, or ``program: sub-command``, to the text of its section."""
     found: dict[str, str] = {}
-    for part in f"\n{files(__name__).joinpath(file).read_text(encoding='utf-8')}".split("\n[")[1:]:
+    # importlib.resources would import pathlib and more, which takes longer than all the tables.
+    with open(os.path.join(os.path.dirname(__file__), file), encoding="utf-8") as opened:
+        text = opened.read()
+    for part in f"\n{text}".split("\n[")[1:]:
         header, _, body = part.partition("]")
         program, colon, subs = header.partition(":")
         commands = colon and " " not in program  # ":" is a program, too
