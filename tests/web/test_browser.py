@@ -75,6 +75,8 @@ def test_a_stranger_finds_why_a_call_was_refused_yesterday(person: Person) -> No
     page.get_by_label("When").select_option("yesterday")
     page.get_by_label("Search").fill("rm -rf")
     page.get_by_label("Search").press("Enter")
+    shown = "[...document.querySelectorAll('.row')].filter(one => one.row)"
+    page.wait_for_function(f"{shown}.length && {shown}.every(one => one.row.about.includes('rm -rf'))")
     page.locator(".row:not(.blank)").first.click()
     page.get_by_text("Refused by no-rm").wait_for()
     assert page.locator("h1").inner_text() == "Bash rm -rf build/cache"

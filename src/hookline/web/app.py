@@ -62,7 +62,7 @@ class View:
 
     def routes(self) -> list[Route]:
         reading: dict[str, Callable[[Request], Any]] = {
-            "/api/state": self._state, "/api/events": self._events, "/api/event/{id}": self._event,
+            "/api/state": self._state, "/api/choices": lambda _request: events.choices(self._store), "/api/events": self._events, "/api/event/{id}": self._event,
             "/api/event/{id}/others": self._others, "/api/sessions": self._sessions, "/api/session/{id:path}": self._session,
             "/api/hooks": self._hooks, "/api/hook/{id}": self._hook, "/api/inbox": self._inbox, "/api/costs": self._costs,
         }  # fmt: skip
@@ -91,7 +91,7 @@ class View:
             "version": __version__, "cwd": self._cwd, "read_only": self._access.read_only, "may_act": browser.may_act,
             "newest": newest, "recorded": newest > 0, "note": self._note(), "state_dir": self._paths.state,
             "agents": [{"name": name, "title": row.title} for name, row in all_agents().items()],
-            "choices": events.choices(self._store), "waiting": sum(1 for _ in inbox.questions(self._paths.state)),
+            "waiting": sum(1 for _ in inbox.questions(self._paths.state)),
         }  # fmt: skip
 
     def _note(self) -> str:

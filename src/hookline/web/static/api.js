@@ -2,7 +2,7 @@
 
 import { button, h, showDialog, toast } from "./dom.js";
 
-export const state = { read_only: false, may_act: false, agents: [], choices: {} };
+export const state = { read_only: false, may_act: false, agents: [] };
 
 export async function get(path, query) {
   const words = new URLSearchParams(Object.entries(query || {}).filter(([, value]) => value !== "" && value !== null && value !== undefined));

@@ -1,6 +1,6 @@
 // All events, the newest first: a virtual list over pages of SQLite, with what arrives on top of it.
 
-import { get, state } from "./api.js";
+import { get } from "./api.js";
 import { add, base, button, chip, effectChip, h, ms, number, short, when } from "./dom.js";
 import { go } from "./main.js";
 
@@ -118,15 +118,21 @@ export async function page(root, _, query) {
   const pool = [];
 
   // ── filters ──
+  const choices = new Promise((resolve, reject) => setTimeout(() => get("/api/choices").then(resolve, reject), 50));  // after the events
   const change = (name, value) => {
     const next = new URLSearchParams(Object.entries({ ...filters, [name]: value }).filter(([, one]) => one));
     go(`/live${next.size ? `?${next}` : ""}`, true);
   };
   const search = h("input", { type: "search", placeholder: "Search commands, prompts, reasons…", "aria-label": "Search", value: filters.text || "", onchange: (event) => change("text", event.target.value) });
-  const select = (name, label, options) => {
-    const node = h("select", { "aria-label": label, onchange: (event) => change(name, event.target.value) }, h("option", { value: "" }, label), options.map((one) => h("option", { value: one }, short(name === "project" ? base(one) : one, 40))));
-    if (filters[name] && !options.includes(filters[name])) node.append(h("option", { value: filters[name] }, short(filters[name], 40)));
-    node.value = filters[name] || "";
+  const select = (name, label) => {
+    const node = h("select", { "aria-label": label, onchange: (event) => change(name, event.target.value) });
+    const offer = (options) => {
+      const all = [...new Set([...(filters[name] ? [filters[name]] : []), ...options])];
+      node.replaceChildren(h("option", { value: "" }, label), ...all.map((one) => h("option", { value: one }, short(name === "project" ? base(one) : one, 40))));
+      node.value = filters[name] || "";
+    };
+    offer([]);
+    choices.then((found) => offer(found[name] || []), () => null);
     return node;
   };
   const spans = h("select", { "aria-label": "When", onchange: (event) => change("span", event.target.value) }, SPANS.map(([value, word]) => h("option", { value }, word)));
@@ -134,7 +140,7 @@ export async function page(root, _, query) {
   const bar = h("div", { class: "filters", role: "search" },
     search,
     h("div", { class: "segments", role: "group", "aria-label": "Effect" }, EFFECTS.map(([value, word]) => button(word, () => change("effect", value), { "aria-pressed": String((filters.effect || "") === value) }))),
-    h("div", { class: "selects" }, spans, select("agent", "all agents", state.choices.agent || []), select("project", "all projects", state.choices.project || []), select("event", "all events", state.choices.event || []), select("hook", "all hooks", state.choices.hook || [])),
+    h("div", { class: "selects" }, spans, select("agent", "all agents"), select("project", "all projects"), select("event", "all events"), select("hook", "all hooks")),
     filters.session ? h("span", { class: "pinned" }, `session ${short(filters.session, 14)}`, button("×", () => change("session", ""), { "aria-label": "All sessions" })) : null,
     h("div", { class: "end" }, status, pause));
   const empty = h("div", { class: "empty", hidden: true });
