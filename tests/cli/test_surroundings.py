@@ -75,7 +75,7 @@ def told_in(project, encoding: str, *words: str, stdin: str = "", cwd=None) -> s
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("words", [("doctor",), ("help", "knowledge"), ("shell-init", "bash")])
+@pytest.mark.parametrize("words", [("doctor",), ("help", "knowledge")])
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
 def test_a_terminal_that_lacks_a_sign_is_shown_its_number(project, encoding, words):
     done = told_in(project, encoding, *words)

@@ -77,6 +77,14 @@ def test_a_current_answer_may_set_the_mode() -> None:
     assert sessions.peek("session-1", "PreToolUse").mode == "plan"
 
 
+def test_a_late_deny_is_recorded_as_ignored() -> None:
+    sessions, spec = MemorySessions(), hook_spec("later")
+    task = Task(spec=spec, event=counted(sessions))
+    outcome, applied, recorder = late(sessions, task, replied(spec, effect="deny", attributes={"mode": "plan"}))
+    assert (outcome.reply.effect, recorder.amended) == (None, [("event-1", "deny ignored (async_apply)")])
+    assert (dict(applied.data), sessions.peek("session-1", "PreToolUse").mode) == ({}, "plan")
+
+
 def test_a_late_failure_is_recorded_and_applies_nothing() -> None:
     sessions, spec = MemorySessions(), hook_spec("later")
     task = Task(spec=spec, event=counted(sessions))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from tests.recording import MemoryRecorder
 
 from hookline.core.event import Event, event_kind
@@ -48,6 +49,17 @@ def test_values_of_the_environment_are_covered_and_so_is_what_a_hook_printed():
     assert "secret" not in repr(written)
     assert written.event.data["value"] == "[6 characters, not recorded]"
     assert written.decision.outcomes[0].hook == "h"
+
+
+@pytest.mark.parametrize(
+    "text", ["export API=secret", "API=secret cmd", "a; A=1 API='secret x' cmd", "$X='secret' cmd", "$X = 'secret'"]
+)
+def test_assigned_values_are_not_written(text: str):
+    kept = MemoryRecorder()
+    commands = [{"command": "export", "args": ["API=secret"], "redirects": []}]
+    RedactingRecorder(kept).write(record("pipeline.pre_execute", {"text": text, "commands": commands}))
+    (written,) = kept.records
+    assert "secret" not in repr(written)
 
 
 def test_other_events_are_written_as_they_are():

@@ -76,10 +76,11 @@ class RequestTable:
 class Patience:
     """Tolerance with one plugin. The methods return why the plugin must end; "" while it may stay."""
 
-    __slots__ = ("_bad", "_messages", "_second", "_silent", "_since")
+    __slots__ = ("_bad", "_floods", "_messages", "_second", "_silent", "_since")
 
     def __init__(self) -> None:
         self._bad = 0
+        self._floods = 0
         self._messages = 0
         self._second = 0
         self._silent = 0
@@ -90,12 +91,14 @@ class Patience:
         self._bad = self._silent = 0
 
     def after_message(self, now: float) -> str:
-        """A message answers nothing, so it does not renew the patience; and a flood of them would keep everybody busy."""
+        """A message answers nothing, so it does not renew the patience. A burst is tolerated, a flood is not."""
         self._bad = 0
         if int(now) != self._second:
+            follows = int(now) == self._second + 1
+            self._floods = self._floods + 1 if follows and self._messages > FLOOD else 0
             self._second, self._messages = int(now), 0
         self._messages += 1
-        return f"it sent more than {FLOOD} messages in a second" if self._messages > FLOOD else ""
+        return f"it sent more than {FLOOD} messages in each of {PATIENCE} seconds" if self._floods >= PATIENCE else ""
 
     def after_nonsense(self, what: object) -> str:
         self._bad += 1

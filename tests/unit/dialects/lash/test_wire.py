@@ -88,8 +88,14 @@ def test_any_answer_may_set_the_session_mode_which_is_no_data(action: str) -> No
     assert (reply.attributes, reply.data) == ({"mode": ""}, {})
 
 
-def test_a_late_deny_is_no_deny_but_its_mode_counts() -> None:
-    assert answer({"action": "deny", "data": {"mode": "x"}}, "async_apply") == Reply(attributes={"mode": "x"})
+def test_a_late_deny_is_read_and_its_mode_counts() -> None:
+    """The engine notes that it is ignored."""
+    reply = answer({"action": "deny", "reason": "no", "data": {"mode": "x"}}, "async_apply")
+    assert reply == Reply(effect="deny", reason="no", attributes={"mode": "x"})
+
+
+def test_a_modification_without_data_is_an_error() -> None:
+    assert answer({"action": "modify"}) == HookError(error="modify without data")
 
 
 def test_an_observer_is_not_even_read() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hookline.runners.plugin.requests import HUNG, PATIENCE, Patience, PendingRequest, RequestTable
+from hookline.runners.plugin.requests import FLOOD, HUNG, PATIENCE, Patience, PendingRequest, RequestTable
 
 
 def sent(requests: RequestTable, count: int) -> list[PendingRequest]:
@@ -73,3 +73,19 @@ def test_silence_ends_it_only_after_a_while() -> None:
     assert patience.after_silence(100.0 + HUNG) == "it did not answer 51 times in a row"
     patience.renew()
     assert patience.after_silence(1000.0) == ""
+
+
+def test_a_burst_of_messages_is_borne_and_a_flood_is_not() -> None:
+    patience = Patience()
+    assert {patience.after_message(1.0) for _ in range(10 * FLOOD)} == {""}
+    said = [patience.after_message(float(second)) for second in range(5, 5 + PATIENCE + 1) for _ in range(FLOOD + 1)]
+    assert said[0] == ""
+    assert said[-1] == f"it sent more than {FLOOD} messages in each of {PATIENCE} seconds"
+
+
+def test_messages_do_not_answer_for_a_plugin_that_is_silent() -> None:
+    patience = Patience()
+    for _ in range(PATIENCE - 1):
+        patience.after_silence(100.0)
+        patience.after_message(100.0)
+    assert patience.after_silence(100.0 + HUNG)
