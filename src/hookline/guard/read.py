@@ -43,11 +43,8 @@ def read(
     except RecursionError:
         shell.doubt("the command is nested too deeply to be read; the rest is unknown", command[:60], limit=True)
     except Exception as fault:
-        shell.doubt(
-            f"the command cannot be read ({type(fault).__name__}: a fault of hookline); the rest is unknown",
-            command[:60],
-            limit=True,
-        )
+        reason = f"the command cannot be read ({type(fault).__name__}: a fault of hookline); the rest is unknown"
+        shell.doubt(reason, command[:60], limit=True)
     return Reading(
         invocations=tuple(shell.invocations),
         doubts=tuple(shell.doubts),

@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import replace
+from hookline.guard.arguments import hand_on, inner, joined, run_fd, run_find, run_parallel, run_xargs
 from hookline.guard.git_commands import GIT_COMMANDS
 from hookline.guard.parameters import has_unknown
 from hookline.guard.reading import UNKNOWN, Word, word
-from hookline.guard.values import EMPTY, Stream, concatenate, literal, unknown
-from hookline.guard.wrappers import Options, WrappedCommand, option, option_text, options_of, parse, wrapper
+from hookline.guard.values import Stream, unknown
+from hookline.guard.wrappers import Options, WrappedCommand, option, options_of, parse, wrapper
 
 if TYPE_CHECKING:
     from hookline.guard.commands import Commands
@@ -20,12 +21,8 @@ if TYPE_CHECKING:
 _SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "ksh93", "mksh", "ash", "rbash", "yash", "fish"})
 _SHELL_OPTIONS = Options(letters="OoC", names=("rcfile", "init-file", "init-command", "command"))
 _SHELL_FLAGS = re.compile(r"[-+][A-Za-z]+")
-_XARGS_WORDS = re.compile(r"\"([^\"\n]*)\"|'([^'\n]*)'|\\(.)|([^\s\"'\\]+)", re.DOTALL)
-_LINES = re.compile(r"(?:[^\n\\'\"]|\\.|'[^'\n]*'|\"[^\"\n]*\"|['\"\\])+", re.DOTALL)
-_ESCAPES = re.compile(r"\"([^\"]*)\"|'([^']*)'|\\(.?)", re.DOTALL)
 #: What a shell sets by itself, whatever environment it is given.
 _SET_BY_BASH = ("PATH", "PWD", "OLDPWD", "SHLVL", "_", "IFS", "UID", "EUID", "PPID", "HOSTNAME", "HOSTTYPE", "OSTYPE", "BASH", "BASH_VERSION", "TERM", "SHELL", "PS4", "OPTIND")  # fmt: skip
-_FIND_RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 
 
 def start(shell: Commands, name: str, argv: list[Word], call: Execution) -> bool:
@@ -45,25 +42,6 @@ def start(shell: Commands, name: str, argv: list[Word], call: Execution) -> bool
         shell.child_code(Word(content.pieces, argv[0].source, content.sources), argv[0].text, call, arguments=argv[1:])
         return True
     return False
-
-
-def inner(call: Execution, name: str, *, more: bool = False) -> Execution:
-    return type(call)(call.source, (), (), (*call.wrappers, name), more or call.more, direct=True, external=True)
-
-
-def _joined(words: list[Word]) -> Word:
-    text = concatenate([each for value in words for each in (word(" "), value)][1:])
-    return Word(text.pieces, " ".join(each.source for each in words), text.sources)
-
-
-def _hand_on(shell: Commands, name: str, rest: list[Word], call: Execution, *, more: bool = False) -> bool:
-    if not rest:
-        return False
-    shell.invoke(rest, inner(call, name, more=more))
-    if not rest[0].known and len(rest) > 1:
-        # The unknown word may be options, or nothing at all.
-        shell.invoke(rest[1:], inner(call, name, more=more))
-    return True
 
 
 def _wrapper(shell: Commands, name: str, argv: list[Word], call: Execution, options: Options) -> bool:
@@ -201,152 +179,11 @@ def _code(shell: Commands, name: str, argv: list[Word], call: Execution, options
         if not rest:
             return options.remote and _from_input(shell, name, call)
         if name == "watch" and {"x", "exec"} & set(found.values):
-            return _hand_on(shell, name, rest, call)
-        shell.child_code(_joined(rest), name, call)
+            return hand_on(shell, name, rest, call)
+        shell.child_code(joined(rest), name, call)
         return True
     finally:
         shell.remote = outer
-
-
-# ── programs that take arguments from elsewhere ──────────────────────────────────────────────────────
-
-
-def _xargs(shell: Commands, name: str, argv: list[Word], call: Execution) -> bool:
-    found = parse(argv[1:], options_of("xargs"))
-    rest = found.rest or [word("echo")]
-    mark = option_text(found, "I", "replace") or ("{}" if {"i", "replace"} & set(found.values) else None)
-    given = (
-        literal(shell.stdin.word)
-        if shell.stdin.word and "a" not in found.values and "arg-file" not in found.values
-        else None
-    )
-    sources = shell.stdin.word.sources if shell.stdin.word else ()
-    shell.stdin = Stream(EMPTY)
-    if mark:
-        lines = None if given is None else [each for each in map(_unquoted, _LINES.findall(given)) if each]
-        for filled in [unknown(sources)] if lines is None else _few([Word((each,), each, sources) for each in lines]):
-            _hand_on(shell, name, [_filled(one, mark, filled) for one in rest], call)
-        return True
-    if given is None or _XARGS_WORDS.sub("", given).strip():
-        # Unknown, or with a quote that is not closed, where it stops in the middle.
-        return _hand_on(shell, name, rest, call, more=True)
-    arguments = _divided(given, found)
-    size = option_text(found, "n", "max-args", "L")
-    step = int(size) if size is not None and size.isdigit() and int(size) else len(arguments) or 1
-    for at in range(0, max(len(arguments), 1), step):
-        more = [Word((each,) if each else (), each, sources) for each in arguments[at : at + step]]
-        _hand_on(shell, name, rest + more, call)
-    return True
-
-
-def _unquoted(line: str) -> str:
-    return _ESCAPES.sub(r"\1\2\3", line.lstrip(" \t"))
-
-
-def _few(values: list[Word]) -> list[Word]:
-    """Enough to follow one by one; of the others, that they are unknown."""
-    return values if len(values) <= 20 else [*values[:20], unknown(values[20].sources)]
-
-
-def _divided(given: str, found: WrappedCommand) -> list[str]:
-    if {"0", "null"} & set(found.values):
-        return [part for part in given.split("\0") if part]
-    delimiter = option_text(found, "d", "delimiter")
-    if delimiter is not None:
-        sign = {"\\n": "\n", "\\t": "\t", "\\0": "\0"}.get(delimiter, delimiter)
-        return given.removesuffix(sign).split(sign)
-    words, last = list[str](), -1
-    for part in _XARGS_WORDS.finditer(given):
-        text = next((group for group in part.groups() if group is not None), "")
-        if part.start() == last and words:
-            words[-1] += text
-        else:
-            words.append(text)
-        last = part.end()
-    return words
-
-
-def _filled(value: Word, mark: str, filling: Word) -> Word:
-    parts = list[Word]()
-    for piece in value.pieces:
-        if not isinstance(piece, str):
-            parts.append(Word((piece,)))
-            continue
-        for count, text in enumerate(piece.split(mark)):
-            parts += [filling, word(text)] if count else [word(text)]
-    whole = concatenate(parts, value.source)
-    return Word(whole.pieces, value.source, whole.sources or value.sources)
-
-
-def _parallel(shell: Commands, name: str, argv: list[Word], call: Execution) -> bool:
-    rest = parse(argv[1:], options_of("parallel")).rest
-    marks = [n for n, each in enumerate(rest) if re.fullmatch(r":::\+?|::::\+?", each.text)]
-    command = rest[: marks[0]] if marks else rest
-    given = rest[marks[0] + 1 :] if marks and rest[marks[0]].text == ":::" and len(marks) == 1 else [unknown()]
-    if not command:
-        texts = given if marks else [shell.stdin.word or unknown()]
-        for each in _few(texts):
-            shell.child_code(each, name, call)
-        return True
-    if not marks and shell.stdin.word and (lines := literal(shell.stdin.word)) is not None:
-        given = [Word((line,), line, shell.stdin.word.sources) for line in lines.splitlines()]
-    template = _joined(command)
-    for each in _few(given):
-        filled = _filled(template, "{}", each)
-        filled = (
-            filled if filled.pieces != template.pieces else concatenate([template, word(" "), each], template.source)
-        )
-        shell.child_code(filled, name, call)
-    return True
-
-
-def _find(shell: Commands, name: str, argv: list[Word], call: Execution) -> bool:
-    first = next(
-        (
-            n
-            for n, each in enumerate(argv[1:], 1)
-            if each.text.startswith(("-", "(", "!")) and each.text not in {"-H", "-L", "-P"}
-        ),
-        len(argv),
-    )
-    roots = [each for each in argv[1:first] if each.text not in {"-H", "-L", "-P"}] or [word(".")]
-    started, at = False, first
-    finder = tuple(shell.invocations[-1:])
-    while at < len(argv):
-        if argv[at].text not in _FIND_RUNS:
-            at += 1
-            continue
-        end = next(
-            (
-                n
-                for n in range(at + 1, len(argv))
-                if argv[n].text == ";" or (argv[n].text == "+" and argv[n - 1].text == "{}")
-            ),
-            len(argv),
-        )
-        for root in roots:
-            path = Word((*root.pieces, UNKNOWN), "{}", (*root.sources, *finder))
-            command = [_filled(each, "{}", path) for each in argv[at + 1 : end]]
-            started = _hand_on(shell, name, command, call, more=True) or started
-        at = end + 1
-    if started:
-        shell.print(unknown((shell.invocations[-1],)))
-    return started
-
-
-def _fd(shell: Commands, name: str, argv: list[Word], call: Execution) -> bool:
-    """``fd PATTERN ROOT… -x COMMAND``: without ``{}``, the path comes last."""
-    at = next((n for n, each in enumerate(argv) if each.text in {"-x", "-X", "--exec", "--exec-batch"}), 0)
-    command = argv[at + 1 :]
-    if not at or not command:
-        return False
-    roots = [each for each in argv[1:at] if not each.text.startswith("-")][1:] or [word(".")]
-    command = command if any("{" in each.text for each in command) else [*command, word("{}")]
-    finder = tuple(shell.invocations[-1:])
-    for root in roots:
-        path = Word((*root.pieces, UNKNOWN), "{}", (*root.sources, *finder))
-        _hand_on(shell, name, [_filled(each, "{}", path) for each in command], call, more=True)
-    return True
 
 
 def _container(shell: Commands, name: str, argv: list[Word], call: Execution) -> bool:
@@ -359,7 +196,7 @@ def _container(shell: Commands, name: str, argv: list[Word], call: Execution) ->
     found = parse(rest[1:], options)
     entry = option(found, "entrypoint")
     outer, shell.remote = shell.remote, True
-    done = _hand_on(shell, name, ([entry] if entry and entry.pieces else []) + found.rest, call)
+    done = hand_on(shell, name, ([entry] if entry and entry.pieces else []) + found.rest, call)
     shell.remote = outer
     return done
 
@@ -371,7 +208,7 @@ def _kubectl(shell: Commands, name: str, argv: list[Word], call: Execution) -> b
         return False
     rest = found.rest or found.operands[words.index("exec") + 2 :] if "exec" in words else found.rest
     outer, shell.remote = shell.remote, True
-    done = _hand_on(shell, name, rest, call)
+    done = hand_on(shell, name, rest, call)
     shell.remote = outer
     return done
 
@@ -393,7 +230,7 @@ def _git(shell: Commands, name: str, argv: list[Word], call: Execution) -> bool:
     if (text := aliases.get(command)) is None or command in GIT_COMMANDS:
         return False
     if text.startswith("!"):
-        shell.child_code(_joined([word(text[1:]), *found.rest[1:]]), name, call)
+        shell.child_code(joined([word(text[1:]), *found.rest[1:]]), name, call)
         return True
     if len(aliases) > 1 or text.split()[:1] != [command]:
         before = argv[: len(argv) - len(found.rest)]
@@ -420,7 +257,7 @@ def _scheduled(shell: Commands, name: str, argv: list[Word], call: Execution) ->
 def _terminal(shell: Commands, name: str, argv: list[Word], call: Execution) -> bool:
     """``tmux new-session 'command'``, ``screen -dm command``."""
     if name == "screen":
-        return _hand_on(shell, name, parse(argv[1:], Options(letters="SchtTpeXR")).rest, call)
+        return hand_on(shell, name, parse(argv[1:], Options(letters="SchtTpeXR")).rest, call)
     rest = parse(argv[1:], Options(letters="cfLST")).rest
     if not rest or rest[0].text not in {
         "new",
@@ -436,18 +273,18 @@ def _terminal(shell: Commands, name: str, argv: list[Word], call: Execution) -> 
         return False
     words = parse(rest[1:], Options(letters="censtxyFlpd" if rest[0].text.startswith("run") else "censtxyFlp")).rest
     if words:
-        shell.child_code(_joined(words), name, call)
+        shell.child_code(joined(words), name, call)
     return bool(words)
 
 
 _SPECIAL: dict[str, Callable[[Commands, str, list[Word], Execution], bool]] = {
-    "xargs": _xargs,
-    "gxargs": _xargs,
-    "parallel": _parallel,
-    "find": _find,
-    "gfind": _find,
-    "fd": _fd,
-    "fdfind": _fd,
+    "xargs": run_xargs,
+    "gxargs": run_xargs,
+    "parallel": run_parallel,
+    "find": run_find,
+    "gfind": run_find,
+    "fd": run_fd,
+    "fdfind": run_fd,
     **dict.fromkeys(("docker", "podman", "nerdctl", "docker-compose", "podman-compose"), _container),
     **dict.fromkeys(("kubectl", "oc", "k", "k3s"), _kubectl),
     "git": _git,
