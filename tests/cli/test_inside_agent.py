@@ -59,6 +59,17 @@ def test_an_agent_cannot_loosen_what_guards_it(deployed: Project, words: tuple[s
     assert json.loads(deployed.run("list", "--json").out)["hooks"][0]["trust"] in {"own", "unknown"}
 
 
+@pytest.mark.parametrize(
+    "words", [("undeploy",), ("deploy", "--agent", "claude"), ("init", "--yes", "--guard", "watch")]
+)
+def test_another_state_directory_does_not_free_a_registration(deployed: Project, words: tuple[str, ...]) -> None:
+    settings = deployed.home / ".claude" / "settings.json"
+    before = settings.read_bytes()
+    result = inside(deployed, *words, XDG_STATE_HOME=f"{deployed.home}/other", XDG_CONFIG_HOME=f"{deployed.home}/none")
+    assert (result.code in {1, 64}, settings.read_bytes()) == (True, before), result
+    assert REFUSED in result.err
+
+
 @pytest.mark.parametrize("words", [("trust", "--yes"), ("hooks", "off", "own"), ("undeploy",)])
 def test_without_an_agent_above_no_terminal_is_needed(deployed: Project, words: tuple[str, ...]) -> None:
     assert deployed.run(*words).code == 0

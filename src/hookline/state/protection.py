@@ -26,9 +26,12 @@ _OWN_AGENTS = frozenset({"chat", "run", "agent"})
 _SUFFIXES = (".js", ".mjs", ".cjs", ".exe", ".py")
 
 
-def require_outside_agent(state: str, doing: str) -> None:
-    """Raise UsageError if an agent runs this command and ``state`` has registrations. ``doing`` completes "cannot …"."""
-    if not is_protected(state):
+def require_outside_agent(state: str, doing: str, *, registered: bool = False) -> None:
+    """Raise UsageError if an agent runs this command and ``state`` has registrations. ``doing`` completes "cannot …".
+
+    ``registered``: it is about a registration that is there, whatever state directory a variable names.
+    """
+    if not registered and not is_protected(state):
         return
     agent = find_agent_above(os.getpid(), os.environ)
     if agent:

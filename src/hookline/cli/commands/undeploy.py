@@ -70,6 +70,8 @@ def _row(
     if not refused and args.dry_run:
         sys.stdout.write("" if args.json else one.diff())
     elif not refused and (one.changes or aim.path in known):
+        if one.changes:
+            require_outside_agent("", "remove its own registration", registered=True)
         try:
             apply.undeploy(ledger, one)
         except ConfigError as error:
