@@ -75,8 +75,8 @@ def test_a_stranger_finds_why_a_call_was_refused_yesterday(person: Person) -> No
     page.get_by_label("When").select_option("yesterday")
     page.get_by_label("Search").fill("rm -rf")
     page.get_by_label("Search").press("Enter")
-    shown = "[...document.querySelectorAll('.row')].filter(one => one.row)"
-    page.wait_for_function(f"{shown}.length && {shown}.every(one => one.row.about.includes('rm -rf'))")
+    page.locator(".row:not(.blank)", has_text="curl").first.wait_for(state="detached")
+    page.locator(".row:not(.blank)", has_text="rm -rf").first.wait_for()
     page.locator(".row:not(.blank)").first.click()
     page.get_by_text("Refused by no-rm").wait_for()
     assert page.locator("h1").inner_text() == "Bash rm -rf build/cache"
@@ -85,17 +85,19 @@ def test_a_stranger_finds_why_a_call_was_refused_yesterday(person: Person) -> No
 
 
 def test_everything_can_be_reached_by_keyboard(person: Person) -> None:
+    from playwright.sync_api import expect
+
     page = person.page
     page.keyboard.press("r")
     page.get_by_role("button", name="Refused", pressed=True).wait_for()
     page.keyboard.press("j")
     page.keyboard.press("ArrowDown")
-    page.wait_for_function("document.querySelector('.row[aria-selected=true]')?.id === 'row-1'")
+    page.locator("#row-1[aria-selected=true]").wait_for()
     page.keyboard.press("Enter")
     page.locator(".chain").wait_for()
     first = page.url
     page.keyboard.press("[")
-    page.wait_for_function(f"location.href !== {first!r}")
+    expect(page).not_to_have_url(first)
     for keys, title in (("gs", "Sessions"), ("gh", "Hooks"), ("gi", "Inbox"), ("gw", "What if"), ("gc", "Costs")):
         for key in keys:
             page.keyboard.press(key)

@@ -166,7 +166,7 @@ export async function page(root, _, query) {
   // ── drawing ──
   function lane(session) {
     if (!lanes.has(session)) lanes.set(session, lanes.size % LANES);
-    return lanes.get(session);
+    return lanes.get(session) % (narrow.matches ? 4 : LANES);
   }
 
   function make() {
