@@ -438,7 +438,8 @@ def _records(log: bytes, count: int) -> list[list[list[str]]]:
             if text.startswith("\2"):  # two programs in the background may write at once, and tear a record
                 current, words = int(text.removeprefix("\2")), []
         elif text == "\1end":
-            found[current].append(words)
+            if not any("\2" in word for word in words):
+                found[current].append(words)
             current = None
         else:
             words.append(text)
