@@ -156,6 +156,16 @@ def test_without_a_terminal_a_hook_has_none(stage: Stage, serve: Serve) -> None:
     assert (done.returncode, stage.text("seen")) == (0, "none\n")
 
 
+def test_after_the_waiting_ctrl_c_ends_the_run_again(stage: Stage, serve: Serve) -> None:
+    stage.write(HEAD + "hooks:\n" + script("user_message", "#!/bin/bash\nsleep 2.5 &", "inline: true"))
+    server = serve({"hang": True})
+    terminal = at_terminal(stage, server)
+    terminal.wait_for("may still write to it; Ctrl-C goes on")
+    assert eventually(lambda: len(server.requests) == 1)
+    terminal.type("\x03")
+    assert terminal.ended() == 130
+
+
 def test_who_waits_for_held_output_is_told_of_it_and_may_go_on(stage: Stage, serve: Serve) -> None:
     holder = "#!/bin/bash\necho came\nsleep 77 &"
     stage.write(HEAD + "hooks:\n" + script("user_message", holder, "inline: true"))

@@ -114,6 +114,10 @@ class Host:
         self._waits.append(stop)
         return stop
 
+    def waited(self, stop: Stop) -> None:
+        """It is over: Ctrl-C ends the run again."""
+        self._waits = [one for one in self._waits if one is not stop]
+
     def end_waits(self) -> bool:
         """Whether anything was waited for."""
         waits, self._waits = self._waits, []

@@ -116,8 +116,9 @@ class ProcessRun:
             stderr = self._open_output(theirs)
             if self._launch.terminal and self._launch.host.terminal.borrow():
                 self._terminal = self._launch.host.terminal
-            launch = self._launch if self._terminal else replace(self._launch, terminal=False)
-            self._pid = spawn(launch, stdin, stdout, stderr, self._born)
+            elif self._launch.terminal:
+                self._launch = replace(self._launch, terminal=False)
+            self._pid = spawn(self._launch, stdin, stdout, stderr, self._born)
         finally:
             for descriptor in theirs:
                 os.close(descriptor)
@@ -256,8 +257,9 @@ class ProcessRun:
                 told = now + self._launch.host.patience
                 self._phase, self._next = "waiting", min(told, self._deadline or told)
             case "waiting" if self._wait is None and not self._stop.is_set() and now < (self._deadline or now + 1):
-                self._wait = self._launch.host.wait(min(self._open))
-                self._poll.register(self._wait.fileno(), select.POLLIN)
+                wait: Stop = self._launch.host.wait(min(self._open))
+                self._poll.register(wait.fileno(), select.POLLIN)
+                self._wait = wait
                 self._next = self._deadline
             case "draining" | "waiting":
                 self._timed_out = self._phase == "waiting" and not self._stop.is_set()
@@ -302,6 +304,8 @@ class ProcessRun:
             self._pid = -1
             self._born.clear()
         self._give_back_terminal()
+        if self._wait is not None:
+            self._launch.host.waited(self._wait)
         if self._launch.terminal and self._status is not None and os.waitstatus_to_exitcode(self._status) in _BY_CTRL_C:
             self._launch.host.interrupt()  # Ctrl-C reached only the group in front, which the hook's was
         for descriptor, capture in self._captures.items():

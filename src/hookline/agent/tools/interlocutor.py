@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from hookline.agent.message import ToolSpec
+from hookline.agent.message import ToolOutput, ToolSpec
 from hookline.agent.tools.base import ICONS, AgentTool, ToolContext, object_schema, string
 from hookline.agent.tools.exec import LIMIT as EXEC_LIMIT
 from hookline.agent.tools.exec import exec_tool
@@ -90,8 +90,8 @@ class ToolFactory:
         if callee not in self.header.interlocutors:
             raise DataError(f"There's no interlocutor named {callee} for the agent tool {name}")
 
-        async def use(arguments: Mapping[str, Any], _context: ToolContext) -> str:
-            return await self.ask(callee, arguments["content"])
+        async def use(arguments: Mapping[str, Any], _context: ToolContext) -> tuple[ToolOutput, ...]:
+            return (ToolOutput(content=await self.ask(callee, arguments["content"]), mimetype="text/markdown"),)
 
         spec = ToolSpec(
             name=name,

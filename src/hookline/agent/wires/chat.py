@@ -82,7 +82,7 @@ def read(event: Any, reply: Reply) -> Iterator[Delta]:
         for part in delta.get("tool_calls") or ():
             _call(part, reply)
         if reason := choice.get("finish_reason"):
-            reply.finish = _FINISHES.get(reason, reason)
+            reply.finish = _FINISHES.get(reason) or str(reason)
             reply.calls = [replace(one, arguments=read_arguments(one.arguments)) for one in reply.calls]
 
 
