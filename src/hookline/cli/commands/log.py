@@ -73,7 +73,7 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    since, until = _parse_time(args.since), _parse_time(args.until)
+    since, until = parse_time(args.since), parse_time(args.until)
     if args.last < 0:
         raise UsageError("--last must be 0 or more")
     events = event_meanings(args.event) if args.event else frozenset[str]()
@@ -205,7 +205,7 @@ def _mark_subject(data: Any, subject: str) -> str:
     return " ".join(part for part in (mark, nobody, subject) if part)
 
 
-def _parse_time(text: str | None) -> float | None:
+def parse_time(text: str | None) -> float | None:
     """``2h`` ago, or a date and time; None for none."""
     if text is None:
         return None
