@@ -44,11 +44,11 @@ def main(words: Sequence[str]) -> int:
     finally:
         START.with_suffix(".pth").unlink()
         START.unlink()
-    return code or int(not report())
+    return code or int(not report() and not words)
 
 
 def report() -> bool:
-    """Print what was reached of each package and of all; whether that is enough."""
+    """Print what was reached of each package and of all; whether that is enough, which a part of the suite need not be."""
     total = coverage.Coverage(config_file=ROOT / "pyproject.toml", data_file=DATA / "data")
     data = total.get_data()
     data.erase()
@@ -63,7 +63,7 @@ def report() -> bool:
     print(line_of("all of src, with branches", [found["totals"]]))
     least = cast("float", total.get_option("report:fail_under"))
     enough = found["totals"]["percent_covered"] >= least
-    print(f"{'at least' if enough else 'FAILED: less than'} {least:g} %; file by file: {DATA / 'files.txt'}")
+    print(f"{'at least' if enough else 'less than'} {least:g} %; file by file: {DATA / 'files.txt'}")
     return enough
 
 
