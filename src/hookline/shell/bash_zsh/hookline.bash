@@ -82,7 +82,8 @@ _hookline_line() {
   local status=$? - text line=
   _hl_last=$1 _hl_keep=1
   builtin set +euxf
-  [[ -n $_hl_running && $BASH_COMMAND != @(hookline-|_hookline_)restart && $BASH_COMMAND != '_hookline_prompt "$?" '* ]] || return "$status"
+  [[ -n $_hl_running && $BASH_COMMAND != @(hookline-|_hookline_)restart && $BASH_COMMAND != '_hookline_prompt "$?" '* &&
+    $BASH_COMMAND != 'trap -p DEBUG'*_hl_room/trap* ]] || return "$status"
   if [[ -n $_hl_skip ]]; then return 1; fi
   ((HISTCMD <= _hl_history)) || return "$status"  # the line is over: this is a PROMPT_COMMAND
   if ((HISTCMD == _hl_history)); then  # at the prompt it is the number of the next line
@@ -184,24 +185,21 @@ _hookline_unshadow() {
 
 # ── the prompt ────────────────────────────────────────────────────────────────────────────────────────
 
-# The last element of PROMPT_COMMAND, while something is hooked. $1: $?; $2: PIPESTATUS; $3: the DEBUG trap.
+# In the last element of PROMPT_COMMAND, while something is hooked. $1: $?; $2: PIPESTATUS.
 _hookline_prompt() {
-  _hookline_before_prompt "$@"
-  [[ -z $_hl_armed ]] || builtin set -T
-}
-
-_hookline_before_prompt() {
   local - ran=$_hl_running$_hl_aborted
   builtin set +euxf
   _hookline_reset
   [[ -z $_hl_held ]] || builtin kill -INT "$_hl_service" 2>/dev/null  # Ctrl-C while a hook was asked
   if [[ ! -e $_hl_room/ready && -z $ran && " ${_hl_cached%%$'\t'*} " != *' '@(prompt|prefix|keys)' '* ]]; then  # it is still starting
     _hookline_want "${_hl_cached%%$'\t'*}" '' "${_hl_cached#*$'\t'}" ''
+  elif [[ -n $ran && -n $_hl_asks && -z $_hl_off && -e $_hl_room/same/${PWD//\//%} &&
+    " $_hl_wanted " != *' '@(after|prompt|say)' '* ]]; then  # nothing to wait for
+    builtin printf '%s\0' 0 9 after text "$_hl_text" status "$1" statuses "$2" cwd "$PWD" >&"$_hl_asks"
   else
     _hookline_at_prompt "$1" "$2" "$ran"
   fi
   _hl_text= _hl_began= _hl_history=$HISTCMD
-  [[ " $_hl_wanted " != *' line '* ]] || _hookline_arm "$3"
   if [[ " $_hl_wanted " == *' '@(line|after|bye)' '* && $PS0 != *_hl_running* ]]; then PS0=$PS0$_hl_ps0; fi
   builtin shopt -q promptvars || _hl_running=1
   # A hooked Enter redraws the prompt's line from its start: output without a newline must not be on it.
@@ -244,7 +242,9 @@ _hookline_at_prompt() {
 # The next line is watched. PS0, which bash expands before a line runs, says that one does, and prints nothing. While
 # the trap is armed functions and subshells inherit it (functrace), because a line may begin with a subshell.
 _hookline_arm() {
-  local theirs=${1#"${1%%trap -- *}"}  # with functrace, their trap may have written before it
+  local theirs
+  [[ " $_hl_wanted " == *' line '* ]] || return 0
+  IFS= builtin read -r -d '' theirs <"$_hl_room/trap"
   if [[ $theirs == *_hookline_line* ]]; then
     theirs=$_hl_their_debug
   else
@@ -259,12 +259,13 @@ _hookline_arm() {
   else
     # Their trap runs where it ran before: not in functions and subshells, and not for what is ours.
     builtin trap -- "{ _hookline_line \"\$_\"; [[ -n \$_hl_keep\$_hl_trace ]] || set +T; : \"\$_hl_last\"; } 2>/dev/null
-[[ \$BASH_COMMAND == _hookline_* || ( -z \$_hl_trace && ( -n \${FUNCNAME-} || \$BASHPID != \$\$ ) ) ]] || {
+[[ \$BASH_COMMAND == _hookline_* || \$BASH_COMMAND == 'trap -p DEBUG'*_hl_room/trap* || ( -z \$_hl_trace && ( -n \${FUNCNAME-} || \$BASHPID != \$\$ ) ) ]] || {
 ${words[1]}
 }
 : \"\$_hl_last\"" DEBUG
   fi
   _hl_armed=1
+  builtin set -T
 }
 
 _hookline_disarm() {
@@ -286,7 +287,7 @@ _hookline_want() {
   if [[ -z $1 && -z $2 ]]; then
     PROMPT_COMMAND[99]=$_hl_gate
   else
-    PROMPT_COMMAND[99]='{ _hookline_prompt "$?" "${PIPESTATUS[*]}" "$(trap -p DEBUG)" || :; } 9>&2 2>/dev/null'
+    PROMPT_COMMAND[99]='{ _hookline_prompt "$?" "${PIPESTATUS[*]}"; trap -p DEBUG >|"$_hl_room/trap"; _hookline_arm || :; } 9>&2 2>/dev/null'
   fi
 }
 

@@ -1,6 +1,7 @@
 """Where a shell and the process beside it meet: a private folder with their pipes, and what is known of directories.
 
-``idle/DIRECTORY`` exists as long as nothing is hooked there; a shell that finds it asks nothing. ``known/DIRECTORY``,
+``idle/DIRECTORY`` exists as long as nothing is hooked there; a shell that finds it asks nothing. ``same/DIRECTORY`` exists
+as long as what the shell was told about it is true. ``known/DIRECTORY``,
 beside the rooms, is for shells that start: what was hooked, and the files that said so.
 """
 
@@ -17,6 +18,8 @@ from hookline.core.file_watch import FileWatcher
 from hookline.core.files import is_alive, list_names, prune, read_text, replace_atomically
 from hookline.core.paths import private_dir
 
+#: Directories in which nothing is hooked, and those of which the shell knows what is.
+_MARKS = ("idle", "same")
 #: Seconds that a replaced process has for its end.
 _HAND_OVER = 3.0
 #: Directories that are remembered, and for how many days.
@@ -35,12 +38,15 @@ class Room:
             if name.startswith(f"{pid}-") and name != os.path.basename(path):
                 _take_over(os.path.join(self._home, name), reason)
         private_dir(path)
-        private_dir(os.path.join(path, "idle"))
+        for name in _MARKS:
+            private_dir(os.path.join(path, name))
         private_dir(os.path.join(self._home, "known"))
         self.asks, self.answers, self._token = (self._pipe(name) for name in ("asks", "answers", "token"))
         os.write(self._token, b".")
         self._watcher = FileWatcher()
         self._number = 0
+        #: Directory -> what the shell was told about it.
+        self._told: dict[str, str] = {}
         self._watched: frozenset[str] = frozenset()
         #: Where changes cannot be watched, the files must be looked at from time to time.
         self.covered = True
@@ -60,14 +66,19 @@ class Room:
 
     def learn(self, cwd: str, needs: str, files: Iterable[str], began: float) -> None:
         """What is hooked in a directory, and the files that this depends on."""
+        name = cwd.replace("/", "%")
+        if self._told.get(name) == needs and os.path.exists(os.path.join(self.path, _MARKS[1], name)):
+            return
+        self._told[name] = needs
         self._watched |= frozenset(files)
         self.covered = self._watcher.cover(self._watched)
         self._number = self._watcher.look()
-        name = cwd.replace("/", "%")
         if len(os.fsencode(name)) > _LONGEST or "\n" in cwd:
             return
-        if not needs.strip():
-            with suppress(OSError), open(os.path.join(self.path, "idle", name), "w", encoding="utf-8"):
+        with suppress(OSError):
+            os.unlink(os.path.join(self.path, _MARKS[0], name))
+        for mark in _MARKS if not needs.strip() else _MARKS[1:]:
+            with suppress(OSError), open(os.path.join(self.path, mark, name), "w", encoding="utf-8"):
                 pass
         marks = (f"{'+' if os.path.exists(file) else '-'}{file}" for file in sorted(files) if "\n" not in file)
         known = os.path.join(self._home, "known", name)
@@ -86,9 +97,10 @@ class Room:
         return True
 
     def forget(self) -> None:
-        for name in list_names(os.path.join(self.path, "idle")):
-            with suppress(OSError):
-                os.unlink(os.path.join(self.path, "idle", name))
+        for mark in _MARKS:
+            for name in list_names(os.path.join(self.path, mark)):
+                with suppress(OSError):
+                    os.unlink(os.path.join(self.path, mark, name))
 
     def replaced_because(self) -> str:
         """Why another process took over; "" if none did."""

@@ -105,7 +105,7 @@ class ShellServer:
         self._busy = self._ended = self._ending = False
         self._dispatcher = ShellDispatcher(EngineHost(options, os.environ), environ=lambda: os.environ)
         self._service = ShellService(self._dispatcher, shell, self.push if self._push else None)
-        self._service.on_needs = self._learn
+        self._service.on_needs, self._service.on_change = self._room.learn, self._room.forget
         self._questions = QuestionReader()
 
     def run(self) -> None:
@@ -167,9 +167,6 @@ class ShellServer:
         with self._lock, suppress(OSError):
             _write(1, encode_answer("push", values))
 
-    def _learn(self, cwd: str, needs: str, files: frozenset[str], began: float) -> None:
-        self._room.learn(cwd, needs, files, began)
-
     def _answer_all(self) -> Mapping[str, str]:
         """The fields of the shell's last message; empty if it ended without one."""
         poll = select.poll()
@@ -201,7 +198,8 @@ class ShellServer:
                 self._busy = False
             if self._ended:
                 return {}
-            _write(self._room.answers, answer)
+            if question.name != "after":
+                _write(self._room.answers, answer)
         return None
 
     def _watch_shell(self) -> None:

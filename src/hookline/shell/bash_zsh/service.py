@@ -53,8 +53,8 @@ _RUN, _STAY, _DROP = "run", "stay", "drop"
 
 #: Event -> what the shell must install for it.
 _NEEDS: Mapping[str, str] = {
-    "input.pre_execute": "enter", "input.submit": "enter line after", "pipeline.pre_execute": "line after",
-    "process.pre_spawn": "line spawn after", "pipeline.post_execute": "after", "prompt.render": "prompt",
+    "input.pre_execute": "enter", "input.submit": "enter line", "pipeline.pre_execute": "line",
+    "process.pre_spawn": "line spawn", "pipeline.post_execute": "after", "prompt.render": "prompt",
     "error.dispatch": "missing", "input.prefix": "prefix", "session.disconnect": "bye",
 }  # fmt: skip
 
@@ -87,6 +87,8 @@ class ShellService:
         self._connected = True
         #: Told what is hooked in a directory, and from which files and when that was read.
         self.on_needs: Callable[[str, str, frozenset[str], float], None] = lambda *_: None
+        self.on_change: Callable[[], None] = lambda: None
+        self._sent: set[str] = set()
         #: The line as Enter left it, or why it must not run.
         self._entered = ("", "")
         #: The line that is running, and the answer about it.
@@ -130,13 +132,17 @@ class ShellService:
 
     def _on_needs(self, fields: Mapping[str, str]) -> list[str]:
         """Whether anything is hooked in this directory, and what."""
+        found = self._known_subscriptions(fields.get("cwd", ""))
+        return ["1" if found[0] or found[1] else "0", *found]
+
+    def _known_subscriptions(self, cwd: str) -> list[str]:
+        """They hold for this directory until a file changes."""
         began = time.time()
         files = self._dispatcher.refresh()
         found = self._subscriptions()
         needs = f"{found[0]} keys".strip() if found[1] else found[0]
-        known = f"{needs}\t{found[2]}" if needs else ""
-        self.on_needs(fields.get("cwd", ""), known, files, began)
-        return ["1" if known else "0", *found]
+        self.on_needs(cwd, f"{needs}\t{found[2]}" if needs else "", files, began)
+        return found
 
     def _subscriptions(self) -> list[str]:
         """What the hooked events need in the shell, the hooked keys, whether answers are required, and the timeout."""
@@ -150,6 +156,7 @@ class ShellService:
         needs |= {"prompt"} if self._dispatcher.mode else set()
         needs |= {"say"} if self._messages else set()
         specs = self._dispatcher.specs
+        self._sent = needs
         return [" ".join(sorted(needs)), named, "1" if is_strict(specs) else "", str(answer_timeout(specs))]
 
     def _on_line(self, fields: Mapping[str, str]) -> list[str]:
@@ -182,6 +189,8 @@ class ShellService:
             problem = self._refused(self._dispatcher.fire("input.submit", {"text": text, "history": True}))
         answer = self._judge(text, problem, fields)
         self._line = (line, [answer[0], "", *answer[2:]])
+        if bool(self._dispatcher.mode) != ("prompt" in self._sent) and not self._dispatcher.has_hooks("prompt.render"):
+            self.on_change()  # the mode is shown in the prompt
         return answer
 
     def _judge(self, text: str, problem: str, fields: Mapping[str, str]) -> list[str]:
@@ -274,7 +283,15 @@ class ShellService:
         answer = self._dispatcher.fire("prompt.render", data)
         drawn = answer.data if answer.allowed and answer.changed else self._late_in_time(str(data["cwd"]))
         self._line = ("", [])
-        return [self._message(), *self._drawn(drawn), *self._subscriptions()]
+        message = self._message()
+        return [message, *self._drawn(drawn), *self._known_subscriptions(str(data["cwd"]))]
+
+    def _on_after(self, fields: Mapping[str, str]) -> list[str]:
+        """The line has ended, and the shell waits for nothing."""
+        if not self._line_refused:
+            self._after(fields, _number(fields.get("status", "")), 0)
+        self._line_refused, self._line = False, ("", [])
+        return []
 
     def _drawn(self, data: Mapping[str, Any]) -> list[str]:
         """Whether hooks want another prompt, and which. The session mode comes before a prompt that no hook drew."""
