@@ -249,8 +249,8 @@ class Store(Database):
             if found:
                 connection.execute("PRAGMA secure_delete = ON")
                 with transaction(connection):
-                    connection.executemany("UPDATE firings SET context = NULL WHERE number = ?", found)
-                    connection.executemany("UPDATE runs SET stdout = '' WHERE firing = ?", found)
+                    connection.executemany("UPDATE firings SET context = NULL, wire = NULL WHERE number = ?", found)
+                    connection.executemany("UPDATE runs SET stdout = '', detail = NULL WHERE firing = ?", found)
                 connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
             return len(found)
 

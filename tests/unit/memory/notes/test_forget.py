@@ -271,7 +271,9 @@ def test_what_a_later_session_was_told_of_it_leaves_the_record(world: World) -> 
                 None,
                 context,
             ]
-            database.execute(f"INSERT INTO firings VALUES ({', '.join('?' * 24)})", row + [None] * (24 - len(row)))
+            database.execute(
+                f"INSERT INTO firings VALUES ({', '.join('?' * 24)})", row + [None] * (23 - len(row)) + [context]
+            )  # the answer has it too
     database.close()
     assert forget(world, GONE)["told to later sessions"] == 1
     assert files_with(world, WORD) == []
