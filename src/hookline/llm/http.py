@@ -14,6 +14,7 @@ import ssl
 import threading
 from base64 import b64encode
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from contextlib import closing, suppress
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from typing import Any
 from urllib.parse import SplitResult, unquote, urlsplit
@@ -49,30 +50,33 @@ async def stream_events(post: Post) -> AsyncGenerator[Any]:
     loop = asyncio.get_running_loop()
     queue: asyncio.Queue[Any] = asyncio.Queue()
     connection = _connection(post)
+    sockets: list[socket.socket] = []
 
     def put(item: Any) -> None:
         try:
             loop.call_soon_threadsafe(queue.put_nowait, item)
         except RuntimeError:  # the loop has ended, and nobody listens
-            _hang_up(connection)
+            _hang_up(sockets)
 
-    threading.Thread(target=_read, args=(post, connection, put), name="hookline-model", daemon=True).start()
+    threading.Thread(target=_read, args=(post, connection, sockets, put), name="hookline-model", daemon=True).start()
     try:
         while (item := await queue.get()) is not None:
             if isinstance(item, BaseException):
                 raise item
             yield item
     finally:
-        _hang_up(connection)
+        _hang_up(sockets)
 
 
-def _read(post: Post, connection: HTTPConnection, put: Callable[[Any], None]) -> None:
+def _read(post: Post, connection: HTTPConnection, sockets: list[socket.socket], put: Callable[[Any], None]) -> None:
     try:
-        response = _send(post, connection)
-        if response.status != _OK:
-            raise StatusError(response.status, _decode(response.read(_ERROR_BYTES)))
-        for item in _events(response):
-            put(item)
+        connection.connect()
+        sockets.append(connection.sock)  # the connection forgets it when the server says that it will close it
+        with closing(_send(post, connection)) as response:
+            if response.status != _OK:
+                raise StatusError(response.status, _decode(response.read(_ERROR_BYTES)))
+            for item in _events(response):
+                put(item)
         put(None)
     except HTTPException as error:
         put(ModelError(f"the server does not speak HTTP as expected: {type(error).__name__} {error}"))
@@ -158,13 +162,11 @@ def _proxy_headers(proxy: SplitResult) -> dict[str, str]:
     return {"Proxy-Authorization": "Basic " + b64encode(secret.encode()).decode()}
 
 
-def _hang_up(connection: HTTPConnection) -> None:
+def _hang_up(sockets: list[socket.socket]) -> None:
     """Wakes a thread that waits for the other side."""
-    if connection.sock is not None:
-        try:
-            connection.sock.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            return
+    for one in sockets:
+        with suppress(OSError):
+            one.shutdown(socket.SHUT_RDWR)
 
 
 def certificates(environ: Mapping[str, str]) -> ssl.SSLContext:

@@ -71,10 +71,6 @@ def _run_locked(args: Namespace, form: Any) -> int:
 
 def _run(args: Namespace, form: Any) -> int:
     import asyncio
-    import gc
-
-    # A model library creates a million lasting objects; scanning them repeatedly takes a sixth of its import.
-    gc.set_threshold(100_000, 20, 20)
 
     from hookline.agent.lectic_run import ConversationRun, Streams
     from hookline.cli.stdio import use_utf8  # who asks for help needs none
