@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import time
@@ -15,6 +17,7 @@ from typing import Any
 
 import pytest
 
+import hookline
 from hookline.core.event import Event, event_kind
 from hookline.core.result import (
     Context,
@@ -28,6 +31,7 @@ from hookline.core.result import (
     RunResult,
     Skipped,
 )
+from hookline.daemon.protocol import RESULT, Caller, DaemonPaths, DaemonRequest, pack_request
 from hookline.state.record import Record
 from hookline.state.record.store import Store
 
@@ -183,3 +187,21 @@ def chromium() -> Generator[Any]:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
         yield browser
         browser.close()
+
+
+def ask_daemon(place: Path, payload: dict[str, Any], environ: dict[str, str], cwd: Path) -> str:
+    """The daemon's answer to an agent's event; "" while there is no daemon."""
+    caller = Caller(
+        version=hookline.__version__, kind="hook", cwd=str(cwd), environ=environ, argv=("--agent", "claude-code")
+    )
+    request = pack_request(DaemonRequest(caller=caller, stdin=json.dumps(payload).encode()))
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:
+        sock.settimeout(60)
+        try:
+            sock.connect(DaemonPaths(directory=str(place)).socket)
+        except OSError:
+            return ""
+        sock.sendall(request)
+        answer = b"".join(iter(lambda: sock.recv(65536), b"")).lstrip(b"A")
+    _, _, out, _ = RESULT.unpack_from(answer)
+    return answer[RESULT.size : RESULT.size + out].decode()

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from tests.web.client import Client
-from tests.web.conftest import Web
+from tests.web.conftest import Web, ask_daemon
 
 from hookline.core.hook import Command, HookSpec, Origin
 from hookline.core.settings import Settings
@@ -164,3 +164,43 @@ def test_the_question_of_a_configured_guard_reaches_the_inbox(tmp_path: Path) ->
         "deny",
         "a person refused it: not today",
     )
+
+
+def test_the_daemon_decides_for_others_while_a_question_waits(tmp_path: Path) -> None:
+    home, project, place = tmp_path / "home", tmp_path / "project", tmp_path / "d"
+    (home / ".config" / "hookline").mkdir(parents=True)
+    (project / ".git").mkdir(parents=True)
+    (home / ".config" / "hookline" / "hookline.toml").write_text(
+        '[[hook]]\nname = "careful"\non = "PreToolUse"\nmatch = { "tool_input.command" = "git push" }\n'
+        'shell = \'echo "{\\"effect\\": \\"ask\\"}"\'\nask = "inbox"\n'
+    )
+    environ = {"PATH": os.environ["PATH"], "HOME": str(home)}
+    state = home / ".local" / "state" / "hookline"
+
+    def payload(command: str) -> dict[str, Any]:
+        return {
+            "session_id": "s", "cwd": str(project), "hook_event_name": "PreToolUse", "tool_name": "Bash",
+            "tool_input": {"command": command}, "tool_use_id": command, "transcript_path": "/t",
+        }  # fmt: skip
+
+    daemon = subprocess.Popen(
+        [sys.executable, "-m", "hookline", "daemon", "run", "--directory", str(place)], env=environ,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        until(lambda: (place / "daemon.sock").exists(), 60)
+        answers: list[str] = []
+        asking = threading.Thread(
+            target=lambda: answers.append(ask_daemon(place, payload("git push"), environ, project))
+        )
+        asking.start()
+        (question,) = until(lambda: list(inbox.questions(str(state))), 60)
+        for number in range(5):
+            assert ask_daemon(place, payload(f"ls {number}"), environ, project) == ""
+        assert answers == []
+        assert inbox.answer(str(state), question["id"], "allow")
+        asking.join(30)
+        assert json.loads(answers[0])["hookSpecificOutput"]["permissionDecision"] == "allow"
+    finally:
+        daemon.terminate()
+        daemon.wait(30)

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
-from tests.web.conftest import record
+from tests.web.conftest import ask_daemon, record
 
 from hookline.core._dataclass import replace
 from hookline.core.settings import TelemetrySettings
@@ -173,32 +173,10 @@ def test_the_daemon_sends_what_its_agents_decide(tmp_path: Path, collector: Coll
         }  # fmt: skip
         end = time.monotonic() + 60
         while not collector.spans and time.monotonic() < end:
-            _ask(place, payload, environ, project)
+            ask_daemon(place, payload, environ, project)
             time.sleep(0.2)
         assert {span.name for span in collector.spans} == {"hookline PreToolUse", "hook no"}
         assert json.dumps(payload["tool_input"]) not in str(collector.spans)
     finally:
         daemon.terminate()
         daemon.wait(20)
-
-
-def _ask(place: Path, payload: dict[str, Any], environ: dict[str, str], cwd: Path) -> None:
-    import json
-    import socket
-
-    import hookline
-    from hookline.daemon.protocol import Caller, DaemonPaths, DaemonRequest, pack_request
-
-    caller = Caller(
-        version=hookline.__version__, kind="hook", cwd=str(cwd), environ=environ, argv=("--agent", "claude-code")
-    )
-    request = pack_request(DaemonRequest(caller=caller, stdin=json.dumps(payload).encode()))
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:
-        sock.settimeout(10)
-        try:
-            sock.connect(DaemonPaths(directory=str(place)).socket)
-        except OSError:
-            return
-        sock.sendall(request)
-        while sock.recv(65536):
-            pass
