@@ -188,7 +188,7 @@ def test_the_daemon_decides_for_others_while_a_question_waits(tmp_path: Path) ->
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     try:
-        until(lambda: (place / "daemon.sock").exists(), 60)
+        until((place / "daemon.sock").exists, 60)
         answers: list[str] = []
         asking = threading.Thread(
             target=lambda: answers.append(ask_daemon(place, payload("git push"), environ, project))
