@@ -11,7 +11,7 @@ from hookline.guard.effects import Effect
 from hookline.guard.paths import KnownPlaces, expand_home, locate_path
 from hookline.guard.pattern import LazyPattern, words
 from hookline.guard.policy import READY, Policy
-from hookline.guard.sensitive import edit_kind, secret_harm
+from hookline.guard.sensitive import SECRET_VARIABLE, edit_kind, secret_harm
 from hookline.guard.verdict import Surroundings, Verdict, decide, here, judge
 
 _SHELLS: Final = words("Bash Shell run_shell_command shell local_shell exec_command bash")
@@ -19,16 +19,7 @@ _WRITES: Final = words("Write Edit MultiEdit NotebookEdit apply_patch write_file
 _READS: Final = words("Read NotebookRead Grep Glob LS read_file read_many_files search_file_content")
 _LISTS: Final = frozenset({"Glob", "LS", "list_directory"})
 _FETCHES: Final = frozenset({"WebFetch", "web_fetch", "WebSearch", "fetch"})
-_PATH_FIELDS: Final = (
-    "file_path",
-    "path",
-    "notebook_path",
-    "absolute_path",
-    "filename",
-    "target_file",
-    "paths",
-    "file_paths",
-)
+_PATH_FIELDS: Final = ("file_path", "path", "notebook_path", "absolute_path", "filename", "target_file", "paths", "file_paths")  # fmt: skip
 _PATCHED: Final = LazyPattern(
     r"(?m)^\*\*\* (?:Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$|^(?:---|\+\+\+) [ab]/(.+)$"
 )
@@ -38,6 +29,9 @@ _PRIVATE: Final = LazyPattern(
 _MCP_WRITES: Final = LazyPattern(r"(?i)(^|_)(write|edit|create|update|move|append|patch|save|put)(_|$|[A-Z])")
 _MCP_DELETES: Final = LazyPattern(r"(?i)(^|_)(delete|remove|drop|destroy|purge|truncate|wipe|kill|terminate)")
 _MCP_SENDS: Final = LazyPattern(r"(?i)(^|_)(send|post|upload|publish|share|email|comment|submit)")
+_MCP_RUNS: Final = LazyPattern(
+    r"(?i)(^|_)(run|exec|execute|shell|bash|sh|terminal|command|cmd|process|spawn|start)(_|$|[A-Z])"
+)
 _LONG_QUERY = 400
 
 
@@ -57,6 +51,8 @@ def judge_tool(
         text = command if isinstance(command, str) else _joined(command)
         return judge(text, policy=policy, around=around, today=today)
     effects = tuple(dict.fromkeys(_effects(tool_name, tool_input, around.places())))
+    for text in _commands(tool_name, tool_input):
+        effects += judge(text, policy=policy, around=around, today=today).effects
     grant = policy.allow_read_only and tool_name in _READS and all(one.harm == "low" for one in effects)
     return decide(effects, policy, around.home, command=tool_name, today=today, grant=grant)
 
@@ -66,6 +62,18 @@ def _joined(command: Any) -> str:
     from shlex import quote
 
     return " ".join(quote(str(word)) for word in command) if isinstance(command, (list, tuple)) else str(command)
+
+
+def _commands(tool: str, values: Mapping[str, Any]) -> Iterator[str]:
+    """What an MCP server is told to run, and what it deletes, as commands of a shell."""
+    verb = tool.rpartition("__")[2]
+    if not tool.startswith("mcp__"):
+        return
+    for name in ("command", "cmd", "script", "shell_command", "commandLine", "argv", "args"):
+        if values.get(name) and _MCP_RUNS.search(verb):
+            yield values[name] if isinstance(values[name], str) else _joined(values[name])
+    if _MCP_DELETES.search(verb):
+        yield from (_joined(["rm", "-rf", "--", path]) for path in _paths(values))
 
 
 def _effects(tool: str, values: Mapping[str, Any], places: KnownPlaces) -> Iterator[Effect]:
@@ -132,6 +140,9 @@ def _fetch(values: Mapping[str, Any], tool: str) -> Iterator[Effect]:
         for url in found if isinstance(found, list) else [found]:
             if isinstance(url, str):
                 yield from _address(url, tool)
+                if SECRET_VARIABLE.search(url):
+                    why = "a variable that by its name is a secret leaves the machine"
+                    yield Effect(kind="send", harm="medium", what=url[:80], where="network", why=why, cause=tool)
 
 
 def _address(url: str, tool: str) -> Iterator[Effect]:
@@ -157,7 +168,7 @@ def _address(url: str, tool: str) -> Iterator[Effect]:
 def _served(tool: str, values: Mapping[str, Any], places: KnownPlaces) -> Iterator[Effect]:
     """A tool of an MCP server, by the verb in its name and the paths and addresses in its input."""
     verb = tool.rpartition("__")[2]
-    changes = _MCP_WRITES.search(verb) or _MCP_DELETES.search(verb)
+    changes = _MCP_WRITES.search(verb)
     for path in _paths(values):
         yield from _edit(path, places, tool) if changes else _look(path, places, tool)
     yield from _fetch(values, tool)

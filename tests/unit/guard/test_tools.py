@@ -67,3 +67,20 @@ def test_reading_in_the_project_is_granted_by_choice() -> None:
         "allow",
         "none",
     ]
+
+
+@pytest.mark.parametrize(
+    ("tool", "values", "verdict"),
+    [
+        ("mcp__shell__run_command", {"command": "r''m -rf ~"}, "deny"),
+        ("mcp__box__exec", {"argv": ["bash", "-c", "rm -rf ~"]}, "deny"),
+        ("mcp__files__delete_directory", {"path": "/home/me"}, "deny"),
+        ("mcp__files__delete_file", {"path": "src/old.py"}, "none"),
+        ("mcp__shell__run_command", {"command": "npm test"}, "none"),
+        ("mcp__notes__add", {"command": "rm -rf ~"}, "none"),
+    ],
+)
+def test_what_a_server_is_told_to_run_or_delete_is_judged_as_a_command(
+    tool: str, values: dict[str, object], verdict: str
+) -> None:
+    assert judge_tool(tool, values, around=AROUND).verdict == verdict
