@@ -78,7 +78,7 @@ nvim:                     ## Neovim, for the tests of the editors; without it th
 
 shells:                   ## tmux, zsh and fish, for the tests of the shells; without them they say that they are skipped
 	@command -v tmux >/dev/null && command -v zsh >/dev/null && command -v fish >/dev/null || \
-	  (apt-get update && apt-get install -y tmux zsh fish) || sudo apt-get install -y tmux zsh fish || brew install tmux zsh fish
+	  (apt-get update && apt-get install -y tmux zsh fish zsh-autosuggestions zsh-syntax-highlighting) || sudo apt-get install -y tmux zsh fish || brew install tmux zsh fish
 
 browser:                  ## chromium and axe-core, for the tests of the view; without them they say that they are skipped
 	@command -v chromium >/dev/null || (apt-get update && apt-get install -y chromium) || sudo apt-get install -y chromium

@@ -92,6 +92,9 @@ BASH: tuple[Route, ...] = (
     ("pyenv-like", "_py() { local s=$?; x=$s; return $s; }; PROMPT_COMMAND='_py;'\n", ("false", "echo $x $?")),
     ("last background", "", ("echo [$!]", "true & wait", "jobs")),
     ("dirs and cdspell", "shopt -s cdspell autocd\n", ("mkdir sub", "sub", "pwd | sed 's,.*/,,'")),
+    ("bash-preexec", '. "${BASH_PREEXEC:-/usr/share/bash-preexec/bash-preexec.sh}"\npreexec() { echo "pre [$1]"; }; precmd() { echo "cmd $?"; }\n',
+     ("echo one", "false", "echo a; echo b", "(exit 3)", "cd /", "true | cat")),
+    ("starship", 'eval "$(starship init bash)"; PS1="$PS1@@ "\n', ("false", "cd /", "true")),
     ("here-string loop", "", ("while read -r l; do echo [$l]; done <<< $'a\\nb'", "mapfile -t m < <(seq 3); echo ${m[@]}")),
 )  # fmt: skip
 
@@ -115,8 +118,20 @@ ZSH: tuple[Route, ...] = (
     ("last background", "", ("print $!", "true & wait", "jobs")),
     ("print -z", "", ("print -z echo pushed", "<Enter>", "true")),
     ("syntax highlighting", "P=/usr/share/zsh-syntax-highlighting/zsh-syntax-highlighting.zsh; [ -r $P ] && . $P\n", ("echo lit", "nosuch", "true")),
+    ("oh-my-zsh", "ZSH=/usr/share/oh-my-zsh; plugins=(git); . $ZSH/oh-my-zsh.sh; PROMPT='@@ '\n", ("echo one", "gst; echo $?", "cd /")),
+    ("starship in zsh", 'eval "$(starship init zsh)"; PROMPT="$PROMPT@@ "\n', ("false", "cd /", "true")),
     ("autosuggestions", "P=/usr/share/zsh-autosuggestions/zsh-autosuggestions.zsh; [ -r $P ] && . $P\n", ("echo suggestion", "true", "echo sug<End>")),
 )  # fmt: skip
+
+#: Routes through other people's programs -> the file that must be there; BASH_PREEXEC may name it.
+NEEDS = {
+    "syntax highlighting": "/usr/share/zsh-syntax-highlighting/zsh-syntax-highlighting.zsh",
+    "autosuggestions": "/usr/share/zsh-autosuggestions/zsh-autosuggestions.zsh",
+    "oh-my-zsh": "/usr/share/oh-my-zsh/oh-my-zsh.sh",
+    "bash-preexec": "/usr/share/bash-preexec/bash-preexec.sh",
+    "starship": "/usr/bin/starship",
+    "starship in zsh": "/usr/bin/starship",
+}
 
 #: What the manual says is not as without hookline while lines are watched: their own DEBUG traps, and PS0.
 WATCHED = {

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from tests.shell.house import BIN
-from tests.shell.routes import BASH, COMMON, WATCHED, ZSH, Route
+from tests.shell.routes import BASH, COMMON, NEEDS, WATCHED, ZSH, Route
 
 ALL = bool(os.environ.get("HOOKLINE_SCREENS"))
 #: Walked in the gate.
@@ -59,6 +59,7 @@ class Screen:
         environ = {
             "HOME": str(self.home), "PATH": f"{BIN}:{os.environ['PATH']}", "TERM": "xterm-256color", "LANG": "C.UTF-8",
             "HOOKLINE_DAEMON": "off", "LESS": "-R", "PYTHONDONTWRITEBYTECODE": "1",
+            **({"BASH_PREEXEC": os.environ["BASH_PREEXEC"]} if "BASH_PREEXEC" in os.environ else {}),
         }  # fmt: skip
         self.tmux(
             "-f", "/dev/null", "new-session", "-d", "-x", "78", "-y", "30", "-c", str(self.work),
@@ -139,7 +140,10 @@ def wait_for_helper(hook: Screen) -> None:
 
 @pytest.mark.parametrize(("shell", "route", "guarded"), WALKS)
 def test_the_screen_is_the_one_without_hookline(tmp_path: Path, shell: str, route: Route, guarded: bool) -> None:
-    _name, rc, steps = route
+    name, rc, steps = route
+    needed = os.environ.get("BASH_PREEXEC") if name == "bash-preexec" else None
+    if name in NEEDS and not os.path.exists(needed or NEEDS[name]):
+        pytest.skip(f"SKIPPED LOUDLY: {NEEDS[name]} is not installed; try: make shells")
     bare, hook = open_pair(tmp_path, shell, rc, guarded=guarded)
     try:
         wait_for_helper(hook)

@@ -265,6 +265,8 @@ ${words[1]}
 : \"\$_hl_last\"" DEBUG
   fi
   _hl_armed=1
+  # bash-preexec, when it installs itself, takes our next command for the person's first one.
+  [[ -z ${__bp_imported-}${bash_preexec_imported-} ]] || __bp_preexec_interactive_mode=on
   builtin set -T
 }
 
