@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import subprocess
 
 import pytest
 from tests.patience import alive, eventually
-from tests.shell.house import House, deny, modify
+from tests.shell.house import BIN, House, deny, modify
 
 
 def names(house: House) -> list[str]:
@@ -384,3 +385,63 @@ def test_a_background_hook_that_hangs_does_not_outlive_its_shell(house: House) -
     assert house.shell("echo hi").code == 0
     pid = int((house.root / "pid").read_text())
     assert eventually(lambda: not alive(pid))
+
+
+def test_a_pattern_reaches_a_guard_as_it_was_typed(house: House) -> None:
+    for name in ("a.txt", "b.txt"):
+        (house.work / name).touch()
+    house.listen("pipeline.pre_execute").shell("echo *.txt 'x y' ~/*")
+    (told,) = house.told("pipeline.pre_execute")
+    assert told["text"] == "echo *.txt 'x y' ~/*"
+    assert told["commands"][0]["args"][:2] == ["a.txt", "b.txt"]
+
+
+def test_a_pipeline_into_nothing_closes_every_pair(house: House) -> None:
+    house.listen("process.post_spawn", "process.pre_exit", "pipeline.pre_execute", "pipeline.post_execute")
+    house.shell("echo hi | nosuch")
+    assert [event for event, _ in house.heard()] == [
+        "pipeline.pre_execute", "process.post_spawn", "process.pre_exit", "pipeline.post_execute",
+    ]  # fmt: skip
+    assert house.told("process.pre_exit")[0]["command"] == "echo"
+
+
+def test_the_end_of_an_early_member_is_told_when_it_ends(house: House) -> None:
+    house.listen("process.pre_exit").shell("sh -c 'sleep 0.1' | sh -c 'sleep 1'")
+    assert [one["duration_ms"] < 900 for one in house.told("process.pre_exit")] == [True, False]
+
+
+def test_children_learn_how_they_are_shown(house: House) -> None:
+    assert house.shell("env | grep LASH_DISPLAY").out == "LASH_DISPLAY=stream\n"
+
+
+def test_a_configuration_that_is_not_there_is_an_error(house: House) -> None:
+    done = house.shell("", argv=[str(BIN / "hookline"), "shell", "--config", "missing.toml", "-c", "true"])
+    assert (done.code, done.err) == (78, "hookline: missing.toml: there is no such file; create it, or name another\n")
+
+
+def test_plugins_are_listed_as_they_describe_themselves(house: House) -> None:
+    house.listen("input.submit").write()
+    with (house.lash / "plugins.conf").open("a") as file:
+        file.write(f"broken = {house.root}/nothing\n")
+    done = subprocess.run(
+        [str(BIN / "hookline"), "shell", "--list-plugins"], cwd=house.work, env=house.environ(), capture_output=True,
+        text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (
+        1, "listener\n  hooks: input.submit\nbroken: it is not loaded; see: hookline check --dialect lash\n",
+    )  # fmt: skip
+
+
+def test_a_plugin_that_fails_closed_and_never_loaded_refuses_all_but_exit(house: House) -> None:
+    house.write()
+    (house.lash / "plugins.conf").write_text(f"[plugins]\nguard = plugin(on_error=deny):{house.root}/nothing\n")
+    for text, code in (("touch made", 126), ("exit", 0)):
+        done = subprocess.run(
+            [str(BIN / "hookline"), "shell", "-c", text],
+            cwd=house.work,
+            env=house.environ(),
+            capture_output=True,
+            check=False,
+        )
+        assert done.returncode == code
+    assert list(house.work.iterdir()) == []

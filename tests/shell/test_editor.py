@@ -331,3 +331,22 @@ def test_an_error_at_the_prompt_is_amended_by_a_late_answer(house: House, termin
 def subprocess_named(line: str) -> bool:
     """A process of anybody's, so the line should be nobody else's."""
     return subprocess.run(["pgrep", "-f", f"^{re.escape(line)}$"], capture_output=True, check=False).returncode == 0
+
+
+def test_a_line_that_is_not_for_the_history_does_not_come_back_with_up(house: House, terminal: Open) -> None:
+    house.listen("input.submit").answers.append(modify("input.submit", {"history": False}, text="echo hidden"))
+    screen = terminal().ready()
+    screen.line("echo shown").ready()
+    screen.line("echo hidden").ready()
+    screen.keys("Up")
+    screen.wait(lambda: screen.last() == f"{PROMPT} echo shown")
+
+
+def test_what_is_chosen_from_the_menu_is_told(house: House, terminal: Open) -> None:
+    for name in ("pick-one", "pick-two"):
+        (house.work / name).touch()
+    screen = terminal(house.listen("input.post_complete")).ready()
+    screen.type("echo pick-").keys("Tab")
+    screen.hears("input.post_complete", chosen=None)
+    screen.keys("Tab")
+    screen.hears("input.post_complete", chosen="pick-one ")
