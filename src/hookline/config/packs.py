@@ -24,6 +24,7 @@ from hookline.dialects import dialect_named
 from hookline.dialects.base import FOREIGN, PACK, Layer
 from hookline.dialects.native.sources import PackTable, SourceTable, parse_packs
 from hookline.dialects.plugins import ROOT_TEXT, plugin_variables
+from hookline.dialects.tool_matchers import with_canonical_tools
 from hookline.packs.store import Approved, Definition, PackStore, is_changed
 from hookline.state.trust.digest import Digests
 
@@ -193,7 +194,7 @@ def _of_file(reading: LayerLoader, root: str, file: Definition | HooksFile) -> t
         placed, problems = place([layer], reading.lookup)
         reading.problems += problems
         return tuple(one.spec for one in placed)
-    specs = reading.parsed(dialect_named(file.dialect), [layer])
+    specs = tuple(map(with_canonical_tools, reading.parsed(dialect_named(file.dialect), [layer])))
     return tuple(_of_agent(spec, owner) for spec in specs) if kind == "agent" else specs
 
 

@@ -24,6 +24,20 @@ def translate_tools(spec: HookSpec, dialect: str) -> tuple[HookSpec, tuple[str, 
     return replace(spec, matcher=replace(spec.matcher, subject=pattern)), lost
 
 
+def with_canonical_tools(spec: HookSpec) -> HookSpec:
+    """The hook with a matcher that means the same tools in every agent, not only under the names of its own."""
+    agent, subject = find_agent(spec.dialect), spec.matcher.subject
+    if agent is None or not agent.tools or subject.style == "any" or event_kind(spec.event).subject != "tool_name":
+        return spec
+    names = subject.options or (subject.text.split("|") if _NAMES.fullmatch(subject.text) else ())
+    if names:
+        wider = replace(subject, style="exact", text="", options=tuple(dict.fromkeys((*names, *map(canonical, names)))))
+    else:
+        ours = _matching(subject, {theirs: ours for ours, theirs in agent.tools.items()})
+        wider = replace(subject, text="|".join([f"(?:{subject.text})", *ours])) if ours else subject
+    return replace(spec, matcher=replace(spec.matcher, subject=wider))
+
+
 def _translate(pattern: Pattern, tools: Mapping[str, str]) -> tuple[Pattern, tuple[str, ...]]:
     """``tools`` are the agent's own names by the canonical ones; of an agent with the canonical names there are none."""
     names = pattern.options

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from hookline.config import Loaded, ProjectGate, load
 from hookline.core._dataclass import dataclass, field, replace
@@ -127,7 +127,8 @@ def load_runtime(sources: Sources, stores: StoreOptions = _KEEP_ALL) -> Runtime:
     loaded = _loaded(place, sources, store)
     loaded, held = _with_kept_guards(loaded, place, sources)
     judged = _judge(loaded, place, store, sources)
-    loaded = _with_plugins(loaded, judged.verdicts, place.environ)
+    packs = _pack_files(loaded, place, judged.store, sources)
+    loaded = _with_plugins(loaded, judged.verdicts, place.environ, packs)
     specs = judged.standing(loaded.specs)
     if not sources.inspect:
         loaded = replace(loaded, specs=specs)
@@ -140,7 +141,7 @@ def load_runtime(sources: Sources, stores: StoreOptions = _KEEP_ALL) -> Runtime:
         agent_runs=_agent_runs(loaded, place, sources),
         disabled=switches,
         inside_agent=inside_agent(place.environ, agents_door=sources.agents_door),
-        packs=_pack_files(loaded, place, judged.store, sources),
+        packs=packs,
     )
     engine = Engine(
         specs=specs if sources.adjust is None else tuple(map(sources.adjust, specs)),
@@ -171,6 +172,9 @@ def load_runtime(sources: Sources, stores: StoreOptions = _KEEP_ALL) -> Runtime:
     )
 
 
+#: The files of a pack, by its digest; None where nobody approved it.
+_PackFiles: TypeAlias = Callable[[str], "CoveredFiles | None"]
+
 _RESTORE = "in a terminal of your own: hookline deploy"
 
 
@@ -199,9 +203,7 @@ def _with_kept_guards(loaded: Loaded, place: _Place, sources: Sources) -> tuple[
     return with_kept_guards(loaded, kept, lookup)
 
 
-def _pack_files(
-    loaded: Loaded, place: _Place, store: TrustStore | None, sources: Sources
-) -> Callable[[str], CoveredFiles | None] | None:
+def _pack_files(loaded: Loaded, place: _Place, store: TrustStore | None, sources: Sources) -> _PackFiles | None:
     """The files of each pack, read when the first of its hooks is about to run."""
     if not any("pack" in spec.extra for spec in loaded.specs):
         return None
@@ -339,13 +341,19 @@ def _with_others(loaded: Loaded, other: Loaded) -> Loaded:
     )
 
 
-def _with_plugins(loaded: Loaded, verdicts: Mapping[str, Verdict], environ: Mapping[str, str]) -> Loaded:
+def _with_plugins(
+    loaded: Loaded, verdicts: Mapping[str, Verdict], environ: Mapping[str, str], packs: _PackFiles | None
+) -> Loaded:
     """Plugins say in their handshake which events they hook: those that may run are asked."""
     if not any(spec.extra.get("unexpanded") for spec in loaded.specs):
         return loaded
     from hookline.engine.plugins import register_plugins  # most configurations have no plugin
 
-    return register_plugins(loaded, verdicts, environ)
+    def is_changed(pack: str) -> bool:
+        files = packs(pack) if packs is not None else None
+        return files is None or bool(files.check())
+
+    return register_plugins(loaded, verdicts, environ, is_changed)
 
 
 # ── trust ────────────────────────────────────────────────────────────────────────────────────────────

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from hookline.config import Loaded
@@ -16,22 +16,33 @@ from hookline.state.trust import Verdict
 _DESCRIBE, _GUARDED = "plugin.describe", "pipeline.pre_execute"
 
 
-def register_plugins(loaded: Loaded, verdicts: Mapping[str, Verdict], environ: Mapping[str, str]) -> Loaded:
+def register_plugins(
+    loaded: Loaded,
+    verdicts: Mapping[str, Verdict],
+    environ: Mapping[str, str],
+    is_changed: Callable[[str], bool] = lambda _pack: False,
+) -> Loaded:
     """The same hooks, with every plugin that may run replaced by what it registered.
 
-    One that is not trusted stays as it is: it must not be started.
+    One that is not trusted, or whose pack is not as approved (``is_changed``), stays as it is: it must not be started.
     """
     specs: list[HookSpec] = []
     problems = list(loaded.problems)
     for spec in loaded.specs:
         verdict = verdicts.get(spec.id)
-        if not is_unexpanded(spec) or (verdict is not None and verdict.state != "trusted"):
+        pack = spec.extra.get("pack")
+        if (
+            not is_unexpanded(spec)
+            or (verdict is not None and verdict.state != "trusted")
+            or (pack and is_changed(pack))
+        ):
             specs.append(spec)
             continue
         assert isinstance(spec.action, Plugin), "is_unexpanded says so"
         answer = handshake(spec.action, loaded.settings, environ)
         parsed = expand_plugins([spec], {spec.action: answer}.__getitem__)
-        specs += parsed.specs
+        of_pack = {"pack": pack} if pack else {}
+        specs += (replace(one, extra={**one.extra, **of_pack}) if pack else one for one in parsed.specs)
         problems += parsed.problems
         if isinstance(answer, str):
             specs += [_refuser(spec, answer)] if spec.extra.get("on_failure") == "deny" else []

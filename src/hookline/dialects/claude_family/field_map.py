@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from hookline.core._dataclass import dataclass, empty, field
-from hookline.core.agents import uses_dialect
+from hookline.core.agents import find_agent, uses_dialect
 from hookline.core.event import Event
 from hookline.core.tool_names import tool_fields
 from hookline.dialects.base import Incoming
@@ -154,6 +154,8 @@ def payload(words: FieldMap, name: str, event: Event) -> dict[str, Any]:
     native_tool = data.get("native_tool_name")
     if own and native_tool:
         data |= {"tool_name": native_tool, **own_input(event, words.dialect)}
+    elif "tool_name" in data and (agent := find_agent(words.dialect)) is not None:
+        data["tool_name"] = agent.tools.get(str(data["tool_name"]), data["tool_name"])  # as its author knows it
     # Of its own payload only what a hook has changed is written anew.
     known = event_in(words, name, event.native, event.environ).data if own and event.native else {}
     for ours, theirs in words.frame:
