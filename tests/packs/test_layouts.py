@@ -47,9 +47,9 @@ stream = server.accept()[0].makefile("rw")
 for line in stream:
     message = json.loads(line)
     if message["type"] == "handshake":
-        answer = {{"type": "handshake", "name": "guard", "version": "1.0", "hooks": ["pipeline.pre_execute"]}}
+        answer = {{"type": "handshake_ok", "name": "guard", "version": "1.0", "hooks": ["pipeline.pre_execute"]}}
     elif message["type"] == "hook":
-        answer = {{"type": "response", "id": message["id"], "action": "allow"}}
+        answer = {{"type": "hook_result", "id": message["id"], "action": "allow"}}
     else:
         continue
     stream.write(json.dumps(answer) + "\\n")

@@ -136,8 +136,17 @@ def _named_files(
             native = (*native, *layers)
             specs += _native(reading, layers, ())
         else:
-            specs += reading.parsed(theirs, reading.with_includes(theirs, layers))
+            specs += _rooted(reading, layers, reading.parsed(theirs, reading.with_includes(theirs, layers)))
     return specs, native
+
+
+def _rooted(reading: LayerLoader, layers: Sequence[Layer], specs: tuple[HookSpec, ...]) -> tuple[HookSpec, ...]:
+    """A plugin's file that was named alone."""
+    if not any("PLUGIN_ROOT" in layer.text or "extensionPath" in layer.text for layer in layers):
+        return specs
+    from hookline.config.packs import with_plugin_root
+
+    return with_plugin_root(reading, layers, specs)
 
 
 def _detected(reading: LayerLoader, path: str) -> str:
@@ -145,6 +154,11 @@ def _detected(reading: LayerLoader, path: str) -> str:
     from hookline.config.detect import dialect_of_file  # a registration names no file
 
     lookup = reading.lookup
+    if os.path.basename(path) == "hooks.json":
+        from hookline.dialects.plugins import plugin_dialect
+
+        if name := plugin_dialect(path, os.path.exists):
+            return name
     if not (name := dialect_of_file(path, lookup.home, lookup.environ)):
         reading.problems.append(Problem(file=path, finding="unknown format", fix=_NAME_IT + ", ".join(DIALECTS)))
     return name

@@ -23,7 +23,7 @@ from hookline.core.problem import Problem, Severity
 from hookline.dialects import dialect_named
 from hookline.dialects.base import FOREIGN, PACK, Layer
 from hookline.dialects.native.sources import PackTable, SourceTable, parse_packs
-from hookline.dialects.plugins import ROOT_TEXT, plugin_variables
+from hookline.dialects.plugins import ROOT_TEXT, find_plugin_root, plugin_variables
 from hookline.dialects.tool_matchers import with_canonical_tools
 from hookline.packs.store import Approved, Definition, PackStore, is_changed
 from hookline.state.trust.digest import Digests
@@ -109,6 +109,7 @@ def _unreviewed(reading: LayerLoader, store: PackStore, table: PackTable) -> tup
         file="", source=table.source, revision=table.revision, digest=table.digest, name=layout.name,
         fail_closed=table.fail_closed, env=table.env,
     )  # fmt: skip
+    os.makedirs(store.data_folder(layout.name, table.source), 0o700, exist_ok=True)
     return pack_hooks(reading, store, given, layout.files)
 
 
@@ -177,8 +178,33 @@ def installed_hooks(reading: LayerLoader, source: SourceTable) -> tuple[HookSpec
         layout = plugin_layout(one)
         if layout is not None and paths is not None:
             data = PackStore(paths).data_folder(layout.name, f"installed:{agent}:{one.name}")
+            os.makedirs(data, 0o700, exist_ok=True)
             found += folder_hooks(reading, one.folder, layout.name, layout.files, data)
     return tuple(replace(spec, extra={**spec.extra, "installed": agent}) for spec in found)
+
+
+def with_plugin_root(reading: LayerLoader, layers: Sequence[Layer], specs: Iterable[HookSpec]) -> tuple[HookSpec, ...]:
+    """Hooks of a plugin whose file was named alone: its folder is looked for above the file, since without it every one of
+    them would fail. Where there is none, they are refused with an error."""
+    roots = {layer.path: find_plugin_root(layer.path, os.path.exists) for layer in layers}
+    for file, root in roots.items():
+        if root:
+            finding = "this is a plugin's file: it works alone, but nothing pins the scripts that it runs"
+            problem = Problem(
+                file=file, pointer="$.hooks", finding=finding, fix=f"hookline add {shlex.quote(root)}", severity="note"
+            )
+        else:
+            finding = "its hooks name the folder of their plugin, and this file is in none, so none of them can run"
+            problem = Problem(
+                file=file, pointer="$.hooks", finding=finding, fix="add the whole plugin: hookline add ./FOLDER"
+            )
+        reading.problems.append(problem)
+    return tuple(_of_plugin(spec, root) for spec in specs if (root := roots.get(spec.origin.file)))
+
+
+def _of_plugin(spec: HookSpec, root: str) -> HookSpec:
+    one = Approved(file="", source="", revision="", digest="", name=os.path.basename(root))
+    return _in_pack(with_canonical_tools(spec), one, root, plugin_variables(root, os.path.join(root, ".data")), {})
 
 
 def _of_file(reading: LayerLoader, root: str, file: Definition | HooksFile) -> tuple[HookSpec, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol, TypeAlias
 
 from hookline.core._dataclass import dataclass
@@ -99,6 +99,24 @@ def read_layout(tree: _Tree, fallback: str) -> Layout:
         name=_NAME.sub("-", name).strip("-.")[:60] or "pack", version=_text(first.get("version")),
         description=_text(first.get("description")), files=tuple(reversed(files.values())),
     )  # fmt: skip
+
+
+def find_plugin_root(file: str, exists: Callable[[str], bool]) -> str:
+    """The folder of the plugin that a file of hooks belongs to; "" if it is in none."""
+    folder = posixpath.dirname(file)
+    for place in (folder, posixpath.dirname(folder), posixpath.dirname(posixpath.dirname(folder))):
+        if any(exists(posixpath.join(place, manifest)) for manifest in _MANIFESTS):
+            return place
+    return posixpath.dirname(folder) if posixpath.basename(folder) == "hooks" else ""
+
+
+def plugin_dialect(file: str, exists: Callable[[str], bool]) -> str:
+    """What the hooks of a plugin's file are written for; "" for a file that is in no plugin."""
+    root = find_plugin_root(file, exists)
+    if not root or posixpath.basename(root).startswith("."):
+        return ""
+    found = next((dialect for path, dialect in _MANIFESTS.items() if exists(posixpath.join(root, path))), "claude")
+    return "claude" if found == "copilot" else found
 
 
 def is_pack(tree: _Tree) -> bool:

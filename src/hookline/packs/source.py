@@ -20,8 +20,8 @@ _REVISION = re.compile(r"(?!-)[A-Za-z0-9][A-Za-z0-9._/+-]*")
 _PART = r"[A-Za-z0-9_][A-Za-z0-9_.-]*"
 _GITHUB = re.compile(rf"github:({_PART}/{_PART})(?:/([^@#]+))?")
 _PACKAGE = re.compile(rf"(pypi|npm|hookline):((?:@{_PART}/)?{_PART})(?:/([^@#]+))?")
-_URL = re.compile(r"(?:git\+)?(https?|ssh|git|file)://[^\s@]*(?:@[^\s@/]+)?[^\s@]*", re.IGNORECASE)
-_SCP = re.compile(rf"(?:{_PART}@)?{_PART}:(?!/)[^\s:@]+")
+_URL = re.compile(r"(?:git\+)?(?:https?|ssh|git|file)://(?:[^\s@/]+@)?[^\s@/]*/[^\s@]+", re.IGNORECASE)
+_SCP = re.compile(rf"(?:{_PART}@)?(?!(?:github|pypi|npm|hookline):){_PART}:[\w~][^\s:@]*")
 _ARCHIVE = re.compile(r"\.(?:zip|tgz|tar|tar\.gz|tar\.xz|tar\.bz2)$", re.IGNORECASE)
 _SHA256 = re.compile(r"(?:#|&)sha256=([0-9a-fA-F]{64})$")
 _INNER = re.compile(r"#path=([^#&]+)")
@@ -99,7 +99,7 @@ def _address(text: str) -> Source | None:
     path = inner[1].partition("@")[0].strip("/") if inner else ""
     if inner and "@" in inner[1]:
         revision = inner[1].partition("@")[2]
-    if not (_URL.fullmatch(place) or (_SCP.fullmatch(place) and not place.startswith("github:"))):
+    if not (_URL.fullmatch(place) or _SCP.fullmatch(place)):
         return None
     address, kept = place.removeprefix("git+"), place + (f"#path={path}" if path else "")
     if _ARCHIVE.search(address.partition("?")[0]) and not place.startswith("git+"):

@@ -4,6 +4,7 @@
   hookline init --yes                              every agent that is found, the standard guard, for you
   hookline init --yes --watch                      refuse nothing, record what would have been refused
   hookline init --agent codex --guard strict --scope project
+  hookline init --yes --pack secrets --pack notify  also packs, as hookline add hookline:NAME adds them
 
 It writes [guard] into hookline.toml (yours, or the project's with --scope project, where it is approved too), registers
 hookline as hookline deploy does, and sends every agent's own event for rm -rf ~ through the new registration. Nothing is
@@ -22,8 +23,10 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from typing import Any
 
+from hookline.cli.commands.add import install
 from hookline.cli.commands.deploy import add_selection, deploy_rows, print_rows
 from hookline.cli.output import paint, print_json, safe
+from hookline.cli.pack_install import find_place, review
 from hookline.cli.parser import add_json
 from hookline.core._dataclass import dataclass
 from hookline.core.agents import Scope, all_agents, select_agents
@@ -35,6 +38,8 @@ from hookline.deploy.requirements import AgentFile, detect_agents, select_files
 from hookline.dialects.native.guard import POLICIES, TABLE
 from hookline.doctor.guard_probe import PROBED, probe_guard
 from hookline.engine.build import READ_ONLY, Sources, load_runtime
+from hookline.packs.fetch import fetch, own_packs
+from hookline.packs.source import parse_source
 from hookline.state.protection import require_outside_agent
 from hookline.tui.service import config_target, config_text, layer_file, replace_config
 from hookline.tui.toml_edit import set_value
@@ -61,6 +66,7 @@ class _Setup:
     path: str
     before: str
     after: str
+    packs: tuple[str, ...] = ()
 
     @property
     def changes(self) -> bool:
@@ -73,6 +79,14 @@ def configure(parser: ArgumentParser) -> None:
         "--guard", choices=POLICIES, help=f"which guard (default: the one that is there, or {_DEFAULT})"
     )
     parser.add_argument("--watch", action="store_true", help="refuse nothing, only record: short for --guard watch")
+    names = ", ".join(own_packs())
+    parser.add_argument(
+        "--pack",
+        metavar="P",
+        action="append",
+        default=[],
+        help=f"also add this pack: {names}, or any source (repeatable)",
+    )
     parser.add_argument("--yes", action="store_true", help="ask nothing")
     add_json(parser)
 
@@ -88,6 +102,7 @@ def run(args: Namespace) -> int:
         print("Nothing changed.", file=sys.stderr)
         return 1
     _write(setup, paths)
+    _add_packs(setup)
     names = [one.agent.name for one in setup.files]
     asked = Namespace(
         agent=names, scope=setup.scope, events=[], dry_run=False, door=None, status=False, json=args.json,
@@ -121,8 +136,21 @@ def _choose(args: Namespace, paths: Paths, home: str) -> _Setup:
     after = before if wanted == there else set_value(before, TABLE, "policy", f'"{wanted}"')
     if after is None:
         raise ConfigError(f'{path}: [guard] cannot be changed exactly; write policy = "{wanted}" into it yourself')
+    packs = tuple(args.pack) or _ask_packs(yes=args.yes)
+    known = own_packs()
+    sources = tuple(f"hookline:{name}" if name in known else name for name in packs)
+    for source in sources:
+        parse_source(source, os.getcwd(), home)
     files = tuple(select_files(names, scope, os.getcwd(), home))
-    return _Setup(files=files, policy=wanted, scope=scope, path=path, before=before, after=after)
+    return _Setup(files=files, policy=wanted, scope=scope, path=path, before=before, after=after, packs=sources)
+
+
+def _ask_packs(*, yes: bool) -> tuple[str, ...]:
+    known = own_packs()
+    if yes or not known:
+        return ()
+    print(f"Packs: {', '.join(known)}")
+    return tuple(_line("Add which of them? [none] ").replace(",", " ").replace("none", "").split())
 
 
 def _policy(path: str, text: str) -> str:
@@ -185,6 +213,8 @@ def _show(setup: _Setup, home: str) -> None:
             print(f"            {safe(line)}")
         if setup.scope == "project":
             print(f"{paint('approve', 'bold')}   the guard in it, by its exact content")
+    for source in setup.packs:
+        print(f"{paint('add', 'bold')}       the pack {safe(source)}, as hookline add shows it")
     for one in setup.files:
         print(f"{paint('register', 'bold')}  hookline with {one.agent.title}: {_short(one.path, home)}")
     print(f"{paint('try', 'bold')}       {PROBED} in each agent's words; it is only asked about, not run")
@@ -211,6 +241,14 @@ def _write(setup: _Setup, paths: Paths) -> None:
         replace_config(setup.path, setup.before, setup.after)
     if setup.scope == "project":
         _approve_guard(setup.path)
+
+
+def _add_packs(setup: _Setup) -> None:
+    """What a person chose by name and confirmed is approved as it is."""
+    place = find_place()
+    for source in setup.packs:
+        fetched = fetch(parse_source(source, place.cwd, place.home), place.home)
+        install(place, review(place, fetched, place.file(setup.scope)))
 
 
 def _approve_guard(path: str) -> None:

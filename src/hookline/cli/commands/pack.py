@@ -16,17 +16,18 @@ from __future__ import annotations
 import json
 import os
 import re
+import subprocess
 import tempfile
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from typing import Any
 
 from hookline.cli.output import paint, plural, print_json, safe
-from hookline.cli.pack_install import Place, Review, doubts, review
+from hookline.cli.pack_install import Place, Review, doubts, review, table_text
 from hookline.cli.pack_skeleton import skeleton
 from hookline.cli.parser import add_json
 from hookline.core._dataclass import replace
-from hookline.core.agents import AGENTS, select_agents
+from hookline.core.agents import AGENTS, Agent, select_agents
 from hookline.core.errors import DataError, UsageError
 from hookline.core.hook import Command
 from hookline.core.paths import find_paths
@@ -35,6 +36,7 @@ from hookline.dialects.event_lookup import native_events
 from hookline.dialects.plugins import ROOT
 from hookline.doctor.replay import translate
 from hookline.engine.build import READ_ONLY, Runtime, Sources, load_runtime
+from hookline.engine.engine import Engine
 from hookline.engine.lint import program_problems
 from hookline.gateway.reply import write_reply
 from hookline.packs.fetch import fetch
@@ -52,6 +54,10 @@ def configure(parser: ArgumentParser) -> None:
     for verb, about in (("check", "Every problem of a pack."), ("test", "Run a pack's cases.")):
         one = verbs.add_parser(verb, description=about)
         one.add_argument("folder", metavar="FOLDER", nargs="?", default=".", help="the pack (default: here)")
+        if verb == "test":
+            one.add_argument(
+                "--agent", metavar="A", action="append", default=[], help="only on these agents' wires (repeatable)"
+            )
         add_json(one)
 
 
@@ -137,7 +143,13 @@ def _test(args: Namespace) -> int:
     names = sorted(name for name in os.listdir(folder) if name.endswith(".json")) if os.path.isdir(folder) else []
     if not names:
         raise UsageError(f"{folder} has no cases; hookline pack new shows one")
-    done = [row for name in names for row in _run_case(args.folder, os.path.join(folder, name))]
+    done: list[dict[str, Any]] = []
+    with tempfile.TemporaryDirectory(prefix="hookline-pack-") as home:
+        one = _scratch(args.folder, home)
+        for name in names:
+            done += _run_case(
+                one, os.path.join(folder, name), home, {agent.name for agent in select_agents(args.agent)}
+            )
     if args.json:
         print_json({"cases": done})
     else:
@@ -148,58 +160,49 @@ def _test(args: Namespace) -> int:
     return int(not all(row["ok"] for row in done))
 
 
-def _run_case(folder: str, path: str) -> Iterator[dict[str, Any]]:
+def _run_case(one: Review, path: str, home: str, only: set[str]) -> Iterator[dict[str, Any]]:
     try:
         with open(path, encoding="utf-8") as file:
             case = json.load(file)
         event, expect = str(case["event"]), dict(case["expect"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DataError(f"{path} is no case: {error!r}; it needs event, data and expect") from None
-    names = case.get("agents") or [name for name, agent in AGENTS.items() if event in native_events(agent)]
-    for agent in select_agents(names):
-        with tempfile.TemporaryDirectory(prefix="hookline-pack-") as home:
-            why = _fire(folder, case, agent, home, expect)
-        yield {"case": os.path.basename(path), "agent": agent.name, "ok": not why, "why": why}
+    name = os.path.basename(path)
+    agents = case.get("agents") or [name for name, agent in AGENTS.items() if event in native_events(agent)]
+    project = os.path.join(home, "projects", name)
+    _make_project(project, case)
+    with _load(one, case, home, project).engine as engine:
+        for agent in (agent for agent in select_agents(agents) if not only or agent.name in only):
+            why = _fire(engine, case, agent, expect)
+            yield {"case": name, "agent": agent.name, "ok": not why, "why": why}
 
 
-def _fire(folder: str, case: dict[str, Any], agent: Any, home: str, expect: dict[str, Any]) -> str:
-    """What is not as expected; "" if all is."""
-    runtime, project = _load(folder, case, home)
-    with runtime.engine as engine:
-        sent = engine.event(
-            str(case["event"]), {"session_id": "test", **case.get("data", {})}, session="test", cwd=project
-        )
-        turned, _ = translate(sent, agent)
-        if turned is None:
-            return f"{agent.name} has no {case['event']}"
-        for before in case.get("before", []):
-            engine.fire_event(
-                replace(
-                    engine.event(before["event"], before.get("data", {}), session="test", cwd=project), agent=agent.name
-                )
-            )
-        decision = engine.fire_event(turned)
-        engine.join("test")
-        answer = write_reply(dialect_named(agent.dialect), turned, decision).answer
-    failed = [f"{one.hook}: {one.error}" for one in decision.outcomes if one.error]
+def _fire(engine: Engine, case: dict[str, Any], agent: Agent, expect: dict[str, Any]) -> str:
+    """What is not as expected; "" if all is. Each agent has a session of its own."""
+    session = f"{agent.name}-{os.urandom(4).hex()}"
+    sent = engine.event(str(case["event"]), {"session_id": session, **case.get("data", {})}, session=session)
+    turned, _ = translate(sent, agent)
+    if turned is None:
+        return f"{agent.name} has no {case['event']}"
+    for before in case.get("before", []):
+        first = engine.event(before["event"], {"session_id": session, **before.get("data", {})}, session=session)
+        engine.fire_event(replace(first, agent=agent.name))
+    decision = engine.fire_event(turned)
+    engine.join(session)
+    answer = write_reply(dialect_named(agent.dialect), turned, decision).answer
     context = "\n".join(one.context.text for one in decision.context)
     found = {
-        "effect": decision.effect,
-        "reason": decision.reason,
-        "context": context,
-        "data": json.dumps(decision.data, default=dict),
-        "stdout": answer.stdout,
-    }
+        "effect": decision.effect, "reason": decision.reason, "context": context,
+        "data": json.dumps(decision.data, default=dict), "stdout": answer.stdout,
+    }  # fmt: skip
     wrong = [
-        f"{key} is {found[key]!r}, not {value!r}" for key, value in expect.items()
-        if (found[key] != value if key == "effect" else str(value) not in found[key])
+        f"{key} is {found.get(key)!r}, not {value!r}" for key, value in expect.items()
+        if (found[key] != value if key == "effect" else str(value) not in found.get(key, ""))
     ]  # fmt: skip
-    return "; ".join([*wrong, *(failed if wrong or "effect" not in expect else [])])
+    return "; ".join([*wrong, *(f"{one.hook}: {one.error}" for one in decision.outcomes if one.error)])
 
 
-def _load(folder: str, case: dict[str, Any], home: str) -> tuple[Runtime, str]:
-    one = _scratch(folder, home)
-    project = os.path.join(home, "project")
+def _make_project(project: str, case: dict[str, Any]) -> None:
     os.makedirs(project)
     for name, text in (case.get("files") or {}).items():
         path = os.path.normpath(os.path.join(project, name))
@@ -207,17 +210,19 @@ def _load(folder: str, case: dict[str, Any], home: str) -> tuple[Runtime, str]:
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
     if case.get("git"):
-        import subprocess
-
+        who = ("-c", "user.name=pack", "-c", "user.email=pack@localhost")
         for words in (
             ("init", "-q", "-b", str(case["git"])),
             ("add", "-A"),
-            ("-c", "user.name=t", "-c", "user.email=t@localhost", "commit", "-q", "--allow-empty", "-m", "start"),
+            (*who, "commit", "-q", "--allow-empty", "-m", "start"),
         ):
             subprocess.run(["git", *words], cwd=project, check=True, capture_output=True)
+
+
+def _load(one: Review, case: dict[str, Any], home: str, project: str) -> Runtime:
     config = os.path.join(home, "hookline.toml")
     with open(config, "w", encoding="utf-8") as file:
-        file.write(f'[[pack]]\nsource = "{one.row.source}"\ndigest = "{one.row.digest}"\n')
+        file.write(table_text(one.row))
     environ = {**os.environ, "HOME": home, **{str(key): str(value) for key, value in (case.get("env") or {}).items()}}
     sources = Sources(config=[config], cwd=project, environ=environ, home=home, paths=find_paths({}, home))
-    return load_runtime(sources, READ_ONLY), project
+    return load_runtime(sources, READ_ONLY)
