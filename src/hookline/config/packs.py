@@ -199,7 +199,7 @@ def with_plugin_root(reading: LayerLoader, layers: Sequence[Layer], specs: Itera
                 file=file, pointer="$.hooks", finding=finding, fix="add the whole plugin: hookline add ./FOLDER"
             )
         reading.problems.append(problem)
-    return tuple(_of_plugin(spec, root) for spec in specs if (root := roots.get(spec.origin.file)))
+    return tuple(_of_plugin(spec, roots[spec.origin.file]) for spec in specs if roots.get(spec.origin.file))
 
 
 def _of_plugin(spec: HookSpec, root: str) -> HookSpec:
