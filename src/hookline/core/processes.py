@@ -42,7 +42,7 @@ def ancestor_commands(pid: int) -> Iterator[tuple[str, ...]]:
         yield name, *_arguments(above)
 
 
-def command_of(pid: int) -> tuple[str, ...]:
+def command_words(pid: int) -> tuple[str, ...]:
     """The name and the arguments of one process; empty for one that is gone."""
     seen = _stat(pid)
     return () if seen is None else (seen[0], *_arguments(pid))

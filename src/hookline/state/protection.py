@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 from hookline.core.agents import AGENTS
 from hookline.core.errors import UsageError
-from hookline.core.processes import ancestor_commands, can_see_ancestors, command_of
+from hookline.core.processes import ancestor_commands, can_see_ancestors, command_words
 
 #: What was deployed, in the state directory. Kept by ``hookline.deploy.apply``.
 MANIFEST = "deployed.json"
@@ -70,7 +70,7 @@ def find_agent_above(pid: int, environ: Mapping[str, str]) -> str:
 
 def find_agent_at(pid: int) -> str:
     """The agent that a process is, or that is among its ancestors; "" if there is none."""
-    return next(filter(None, map(_agent_of, (command_of(pid), *ancestor_commands(pid)))), "")
+    return next(filter(None, map(_agent_of, (command_words(pid), *ancestor_commands(pid)))), "")
 
 
 def _agent_of(words: Sequence[str]) -> str:
