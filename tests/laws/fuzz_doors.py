@@ -34,7 +34,7 @@ _TESTS = Path(__file__).parent.parent
 #: Seconds until an attempt counts as hung.
 _LONGEST = 60
 _BUG = 3
-DOORS = ("payload", "journal", "reply", "configuration")
+DOORS: tuple[str, ...] = ("payload", "journal", "reply", "configuration")
 _ODD: tuple[Any, ...] = (
     None, True, 0, -1, 1 << 70, 1e308, "", "\ud800", "\x00", "a" * 70_000, "../../etc", "/", "~", "$(id)", "é\u202e", [], {},
     [[[[[]]]]], {"a": {"b": {"c": []}}}, "deny", "allow", {"command": ["a"]}, "PreToolUse", float("nan"),
