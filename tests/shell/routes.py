@@ -37,7 +37,7 @@ COMMON: tuple[Route, ...] = (
     ("exit trap in a subshell", "", ("(trap 'echo bye' EXIT; true)", "x=$(trap 'echo inner' EXIT; :); echo $x")),
     ("trap listing", "trap 'echo usr1' USR1\n", ("trap", "kill -USR1 $$", "trap - USR1; trap; echo none")),
     ("int trap", "", ("trap 'echo caught' INT", "kill -INT $$", "trap - INT; echo off")),
-    ("xtrace", "", ("set -x", "echo traced", "x=1", "true | cat", "set +x", "echo quiet")),
+    ("xtrace", "", ("set -x", "echo traced", "x=1", "f() { true; }; f", "set +x", "echo quiet")),
     ("brace expansion", "", ("echo {a,b}{1..3}", "touch f{1,2}; ls f?")),
     ("errexit in a subshell", "", ("(set -e; false; echo no); echo $?",)),
     ("nounset", "", ("set -u", "echo ${nope-unset}", "set +u; echo done")),
