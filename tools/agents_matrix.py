@@ -11,6 +11,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hookline.core.agents import AGENTS, UNPROVEN
+from hookline.dialects import dialect_named
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -28,7 +31,21 @@ def matrix(results: Mapping[str, Any]) -> str:
     names = [row["agent"] for row in results["agents"]]
     head = [f"| what | {' | '.join(names)} |", f"| --- |{' --- |' * len(names)}"]
     told = [f"{number}. {note}" for note, number in notes.items()]
-    return "\n".join([*_versions(results["agents"]), "", *head, *rows, "", *told]) + "\n"
+    return "\n".join([*_versions(results["agents"]), "", *head, *rows, "", *told, "", *_by_documents()]) + "\n"
+
+
+def _by_documents() -> Iterator[str]:
+    """Agents that could not be run here, and what their documents say."""
+    yield "These agents could not be run here: most want an account before anything starts. What hookline does with them"
+    yield f'follows their documents, and `deploy` and `doctor` say so ("{UNPROVEN}"):'
+    yield ""
+    yield "| agent | a deny blocks | a rewrite runs | can ask | context reaches the model | proof |"
+    yield "| --- | --- | --- | --- | --- | --- |"
+    for agent in AGENTS.values():
+        if agent.label:
+            told: Any = dialect_named(agent.dialect).replies  # type: ignore[attr-defined]  # these are tables
+            cells = [", ".join(getattr(told, part)) or "no" for part in ("deny", "rewrite", "ask", "context")]
+            yield f"| `{agent.name}` | {' | '.join(cells)} | {agent.label} |"
 
 
 def _versions(rows: list[Mapping[str, Any]]) -> Iterator[str]:

@@ -12,8 +12,9 @@ from typing import Any, Literal
 
 from hookline.core._dataclass import dataclass
 from hookline.core.json_edit import JsonError, scan
-from hookline.deploy import approval
+from hookline.deploy import allowlist, approval
 from hookline.deploy.apply import read
+from hookline.deploy.installed import find_registrations
 from hookline.deploy.requirements import AgentFile
 
 
@@ -168,9 +169,49 @@ def _copilot(aim: AgentFile, around: TrustContext) -> Iterator[_Trust]:
         )  # fmt: skip
 
 
+def _droid(aim: AgentFile, around: TrustContext) -> Iterator[_Trust]:
+    folders = _at(_settings(os.path.join(around.home, ".factory/settings.json")), "trustedFolders")
+    if not any(_inside(around.project, folder) for folder in folders):
+        yield _Trust(
+            state="unknown", why="Droid asks whether it may trust this folder when it is opened here, and runs no hook"
+            " before (droid exec runs them at once)", next="open droid here once and say yes",
+        )  # fmt: skip
+
+
+def _hermes(_aim: AgentFile, around: TrustContext) -> Iterator[_Trust]:
+    """Every pair of event and command must be on its list."""
+    given = {
+        (one.get("event"), one.get("command"))
+        for one in allowlist.accepted(allowlist.list_file(around.home, around.environ))
+        if isinstance(one, dict)
+    }
+    mine = [(entry.event, entry.command) for entry in find_registrations(_aim.path)]
+    missing = [pair for pair in mine if pair not in given]
+    if not missing:
+        yield _Trust(state="trusted", why=f"all {len(mine)} hooks are accepted in Hermes")
+    elif around.environ.get("HERMES_ACCEPT_HOOKS", "").lower() not in {"1", "true", "yes", "on"}:
+        yield _Trust(
+            state="untrusted", why=f"Hermes skips {len(missing)} of {len(mine)} hooks silently, because they are not accepted",
+            next="hookline deploy --agent hermes --approve",
+        )  # fmt: skip
+
+
+def _only_project(why: str, then: str) -> Callable[[AgentFile, TrustContext], Iterator[_Trust]]:
+    """An agent that keeps its trust where only it can look."""
+
+    def look(aim: AgentFile, _around: TrustContext) -> Iterator[_Trust]:
+        if aim.scope != "user":
+            yield _Trust(state="unknown", why=why, next=then)
+
+    return look
+
+
 _LOOKS: Mapping[str, Callable[[AgentFile, TrustContext], Iterator[_Trust]]] = {
     "claude-code": _claude, "codex": _codex, "gemini-cli": _gemini, "qwen-code": _gemini, "letta-code": _letta,
-    "copilot-cli": _copilot,
+    "copilot-cli": _copilot, "droid": _droid, "hermes": _hermes,
+    "grok-build": _only_project("Grok Build skips a project's hooks silently where it does not trust the folder", "grok --trust"),
+    "pi": _only_project("pi skips a project's extensions silently where it does not trust the project", "pi --approve"),
+    "deepagents": _only_project("deepagents-code reads a project's hooks only if told to", "deepagents-code --trust-project-hooks"),
 }  # fmt: skip
 
 

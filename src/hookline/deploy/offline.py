@@ -33,7 +33,8 @@ class Recipe:
 
     def step(self) -> dict[str, Any]:
         """What the model says first. Some agents also ask for a title, without tools: that is not answered with a call."""
-        call = {"name": self.tool, "arguments": {self.command: _COMMAND, **self.more}}
+        given: Any = [_COMMAND] if self.command == "commands" else _COMMAND
+        call = {"name": self.tool, "arguments": {self.command: given, **self.more}}
         return {"tool": call, "match": f'"name": "{self.tool}"'}
 
     def lines(self, program: str, url: str) -> list[list[str]]:
@@ -101,6 +102,70 @@ def _opencode(url: str, _project: str) -> Mapping[str, Any]:
     }  # fmt: skip
 
 
+def _droid(url: str, project: str) -> Mapping[str, Any]:
+    model = {
+        "model": "scripted", "id": "custom:scripted-0", "index": 0, "displayName": "scripted", "baseUrl": f"{url}/v1",
+        "apiKey": "test", "provider": "generic-chat-completion-api", "maxOutputTokens": 4000,
+    }  # fmt: skip
+    trusted = {project: {"trustedAt": "2026-01-01T00:00:00.000Z"}}
+    return {".factory/settings.json": {"customModels": [model], "trustedFolders": trusted, "enableDroidShield": False}}
+
+
+def _kimi(url: str, _project: str) -> Mapping[str, Any]:
+    return {
+        ".kimi-code/config.toml": f"""\
+default_model = "scripted"
+telemetry = false
+[providers.scripted]
+type = "openai"
+base_url = {json.dumps(url + "/v1")}
+api_key = "test"
+[models.scripted]
+provider = "scripted"
+model = "scripted"
+max_context_size = 128000
+"""
+    }
+
+
+def _grok(url: str, _project: str) -> Mapping[str, Any]:
+    return {
+        ".grok/config.toml": f"""\
+[models]
+default = "scripted"
+[model.scripted]
+model = "scripted"
+base_url = {json.dumps(url + "/v1")}
+api_key = "test"
+api_backend = "chat_completions"
+context_window = 100000
+"""
+    }
+
+
+def _hermes(url: str, _project: str) -> Mapping[str, Any]:
+    lines = ("model:", "  provider: custom", "  default: scripted", f"  base_url: {url}/v1", "  api_key: test")
+    return {".hermes/config.yaml": "\n".join([*lines, "  context_length: 100000", ""])}
+
+
+def _pi(url: str, _project: str) -> Mapping[str, Any]:
+    models = [{"id": "scripted", "contextWindow": 128000, "maxTokens": 4000}]
+    provider = {"baseUrl": f"{url}/v1", "api": "openai-completions", "apiKey": "test", "models": models}
+    return {".pi/agent/models.json": {"providers": {"scripted": provider}}}
+
+
+def _cline(url: str, _project: str) -> Mapping[str, Any]:
+    settings = {"provider": "openai-compatible", "apiKey": "test", "model": "scripted", "baseUrl": f"{url}/v1"}
+    provider = {"settings": settings, "updatedAt": "2026-01-01T00:00:00.000Z", "tokenSource": "manual"}
+    told = {
+        "version": 1,
+        "lastUsedProvider": "openai-compatible",
+        "modes": {},
+        "providers": {"openai-compatible": provider},
+    }
+    return {".cline/data/settings/providers.json": told}
+
+
 RECIPES: Mapping[str, Recipe] = MappingProxyType(
     {
         "claude-code": Recipe(
@@ -159,6 +224,40 @@ RECIPES: Mapping[str, Recipe] = MappingProxyType(
                 "OPENCODE_DISABLE_LSP_DOWNLOAD": "1", "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
             },
             files=_opencode, tool="bash", patience=240.0,
+        ),
+        "droid": Recipe(
+            runs=(("{program}", "exec", _PROMPT, "-m", "custom:scripted-0", "--skip-permissions-unsafe"),),
+            environ={"FACTORY_API_KEY": "fk-test", "FACTORY_DROID_AUTO_UPDATE_ENABLED": "false"}, files=_droid,
+            tool="Execute", more={"summary": "write proof", "riskLevel": "low", "riskLevelReason": "writes one file"},
+        ),
+        "kimi-code": Recipe(
+            runs=(("{program}", "-p", _PROMPT),), environ={"KIMI_CODE_NO_AUTO_UPDATE": "1"}, files=_kimi, more={}
+        ),
+        "grok-build": Recipe(
+            runs=(("{program}", "-m", "scripted", "-p", _PROMPT, "--always-approve"),), files=_grok,
+            tool="run_terminal_command",
+        ),
+        # Whether the hooks are accepted is looked at for itself.
+        "hermes": Recipe(
+            runs=(("{program}", "chat", "-Q", "--yolo", "-q", _PROMPT, "--accept-hooks"),), environ={"OPENAI_API_KEY": "test"},
+            files=_hermes, tool="terminal", more={},
+        ),
+        "deepagents": Recipe(
+            runs=(("{program}", "-M", "openai:scripted", "--no-mcp", "-n", _PROMPT, "-S", "all", "-q"),),
+            environ={
+                "OPENAI_API_KEY": "test", "OPENAI_BASE_URL": "{url}/v1", "LANGSMITH_TRACING": "false",
+                "DEEPAGENTS_CODE_AUTO_UPDATE": "0", "DEEPAGENTS_CODE_NO_UPDATE_CHECK": "1", "DEEPAGENTS_CODE_OFFLINE": "1",
+                "DEEPAGENTS_CODE_ONBOARDING": "0",
+            },
+            tool="execute", more={}, patience=240.0,
+        ),
+        "pi": Recipe(
+            runs=(("{program}", "--model", "scripted/scripted", "-p", _PROMPT),), environ={"PI_OFFLINE": "1"}, files=_pi,
+            tool="bash", more={},
+        ),
+        "cline": Recipe(
+            runs=(("{program}", _PROMPT),), environ={"CLINE_NO_AUTO_UPDATE": "1"}, files=_cline, tool="run_commands",
+            command="commands", more={},
         ),
     }
 )  # fmt: skip

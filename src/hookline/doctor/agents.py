@@ -51,6 +51,12 @@ def agent_findings(install: AgentInstall, project: str, home: str, world: World)
 
 
 def _version(install: AgentInstall) -> Iterator[Finding]:
+    if install.target.label:
+        yield note(
+            "proof",
+            f"{install.target.title}: {install.target.label}",
+            "hookline doctor --record " + install.target.name,
+        )
     if not install.program:
         yield note("version", f"{install.target.program} is not found in PATH")
     elif install.version:

@@ -156,7 +156,8 @@ def _row(
     aim: AgentFile, requirements: Requirements, ledger: apply.Ledger, args: Namespace, version: str
 ) -> dict[str, Any]:
     """Plan and change one file; what cannot be done is reported, and does not stop the others."""
-    target, note = aim.agent, aim.agent.note
+    target = aim.agent
+    note = f"{target.title}: {target.label}. {target.note}".rstrip() if target.label else target.note
     approved: list[str] = []
     one = requirements.plan(aim)
     refused, backup = (

@@ -2,6 +2,7 @@
 
   hookline doctor                      every installed agent
   hookline doctor --agent codex --run  one agent, and really run it, offline
+  hookline doctor --record cursor      write its latest recorded session into a file that you can send
 
 For each agent: its version, whether hookline is registered, whether the agent would run it (approval, trust in this
 folder), and a probe: each command that hookline registered is run as the agent runs it, with the agent's own payload. An
@@ -23,12 +24,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from hookline.cli.commands.deploy import registration_statuses
-from hookline.cli.output import paint, plural, print_json, safe
+from hookline.cli.output import is_recorded, paint, plural, print_json, safe
 from hookline.cli.parser import add_json
 from hookline.config.discover import surroundings
 from hookline.core.agents import Agent, all_agents, select_agents
-from hookline.core.errors import StateError
+from hookline.core.errors import DataError, StateError
 from hookline.core.paths import find_paths, project_root
+from hookline.core.settings import RecordSettings
 from hookline.deploy.apply import DeployedFile, Ledger, digest
 from hookline.deploy.requirements import SCOPES, AgentFile, Requirements, all_files, detect_agents
 from hookline.deploy.status import agent_program, agent_versions
@@ -37,7 +39,9 @@ from hookline.doctor.finding import Finding
 from hookline.doctor.live_run import run_agent
 from hookline.doctor.local import local_findings
 from hookline.doctor.probe_events import World
+from hookline.doctor.recording import recording
 from hookline.engine.build import READ_ONLY, Sources, load_runtime
+from hookline.state.record.store import store_in
 
 _MARKS = {"fine": ("✓", "green"), "note": ("·", "grey"), "wrong": ("✗", "red")}
 
@@ -47,6 +51,9 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--agent", metavar="A", action="append", default=[], help=f"{names} (repeatable; default: all found)"
     )
+    parser.add_argument(
+        "--record", metavar="A", default="", help="write the latest recorded session of this agent into hookline-A.json"
+    )
     parser.add_argument("--run", action="store_true", help="really run the agent, offline, with a hook that denies")
     add_json(parser)
 
@@ -55,6 +62,8 @@ def run(args: Namespace) -> int:
     here = os.getcwd()
     home, own = surroundings(here, os.environ)
     paths = find_paths(own, home)
+    if args.record:
+        return _record(select_agents([args.record])[0], paths.state, home)
     chosen = select_agents(args.agent) or detect_agents(home)
     runtime = load_runtime(Sources(cwd=here, inspect=True), READ_ONLY)
     runtime.engine.close()
@@ -83,6 +92,24 @@ def run(args: Namespace) -> int:
         alarms += sum(one["level"] == "wrong" for row in rows for one in row["findings"])
         print(f"{plural(alarms, 'alarm')}: a hook does not work as it should." if alarms else "No alarms.")
     return int(wrong)
+
+
+def _record(agent: Agent, state: str, home: str) -> int:
+    store = store_in(state, RecordSettings())
+    try:
+        if not is_recorded(store):
+            raise DataError("nothing is recorded yet; try: hookline demo")
+        text = recording(store, agent, agent_versions([agent], os.environ, home).get(agent.name, ""), home)
+    finally:
+        store.close()
+    file = f"hookline-{agent.name}.json"
+    try:
+        with open(file, "w", encoding="utf-8", errors="backslashreplace") as made:
+            made.write(text)
+    except OSError as error:
+        raise StateError(f"{file} cannot be written: {error.strerror}") from error
+    print(f"Wrote {file}. Secrets are redacted; read it before you send it.")
+    return 0
 
 
 def _installs(targets: Sequence[Agent], here: str, home: str) -> list[AgentInstall]:
