@@ -353,7 +353,12 @@ AGENTS = (
         environ={"FACTORY_API_KEY": "fk-test", "FACTORY_DROID_AUTO_UPDATE_ENABLED": "false"},
         tool="Execute", command="command",
         more={"summary": "write proof", "riskLevel": "low", "riskLevelReason": "writes one file"},
-        lacks=dict.fromkeys(("session events", "prompt context", "prompt refused"), "UserPromptSubmit is fired only at a terminal"),
+        lacks={
+            **dict.fromkeys(
+                ("session events", "prompt context", "prompt refused"), "UserPromptSubmit is fired only at a terminal"
+            ),
+            "registered twice": "Droid's events do not name the call, so two registrations of one call look like two calls",
+        },
         underived={"tool failure": "Droid fires nothing after a tool that failed"},
         no_permission="Droid does not ask hooks; an allow before the tool is a grant", no_message="not shown",
     ),
