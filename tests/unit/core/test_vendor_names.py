@@ -16,7 +16,7 @@ VENDORS = re.compile("|".join(sorted({agent.dialect for agent in AGENTS.values()
 #: File -> why it may name a vendor.
 EXCEPTIONS = {
     **dict.fromkeys(
-        ("agent/providers.py", "llm/names.py", "llm/scripted/gemini.py", "llm/scripted/server.py"),
+        ("agent/model.py", "agent/wires/gemini.py", "agent/providers.py", "llm/names.py", "llm/scripted/gemini.py", "llm/scripted/server.py"),
         "models and their providers",
     ),
     "core/tool_names.py": "tools whose own names have it",
