@@ -25,7 +25,7 @@ _hookline_close() {
 
 # Ask; the answer is in the array _hl_said. Fails without an answer in time.
 _hookline_ask() {
-  local IFS= LC_ALL=C id count word
+  local IFS= id count word
   _hl_said=()
   [[ -z $_hl_off ]] || return 1
   _hookline_open || { _hookline_lost 'the helper process did not start'; return 1; }
