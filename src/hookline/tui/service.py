@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 from hookline.config.discover import lookup_for
@@ -73,14 +73,20 @@ def _add_hook(draft: Draft, file: str, lookup: Lookup) -> str:
     return target
 
 
+@contextmanager
+def _json_errors(file: str) -> Generator[None]:
+    try:
+        yield
+    except JsonError as error:
+        raise ConfigError(f"{file}: {error}; press f5 to reload") from error
+
+
 def _without_hook(hook: Hook, text: str) -> str:
     """The file without the hook. Raises ConfigError if it cannot be removed exactly."""
     left: str | None = None
     if hook.dialect in RULES:
-        try:
+        with _json_errors(hook.origin.file):
             left = remove_hook(text, hook.origin.pointer)
-        except JsonError as error:
-            raise ConfigError(f"{hook.origin.file}: {error}; press f5 to reload") from error
     elif hook.dialect != "native":
         msg = f"{hook.name!r} is defined in {hook.origin.file} ({hook.dialect}); delete it there, or switch it off"
         raise UsageError(msg)
@@ -236,19 +242,15 @@ class HookService:
         """What can be changed of it; None for a hook that is not in a settings file."""
         if hook.dialect not in RULES:
             return None
-        try:
+        with _json_errors(hook.origin.file):
             return read_hook(config_text(hook.origin.file, missing=None), hook.origin.pointer, RULES[hook.dialect])
-        except JsonError as error:
-            raise ConfigError(f"{hook.origin.file}: {error}; press f5 to reload") from error
 
     def change(self, hook: Hook, new: WrittenHook) -> Change:
         require_outside_agent(self.runtime.paths.state, "change a hook")
         file = self._settings_file(hook)
         text = config_text(file.path, missing=None)
-        try:
+        with _json_errors(file.path):
             after = change_hook(text, hook.origin.pointer, new, RULES[hook.dialect])
-        except JsonError as error:
-            raise ConfigError(f"{file.path}: {error}; press f5 to reload") from error
         require_loadable(file, text, after, self._lookup)
         return self._write(file.path, text, after)
 
@@ -268,8 +270,10 @@ class HookService:
             raise UsageError(f"{hook.origin.file} has no switch for all its hooks; press space for this one")
         file, rules = self._settings_file(hook).path, RULES[hook.dialect]
         text = config_text(file, missing=None)
-        off = not all_off(text, rules)
-        self._write(file, text, switch_all(text, rules, off=off))
+        with _json_errors(file):
+            off = not all_off(text, rules)
+            after = switch_all(text, rules, off=off)
+        self._write(file, text, after)
         return off
 
     def undo(self) -> Change:

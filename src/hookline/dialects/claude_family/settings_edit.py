@@ -16,6 +16,10 @@ _SECONDS = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m)?")
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, None: 1.0}
 
 
+_OURS = ("type", "command", "prompt", "model", "timeout")
+_NO_FIELDS: Mapping[str, Any] = MappingProxyType({})
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettingsRules:
     """How this dialect writes its files: the unit of a timeout, and the key that switches off every hook."""
@@ -62,15 +66,11 @@ def _amount(text: str, rules: SettingsRules) -> Any:
     return int(amount) if amount == int(amount) else amount
 
 
-def _style_value(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
-
-def add_hook(text: str, hook: WrittenHook, rules: SettingsRules) -> str:
-    """At the end of its event, as a group of its own. Raises ``JsonError``."""
+def add_hook(text: str, hook: WrittenHook, rules: SettingsRules, more: Mapping[str, Any] = _NO_FIELDS) -> str:
+    """At the end of its event, as a group of its own, with ``more`` fields. Raises ``JsonError``."""
     text = text if text.strip() else "{}\n"
     group: dict[str, Any] = {"matcher": hook.matcher} if hook.matcher else {}
-    group["hooks"] = [hook.fields(rules)]
+    group["hooks"] = [{**hook.fields(rules), **more}]
     root, style = _object(scan(text), "the file"), detect_style(text)
     hooks = root.member("hooks")
     if hooks is None:
@@ -148,27 +148,13 @@ def change_hook(text: str, pointer: str, hook: WrittenHook, rules: SettingsRules
     old = read_hook(text, pointer, rules)
     alone = len(place.inner.children) == 1
     if hook.event != old.event or (hook.matcher != old.matcher and not alone):
-        extra = {key: value for key, value in place.hook.plain().items() if key not in _OURS}
-        return _with_fields(add_hook(remove_hook(text, pointer), hook, rules), hook.event, extra)
+        more = {key: value for key, value in place.hook.plain().items() if key not in _OURS}
+        return add_hook(remove_hook(text, pointer), hook, rules, more)
     wanted = hook.fields(rules)
-    for key in ("type", "command", "prompt", "model", "timeout"):
+    for key in _OURS:
         text = _set(text, _find(text, pointer).hook, key, wanted.get(key), depth=5)
     if hook.matcher != old.matcher:
         text = _set(text, _find(text, pointer).group, "matcher", hook.matcher or None, depth=3)
-    return text
-
-
-_OURS = frozenset({"type", "command", "prompt", "model", "timeout"})
-
-
-def _with_fields(text: str, event: str, extra: Mapping[str, Any]) -> str:
-    """The last hook of the event, with fields that it had before."""
-    for key, value in extra.items():
-        hooks = scan(text).member("hooks")
-        groups = hooks.member(event) if hooks else None
-        inner = groups.children[-1].member("hooks") if groups else None
-        if inner is not None:
-            text = _set(text, inner.children[-1], key, value, depth=5)
     return text
 
 
@@ -181,7 +167,11 @@ def _set(text: str, node: JsonNode, key: str, value: Any, *, depth: int) -> str:
         return add_child(text, node, value, depth=depth, style=detect_style(text), key=key)
     if value is None:
         return remove_child(text, node, there)
-    return text if there.plain() == value else text[: there.start] + _style_value(value) + text[there.end :]
+    return (
+        text
+        if there.plain() == value
+        else text[: there.start] + json.dumps(value, ensure_ascii=False) + text[there.end :]
+    )
 
 
 def switch_all(text: str, rules: SettingsRules, *, off: bool) -> str:
