@@ -5,10 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hookline.agent.conversation.records import HOOK_ICON, Attachment, Comment
-from hookline.agent.lectic_config import Header, Where
 from hookline.core._dataclass import empty
 from hookline.core.describe import action_text, failure_text
 from hookline.core.errors import HooklineError
@@ -16,7 +15,10 @@ from hookline.core.hook import Command, HookSpec
 from hookline.core.result import Context, Decision, Failed, Outcome, TimedOut
 from hookline.engine.build import Runtime, Sources, StoreOptions, load_runtime
 from hookline.engine.engine import Engine
-from hookline.runners.host import Host
+
+if TYPE_CHECKING:
+    from hookline.agent.lectic_config import Header, Where
+    from hookline.runners.host import Host
 
 
 def build_runtime(header: Header, where: Where, host: Host, *, trust_all: bool, sessions: bool) -> Runtime:
