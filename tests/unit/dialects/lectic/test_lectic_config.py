@@ -199,8 +199,8 @@ def test_a_local_path_stays_one_word_whatever_its_directory_is_called() -> None:
 def test_variables_are_texts_and_a_bad_one_costs_only_itself() -> None:
     text = "hooks:\n  - {on: run_end, do: x, env: {A: 1, B: true, C: , D: 1.5, E: {x: y}, 'F=G': z}}\n"
     result = parsed(text)
-    assert dict(result.specs[0].environ) == {"A": "1", "B": "true", "C": "", "D": "1.5"}
-    assert [problem.pointer for problem in result.problems] == ["$.hooks[0].env.E", "$.hooks[0].env.F=G"]
+    assert dict(result.specs[0].environ) == {"A": "1", "B": "true", "C": "", "D": "1.5", "E": '{"x":"y"}'}
+    assert [problem.pointer for problem in result.problems] == ["$.hooks[0].env.F=G"]
 
 
 def test_every_problem_has_its_line() -> None:
