@@ -106,10 +106,10 @@ def _library() -> int:
 
 
 def _shell() -> int:
-    """As the process beside bash: what it sends back for a line."""
+    """As the process beside zsh: what it sends back for a line that is about to run."""
     dispatcher = ShellDispatcher(EngineHost(ShellOptions(), os.environ), environ=lambda: os.environ)
-    question = ShellQuestion(id="1", name="line", fields={"text": "ls", "cwd": os.getcwd()})
-    os.write(1, answer_question(ShellService(dispatcher, "bash"), question))
+    question = ShellQuestion(id="1", name="run", fields={"text": "ls", "cwd": os.getcwd()})
+    os.write(1, answer_question(ShellService(dispatcher, "zsh"), question))
     return 0
 
 
