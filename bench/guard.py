@@ -14,7 +14,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 CASES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "tests", "unit", "guard", "cases")
-HOSTILE = ("$(" * 500_000, "{" * 10_000, "eval " * 1_000, "true;" * 5_000, "a" * 99_000, "x=$(cat y);" * 2_000)
+HOSTILE = (
+    "$(" * 500_000,
+    "{" * 10_000,
+    "eval " * 1_000,
+    "true;" * 5_000,
+    "a" * 99_000,
+    "x=$(cat y);" * 2_000,
+    "curl '" + "-X DELETE " * 6_000 + "'",
+)
 
 
 def rows(short: bool) -> Iterator[Row]:

@@ -39,6 +39,8 @@ _SKIP: Final = words(
     " --query -o -g --resource-group -w --workspace --stack --app --token --filter --dir"
 )
 _FILES: Final = ("infrastructure.txt", "packages.txt", "databases.txt", "system.txt", "git.txt")
+#: Letters of a call that are compared with the patterns of rows, which takes time.
+_LONGEST = 4_000
 _REMOTE: Final = words("infrastructure database publish")
 
 
@@ -127,10 +129,13 @@ def section_effects(
         return
     for action, keys in found.values:
         yield from _use(call, action, _values(options, keys))
+    whole = " ".join(texts)
     line = " ".join(_action(texts, found.skip))
+    if len(whole) > _LONGEST and any(row.first or row.anywhere for row in found.rows):
+        yield call.effect("unknown", "medium", line[:80], why="it is too long to be judged to its end")
+        whole, line = whole[:_LONGEST], line[:_LONGEST]
     if call.name.endswith("-compose"):
         line = f"compose {line}"
-    whole = " ".join(texts)
     seen: set[str] = set()
     for row in found.rows:
         if row.kind not in seen and _holds(row, line, whole, options, settings or {}):
