@@ -517,6 +517,17 @@ def test_hooks_that_come_later_count_from_the_next_line_on(house: House, guest: 
     assert {path.name for path in house.work.iterdir()} == {"before", "after"}
 
 
+def test_the_history_is_searched_beside_a_hooked_prefix(house: House, guest: Open) -> None:
+    house.listen("input.prefix", "pipeline.pre_execute")
+    terminal = guest().ready()
+    terminal.line("echo needle-1").ready()
+    terminal.line("echo other").ready()
+    terminal.keys("C-r").type("needle-")
+    terminal.wait(lambda: terminal.screen().count("echo needle-1") == 2)
+    terminal.keys("Enter")
+    terminal.hears("pipeline.pre_execute", count=2, text="echo needle-1")
+
+
 def test_an_own_handler_of_missing_commands_is_kept(house: House, guest: Open) -> None:
     house.listen("error.dispatch")
     own = "command_not_found_handle() { echo mine $1; return 99; }; command_not_found_handler() { echo mine $1; return 99; }\n"
