@@ -114,6 +114,8 @@ LAYOUTS: Mapping[str, Mapping[str, str]] = {
     "relative after an interpreter": {"hooks/hooks.json": hooks("bash scripts/guard.sh --strict"), "scripts/guard.sh": GUARD},
     "no matcher": {"hooks/hooks.json": hooks(f"{ROOT}/hooks/guard.sh", matcher=None), "hooks/guard.sh": GUARD},
     "regular expression": {"hooks/hooks.json": hooks(f"{ROOT}/hooks/guard.sh", matcher="Write|Edit|Bash.*"), "hooks/guard.sh": GUARD},
+    "events at the top": {"hooks/hooks.json": json.dumps(BEFORE_BASH), "hooks/guard.sh": GUARD},
+    "a script for uv": {"hooks/hooks.json": hooks(f'uv run --script "{ROOT}/guard.py"'), "guard.py": "# /// script\n# dependencies = []\n# ///\n" + PYTHON},
     "with a byte order mark": {"hooks/hooks.json": "\ufeff" + json.dumps({"hooks": BEFORE_BASH}), "hooks/guard.sh": GUARD},
     "reads beside itself": {
         "hooks/hooks.json": hooks(f'cd "{ROOT}" && ./guard.sh'), "guard.sh": '#!/bin/sh\n. "$(dirname "$0")/lib.sh"\nguard\n', "lib.sh": "guard() { if grep -q forbidden; then echo a pack refuses >&2; exit 2; fi; }\n",

@@ -171,7 +171,7 @@ def ask(question: str, *, yes: bool) -> bool:
 
 def approve(place: Place, one: Review) -> None:
     """Now it may run. Raises PackError if what it needs cannot be installed."""
-    programs = private_environment(one.needs.python, place.paths.data)
+    programs = private_environment(one.needs, place.paths.data)
     place.store.approve(replace(one.row, programs=programs), one.fetched.layout.files)
 
 

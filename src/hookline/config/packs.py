@@ -215,7 +215,7 @@ def _of_file(reading: LayerLoader, root: str, file: Definition | HooksFile) -> t
         return ()
     kind, _, owner = file.part.partition(":")
     if kind:
-        layer = replace(layer, tree={"hooks": layer.tree.get("hooks") or {}})
+        layer = replace(layer, tree={"hooks": layer.tree if kind == "bare" else layer.tree.get("hooks") or {}})
     if file.dialect == "native":
         placed, problems = place([layer], reading.lookup)
         reading.problems += problems

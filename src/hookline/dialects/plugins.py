@@ -68,7 +68,7 @@ _NAME = re.compile(r"[^A-Za-z0-9._-]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HooksFile:
-    """A file with hooks. ``part`` says where in it they are: "" for the file itself, ``inline`` for a manifest, ``agent:NAME``
+    """A file with hooks. ``part`` says where in it they are: "" for the file itself, ``bare`` for one without its ``hooks`` key, ``inline`` for a manifest, ``agent:NAME``
     for front matter."""
 
     path: str
@@ -143,6 +143,10 @@ def _files(tree: _Tree, manifests: dict[str, dict[str, Any]]) -> Iterator[HooksF
     for path in _USUAL:
         if path in tree and _has_hooks(tree, path):
             yield HooksFile(path=path, dialect=_dialect(tree, path, default))
+        elif path in tree and any(
+            name[:1].isupper() and isinstance(one, list) for name, one in _json(tree, path).items()
+        ):
+            yield HooksFile(path=path, dialect=default, part="bare")  # the events stand at the top
     for path, dialect, syntax in _OTHERS:
         if path in tree and not (path == "hookline.toml" and ".hookline/hookline.toml" in tree):
             yield HooksFile(path=path, dialect=dialect, syntax=syntax)

@@ -38,8 +38,9 @@ class Needs:
     missing: tuple[str, ...] = ()
     #: What scripts read or reach besides the event: secrets by name, hosts, files of the home directory.
     touches: tuple[str, ...] = ()
-    #: Python packages of PEP 723 blocks.
+    #: Python packages of PEP 723 blocks, and whether there is such a block.
     python: tuple[str, ...] = ()
+    scripts: bool = False
 
 
 def find_needs(tree: Tree, commands: Mapping[str, str] | tuple[str, ...] = ()) -> Needs:
@@ -61,8 +62,9 @@ def find_needs(tree: Tree, commands: Mapping[str, str] | tuple[str, ...] = ()) -
     touches |= dict.fromkeys(host for text in code for host in _HOSTS.findall(text))
     touches |= dict.fromkeys(f"~/{path}" for text in code for path in _HOME.findall(text))
     python = dict.fromkeys(need for file in tree.values() for need in _script_needs(file.data))
-    absent = tuple(one for one in programs if not shutil.which(one) and not (one == "uv" and python))
-    return Needs(programs=tuple(programs), missing=absent, touches=tuple(touches)[:20], python=tuple(python))
+    scripts = any(_BLOCK.search(file.data) for file in tree.values())
+    absent = tuple(one for one in programs if not shutil.which(one) and not (one == "uv" and scripts))
+    return Needs(programs=tuple(programs), missing=absent, touches=tuple(touches)[:20], python=tuple(python), scripts=scripts)
 
 
 def _is_shell(path: str, data: bytes) -> bool:
@@ -101,12 +103,13 @@ exec "$(dirname "$0")/python" "$@"
 """
 
 
-def private_environment(python: tuple[str, ...], data: str) -> str:
+def private_environment(needs: Needs, data: str) -> str:
     """A folder of programs with these packages, made once; "" if uv is there to do it. Raises PackError.
 
     Only wheels are installed, because installing anything else runs its code.
     """
-    if not python or shutil.which("uv"):
+    python = needs.python
+    if not needs.scripts or shutil.which("uv"):
         return ""
     mark = hashlib.sha256("\n".join((*sorted(python), sys.version)).encode()).hexdigest()[:16]
     folder = os.path.join(private_dir(os.path.join(data, "packs", "python")), mark)
@@ -125,7 +128,8 @@ def private_environment(python: tuple[str, ...], data: str) -> str:
         "--",
         *python,
     )
-    for words in ((sys.executable, "-m", "venv", folder), pip):
+    venv = (sys.executable, "-m", "venv", *([] if python else ["--without-pip"]), folder)
+    for words in (venv, pip) if python else (venv,):
         done = subprocess.run(words, capture_output=True, text=True, timeout=600, check=False)
         if done.returncode:
             shutil.rmtree(folder, ignore_errors=True)
