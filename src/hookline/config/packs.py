@@ -6,13 +6,14 @@ what somebody took out of a file stays in force until a person removes it: a gua
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from hookline.config.layers import LayerLoader
+from hookline.config.layers import LayerLoader, SourceFile
 from hookline.core._dataclass import replace
 from hookline.core.agents import full_name
 from hookline.core.errors import PackError
@@ -51,13 +52,15 @@ def load_packs(reading: LayerLoader, layers: Sequence[Layer], paths: Paths) -> I
     except PackError as error:
         rows = ()
         reading.problems.append(Problem(file=paths.state, pointer="$.pack", finding=str(error), fix=_SYNC))
+    known = {(row.file, row.source): row for row in rows}
     for rank, tables in named.items():
+        real = os.path.realpath(layers[rank].path)
         for table in tables:
             layer = layers[rank]
             if reading.gate.mode == "open":  # files that were named, or a machine that decides itself
                 found = _unreviewed(reading, store, table)
             else:
-                row = _row(rows, os.path.realpath(layer.path), table)
+                row = _same(known.get((real, table.source)), table)
                 found = _in_force(reading, store, row, digests) if row else _inert(reading, layer, table, rows)
                 seen |= {(row.file, row.digest)} if row else set()
             yield from ((rank, table.where.line, spec) for spec in found)
@@ -78,9 +81,11 @@ def _tables(reading: LayerLoader, layer: Layer) -> tuple[PackTable, ...]:
     return tables
 
 
-def _row(rows: Iterable[Approved], file: str, table: PackTable) -> Approved | None:
-    wanted = (file, table.source, table.digest, table.env, table.fail_closed)
-    return next((row for row in rows if (row.file, row.source, row.digest, row.env, row.fail_closed) == wanted), None)
+def _same(row: Approved | None, table: PackTable) -> Approved | None:
+    """The approval, if it is of what the table says now."""
+    if row is None or (row.digest, row.env, row.fail_closed) != (table.digest, table.env, table.fail_closed):
+        return None
+    return row
 
 
 def _inert(reading: LayerLoader, layer: Layer, table: PackTable, rows: Iterable[Approved]) -> tuple[HookSpec, ...]:
@@ -210,7 +215,7 @@ def _of_plugin(spec: HookSpec, root: str) -> HookSpec:
 def _of_file(reading: LayerLoader, root: str, file: Definition | HooksFile) -> tuple[HookSpec, ...]:
     from hookline.dialects.native.config import place
 
-    layer = reading.layer(os.path.join(root, file.path), PACK, file.syntax, file.dialect, required=True)
+    layer = _read(reading, os.path.join(root, file.path), file)
     if layer is None or not isinstance(layer.tree, dict):
         return ()
     kind, _, owner = file.part.partition(":")
@@ -222,6 +227,20 @@ def _of_file(reading: LayerLoader, root: str, file: Definition | HooksFile) -> t
         return tuple(one.spec for one in placed)
     specs = tuple(map(with_canonical_tools, reading.parsed(dialect_named(file.dialect), [layer])))
     return tuple(_of_agent(spec, owner) for spec in specs) if kind == "agent" else specs
+
+
+def _read(reading: LayerLoader, path: str, file: Definition | HooksFile) -> Layer | None:
+    """A hundred packs are a hundred files, and nobody edits them: they are read without looking for lines."""
+    if file.syntax == "json" and isinstance(file, Definition):
+        try:
+            with open(path, encoding="utf-8-sig") as text:
+                tree = json.loads(text.read())
+        except (OSError, ValueError, RecursionError):
+            tree = None
+        if isinstance(tree, dict):
+            reading.sources.append(SourceFile(path=path, layer=PACK, dialect=file.dialect, found=True))
+            return Layer(path=path, name=PACK, syntax="json", text="", tree=tree)
+    return reading.layer(path, PACK, file.syntax, file.dialect, required=True)
 
 
 def _of_agent(spec: HookSpec, agent: str) -> HookSpec:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 from hookline.core._dataclass import dataclass, replace
 from hookline.core.errors import PackError
 from hookline.core.files import lock, note, write_json
+from hookline.core.hook import hook_id
 from hookline.core.paths import Paths, private_dir
 from hookline.dialects.base import Syntax
 from hookline.state.trust.covered import CODE, Cover
@@ -77,10 +78,7 @@ class PackStore:
 
     def data_folder(self, name: str, source: str) -> str:
         """Where a pack keeps its own files, whatever its version; no other pack has the same."""
-        import hashlib  # only who loads a pack needs it
-
-        mark = hashlib.sha256(source.encode()).hexdigest()[:12]
-        return os.path.join(self._root, "data", f"{name}-{mark}")
+        return os.path.join(self._root, "data", f"{name}-{hook_id(source, '', 'pack')}")
 
     def has(self, digest: str) -> bool:
         return os.path.isdir(self._published(digest))
