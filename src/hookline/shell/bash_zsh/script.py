@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import tempfile
 from collections.abc import Sequence
 from importlib.resources import files
 
+from hookline.core.errors import StateError
+from hookline.core.paths import private_dir
 from hookline.core.sanitize import lines
 
 _COLOUR = re.compile(r"(\x1b\[[0-9;:]{0,40}m)")
@@ -50,8 +53,14 @@ def script(shell: str, program: Sequence[str], state: str, *, strict: bool) -> s
 
 
 def rooms(state: str) -> str:
-    """Where shells and the processes beside them meet, and where it is kept what is hooked."""
-    return os.path.join(state, "shell")
+    """Where shells and the processes beside them meet, and where it is kept what is hooked.
+
+    Hooks must be asked even where nothing can be kept.
+    """
+    try:
+        return private_dir(os.path.join(state, "shell"))
+    except StateError:
+        return os.path.join(tempfile.gettempdir(), f"hookline-{os.getuid()}", "shell")
 
 
 def saved_script(state: str, shell: str) -> str:
