@@ -191,7 +191,7 @@ _ROWS = (
         },
         entries={"": {"type": "command", **_COMMAND}},
         files={"user": ".copilot/hooks/hookline-vscode.json", "project": ".github/hooks/hookline-vscode.json"},
-        note="Copilot CLI reads the same folder: hooks still run once per event.",
+        note="Copilot CLI reads the same folder: register one of the two, or its events arrive twice.",
     ),
     Agent(
         name="windsurf", title="Windsurf", dialect="windsurf", program="windsurf", home=".codeium/windsurf", proof="documents",

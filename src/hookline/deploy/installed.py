@@ -64,7 +64,14 @@ def find_other_registrations(target: Agent, path: str) -> tuple[RegisteredHook, 
     if target.scans:
         with suppress(OSError):
             beside += [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if name.endswith(".json")]
-    return tuple(entry for other in beside if other != path for entry in find_registrations(other))
+    # Two agents may look into one directory: an entry for the other one is its own.
+    return tuple(
+        entry
+        for other in beside
+        if other != path
+        for entry in find_registrations(other)
+        if f"--agent {target.name} " in f"{entry.command} " or " --agent " not in entry.command
+    )
 
 
 def _entry(path: str, event: str, line: str) -> RegisteredHook:

@@ -18,11 +18,8 @@ from hookline.testing import event
 
 PAYLOADS = Path(__file__).parents[2] / "payloads"
 TABLED = DIALECTS[DIALECTS.index("opencode") + 1 :]
-FILES = [
-    (name, file)
-    for name in TABLED
-    for file in sorted((PAYLOADS / ("by-document" if AGENTS[find_agent(name).name].label else "") / name).glob("*.json"))
-]  # fmt: skip
+FOLDERS = {row.dialect: PAYLOADS / ("by-document" if row.label else "") / row.dialect for row in AGENTS.values()}
+FILES = [(name, file) for name in TABLED for file in sorted(FOLDERS[name].glob("*.json"))]
 IDS = [f"{name}/{file.stem}" for name, file in FILES]
 PLUGINS = {"pi", "cline", "amp"}
 
@@ -34,8 +31,7 @@ def native(name: str, stem: str) -> str:
 
 
 def came(name: str, stem: str, **more: Any) -> Any:
-    folder = PAYLOADS / ("by-document" if (agent := find_agent(name)) and agent.label else "") / name
-    sent = json.loads((folder / f"{stem}.json").read_text(encoding="utf-8"))
+    sent = json.loads((FOLDERS[name] / f"{stem}.json").read_text(encoding="utf-8"))
     return dialect_named(name).event_in(native(name, stem), {**sent, **more}, {})
 
 
