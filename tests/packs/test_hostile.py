@@ -59,7 +59,7 @@ def test_a_path_that_leads_elsewhere_is_refused(path: str) -> None:
         TreeBuilder().add(path, b"x")
 
 
-@pytest.mark.parametrize("archive", [
+TRICKS = [
     _tar(_member("p/a"), _member("../../../tmp/evil")),
     _tar(_member("p/a"), _member("/tmp/evil")),
     _tar(_member("p/hooks", tarfile.SYMTYPE, "/etc"), _member("p/hooks/passwd")),
@@ -72,10 +72,14 @@ def test_a_path_that_leads_elsewhere_is_refused(path: str) -> None:
     _tar(_member("p/a"), _member("p/a/b")),
     _tar(_member("p/a", tarfile.SYMTYPE, "b"), _member("p/b", tarfile.SYMTYPE, "a")),
     b"PK\x03\x04 nothing", b"", b"\x1f\x8b\x08 broken",
-])  # fmt: skip
-def test_an_archive_with_a_trick_is_refused(archive: bytes) -> None:
+]  # fmt: skip
+
+
+#: By number: what gzip writes depends on the time, and workers must agree on the names of tests.
+@pytest.mark.parametrize("number", range(len(TRICKS)))
+def test_an_archive_with_a_trick_is_refused(number: int) -> None:
     with pytest.raises(PackError):
-        download.unpack(archive).tree()
+        download.unpack(TRICKS[number]).tree()
 
 
 def test_an_archive_that_grows_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
