@@ -71,8 +71,7 @@ class Room:
             return
         self._told[name] = needs
         self._watched |= frozenset(files)
-        self.covered = self._watcher.cover(self._watched)
-        self._number = self._watcher.look()
+        self.covered = self._watcher.cover(self._watched)  # what changed since they were read is seen by the next look
         if len(os.fsencode(name)) > _LONGEST or "\n" in cwd:
             return
         with suppress(OSError):
