@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
@@ -24,7 +24,7 @@ class _Server(HTTPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
-    server: _Server
+    server: _Server  # pyright: ignore[reportIncompatibleVariableOverride]
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["content-length"]))
@@ -35,12 +35,12 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(self.server.answer)
 
-    def log_message(self, *_words: Any) -> None:
-        return
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  # the parameter's name is its own
+        del format, args
 
 
 @contextmanager
-def serving(answer: bytes, status: int = 200) -> Iterator[_Server]:
+def serving(answer: bytes, status: int = 200) -> Generator[_Server]:
     with _Server(("127.0.0.1", 0), _Handler) as server:
         server.answer, server.status, server.paths = answer, status, []
         thread = threading.Thread(target=server.serve_forever, args=(0.02,))
