@@ -285,3 +285,24 @@ def test_two_packs_keep_their_data_apart(box: Box, tmp_path: Path) -> None:
         box("add", str(write(tmp_path / name, files)), "--yes")
     box.fire("ls")
     assert len(list((box.home / ".local/share/hookline/packs/data").glob("*/mine"))) == 2
+
+
+def test_a_wheel_that_carries_a_plugin_is_a_pack(box: Box, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    facts = {
+        "METADATA": "Metadata-Version: 2.1\nName: hookpack\nVersion: 1.0\n",
+        "RECORD": "",
+        "WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    (tmp_path / "wheels").mkdir()
+    with zipfile.ZipFile(tmp_path / "wheels/hookpack-1.0-py3-none-any.whl", "w") as wheel:
+        for name, text in {
+            **{f"hookpack/plugin/{path}": text for path, text in plugin().items()},
+            **{f"hookpack-1.0.dist-info/{path}": text for path, text in facts.items()},
+        }.items():
+            wheel.writestr(name, text)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "wheels"))
+    done = box("add", "pypi:hookpack", "--yes", "--json")
+    assert (done.code, done.json["source"], done.json["revision"]) == (0, "pypi:hookpack/hookpack/plugin", "1.0")
+    assert box.effect() == "deny"
+    assert "cannot be fetched" in box("add", "pypi:no-such-pack", "--yes").err
