@@ -90,7 +90,7 @@ class Fuzzer:
         exit_code = self.random.choice([0, 0, 0, 1, 2, 3, 255])
         self.reply.write_bytes(said)
         Path(f"{self.reply}.code").write_text(str(exit_code))
-        agent = self.random.choice(list(AGENTS))
+        agent = self.random.choice(_ASKING)
         code, out = self._run(["hook", "--agent", agent, "--event", _EVENT[agent], "--cold"], _PRE_TOOL)
         if _is_broken(code):
             return f"exit {code} of {agent} for a hook that printed {said[:2000]!r} and ended with {exit_code}"
@@ -169,6 +169,9 @@ _EVENT = {
     )
     for name in AGENTS
 }
+#: The agents that would take this payload for a tool call; others have words of their own for one.
+_UNNAMED = {key: value for key, value in json.loads(_PRE_TOOL).items() if key not in {"hook_event_name", "event_type"}}
+_ASKING = [name for name in AGENTS if dialect_named(name).event_in(_EVENT[name], _UNNAMED, {}).event == "PreToolUse"]
 _REPLIES: tuple[Any, ...] = (
     {"effect": "deny", "reason": "no", "data": {"tool_input": {"command": "x"}}, "context": "c", "message": "m"},
     {"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny", "updatedInput": {"a": 1}}},
