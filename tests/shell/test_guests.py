@@ -257,6 +257,7 @@ def test_a_line_can_be_broken_off_and_the_next_is_heard(house: House, guest: Ope
     terminal.line("echo started; sleep 300").shows("\nstarted")
     terminal.keys("C-c").ready()
     terminal.line("echo later").ready()
+    terminal.hears("pipeline.post_execute", 2)
     assert [one["exit_code"] for one in house.told("pipeline.post_execute")] == [130, 0]
 
 
