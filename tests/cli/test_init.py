@@ -196,7 +196,7 @@ def test_a_person_is_asked_and_sees_what_will_be_written(found: Project) -> None
 
 
 def test_a_person_who_says_no_changes_nothing(found: Project) -> None:
-    assert "Nothing changed." in at_a_terminal(found, "\n\n\nn\n")
+    assert "Nothing changed." in at_a_terminal(found, "\n\n\nnone\nn\n")
     assert not own_file(found).exists()
 
 

@@ -150,7 +150,8 @@ def _ask_packs(*, yes: bool) -> tuple[str, ...]:
     if yes or not known:
         return ()
     print(f"Packs: {', '.join(known)}")
-    return tuple(_line("Add which of them? [none] ").replace(",", " ").replace("none", "").split())
+    answer = _line("Add which of them? [none] ").replace(",", " ").split()
+    return () if answer in (["none"], ["n"], ["no"]) else tuple(answer)
 
 
 def _policy(path: str, text: str) -> str:
