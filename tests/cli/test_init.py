@@ -188,7 +188,7 @@ def test_what_cannot_be_is_said(found: Project, words: tuple[str, ...]) -> None:
 
 
 def test_a_person_is_asked_and_sees_what_will_be_written(found: Project) -> None:
-    shown = at_a_terminal(found, "claude\nproject\nstr\n\n")
+    shown = at_a_terminal(found, "claude\nproject\nstr\n\n\n")
     assert "Agents: claude-code, gemini-cli, opencode" in shown
     assert '+ policy = "strict"' in shown
     assert "claude-code refuses rm -rf ~" in shown
