@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from hookline.cli import COMMANDS
+
 HOOKS = """
 [[hook]]
 name = "first"
@@ -160,12 +162,7 @@ def test_completion_starts_the_installed_program(project, shell):
 
 
 def test_help_is_there_for_every_command(project):
-    from hookline.cli import COMMANDS
-
-    overview = project.run("--help")
-    assert overview.code == 0
     for command in COMMANDS:
-        assert f"  {command}" in overview.out
         assert project.run(command, "--help").out.startswith(f"usage: hookline {command}")
 
 
@@ -282,8 +279,10 @@ def test_a_daemon_that_would_end_at_once_is_not_started(project, idle):
     assert (told.code, told.out, "--idle" in told.err) == (64, "", True)
 
 
-def test_help_fits_one_screen_and_exit_codes_have_a_page_of_their_own(project):
+def test_help_names_every_command_on_one_screen_and_exit_codes_have_a_page_of_their_own(project):
     lines = project.run("--help").out.splitlines()
-    assert 24 <= len(lines) <= 56
+    assert 24 <= len(lines) <= 45
     assert max(map(len, lines)) <= 80
+    named = {name for line in lines if line.startswith("  ") for name in line[2:21].replace(",", "").split()}
+    assert named == set(COMMANDS)
     assert "  78          invalid configuration" in project.run("help", "exit-codes").out.splitlines()

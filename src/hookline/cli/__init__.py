@@ -36,7 +36,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "hooks": "browse, add, delete and try hooks; switch them on and off",
             "trust": "approve this project's hooks, by their exact content",
             "check": "report every problem in every configuration file",
-            "guard": "show what a command would do, and what the guard says to it",
+            "guard": "show what a command would do, and the guard's verdict",
             "status": "show what hookline sees on this machine and in this project",
         },
         "packs": {
@@ -49,21 +49,19 @@ GROUPS: Mapping[str, Mapping[str, str]] = MappingProxyType(
         },
         "look": {
             "list": "show every hook: its file, trust, speed and failures",
-            "explain": "show which hooks would run for an event, and why others would not",
+            "explain": "show which hooks would run for an event, and why",
             "fire": "fire an event and print the decision",
             "log": "show past events and what hooks decided",
             "report": "write what hooks decided as one HTML file",
-            "web": "see every hook decide, live, in a browser, and answer from there",
+            "web": "see every hook decide in a browser, and answer from there",
             "replay": "run a recorded event again, as any agent would have sent it",
         },
-        "agents": {
+        "agents and shells": {
             "hook": "answer an agent: its payload on stdin, its answer on stdout",
             "chat": "talk with an agent whose every step goes through your hooks",
-            "run": "answer a conversation file (.lec): one turn with hooks and tools",
+            "run": "answer a conversation file (.lec): one turn, with its hooks",
             "agent": "run a small agent on a snapshot from stdin",
-            "editor": "ask a person, or show progress: in Neovim, terminal or desktop",
-        },
-        "shells": {
+            "editor": "ask or show progress in Neovim, the terminal or the desktop",
             "shell": "open xonsh with your hooks, or run one command line in it",
             "shell-init": "print the code that makes bash or zsh run your hooks",
         },
@@ -75,6 +73,17 @@ GROUPS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "schema": "print the JSON Schema of hookline.toml",
             "completion": "print a completion script for bash, zsh or fish",
         },
+    }
+)
+
+#: Commands that share a line of ``--help`` -> what they do together: it must fit one screen.
+_TOGETHER: Mapping[tuple[str, ...], str] = MappingProxyType(
+    {
+        ("deploy", "undeploy"): "register hookline with your agents, and remove it again",
+        ("add", "remove"): "install a published hook set in every agent; remove it",
+        ("update", "sync"): "take newer versions, or exactly what hookline.toml names",
+        ("packs", "pack"): "show packs; make, check and test one of your own",
+        ("shell", "shell-init"): "use your hooks in xonsh; in bash and zsh",
     }
 )
 
@@ -211,7 +220,7 @@ def _dispatch(words: list[str]) -> int:
     if command not in COMMANDS:
         from hookline.cli.output import did_you_mean  # noqa: PLC0415  only a typo needs it
 
-        hint = did_you_mean(command, COMMANDS) or "."
+        hint = did_you_mean(command, ("help", *COMMANDS)) or "."
         raise UsageError(f"there is no command {command!r}{hint} All commands: hookline --help")
     module = command_module(command)
     parse_fast = getattr(module, "parse_fast", None)
@@ -252,19 +261,29 @@ def command_parser(command: str, module: ModuleType) -> Parser:
 
 def overview() -> str:
     """What ``hookline --help`` prints: one screen."""
-    groups = "\n".join(f"{group}:\n{_rows(commands)}" for group, commands in GROUPS.items())
+    groups = "\n".join(f"{group}:\n{_rows(_shared_lines(commands), 19)}" for group, commands in GROUPS.items())
     return (
         "usage: hookline COMMAND [OPTIONS]\n\n"
         "Runs the lifecycle hooks of AI agents and shells: one set of hooks for all.\n\n"
         f"{groups}\n\n"
-        "More about one command:  hookline COMMAND --help\n"
-        "The manual:              hookline help TOPIC, hookline help topics\n"
-        "All exit codes:          hookline help exit-codes"
+        "One command:  hookline COMMAND --help\n"
+        "The manual:   hookline help TOPIC, hookline help topics\n"
+        "Exit codes:   hookline help exit-codes"
     )
 
 
-def _rows(table: Mapping[Any, str]) -> str:
-    return "\n".join(f"  {name:<12}{about}" for name, about in table.items())
+def _shared_lines(commands: Mapping[str, str]) -> dict[str, str]:
+    first = {names[0]: names for names in _TOGETHER}
+    rest = {name for names in _TOGETHER for name in names[1:]}
+    return {
+        ", ".join(first.get(name, (name,))): _TOGETHER[first[name]] if name in first else about
+        for name, about in commands.items()
+        if name not in rest
+    }
+
+
+def _rows(table: Mapping[Any, str], width: int = 12) -> str:
+    return "\n".join(f"  {name:<{width}}{about}" for name, about in table.items())
 
 
 def _print_error(text: str) -> None:
