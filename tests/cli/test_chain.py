@@ -59,6 +59,13 @@ def test_a_refused_call_names_who_refused_it_and_why_others_did_not_run(fired: P
     assert one["sent"] == {**PAYLOAD, "cwd": str(fired.path), "tool_input": {"command": "rm -rf /x"}}
 
 
+def test_an_event_that_no_agent_sent_has_no_answer(fired: Project) -> None:
+    assert fired.run("replay", ids(fired)[1], "--agent", "gemini-cli", "--config", "hooks.toml").code == 0
+    assert "answer:" not in fired.run("log", "--chain", "last").out
+    fired.fire("PreToolUse", {"tool_name": "Bash", "tool_input": {"command": "rm -rf /x"}}, "--config", "hooks.toml")
+    assert fired.run("log", "--chain", "last", "--json").json["answer"] is None
+
+
 def test_a_rewrite_is_shown_as_a_diff(fired: Project) -> None:
     text = fired.run("log", "--chain", ids(fired)[0]).out
     assert '- "command": "ls"' in text

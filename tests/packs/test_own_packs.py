@@ -26,6 +26,21 @@ def test_these_packs_come_with_hookline() -> None:
     assert tuple(own_packs()) == NAMES
 
 
+def test_the_packs_that_are_not_added_yet_are_listed_with_what_they_do(box: Box) -> None:
+    box("add", "hookline:secrets", "--yes")
+    told = box("packs").out
+    assert "  budget              Stops a session after so many tool calls, minutes or tokens.\n" in told
+    _, _, free = told.partition("These come with hookline; to add one: hookline add hookline:NAME\n")
+    assert [line.split()[0] for line in free.splitlines()] == [name for name in NAMES if name != "secrets"]
+
+
+def test_a_misspelt_name_is_told_the_right_one(box: Box) -> None:
+    told = box("add", "hookline:brnch-guard")
+    assert (told.code, told.err) == (
+        78, "hookline: there is no pack hookline:brnch-guard; did you mean hookline:branch-guard?\n",
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_pack_of_ours_holds_on_every_wire(box: Box, name: str) -> None:
     # In the gate two agents each, all of them together; all for each where real agents are tried too.

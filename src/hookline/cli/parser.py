@@ -52,13 +52,13 @@ def add_sources(parser: argparse.ArgumentParser, *, inherit: bool = False) -> No
     )  # fmt: skip
 
 
-def parse_duration(option: str, text: str) -> float:
+def parse_duration(option: str, text: str, examples: str = "90s, 10m or 1h") -> float:
     """Seconds, from a duration as hookline.toml has it. Raises UsageError."""
     from hookline.dialects.native.kinds import Wrong, duration  # few options are durations
 
     value: Any = duration().read(text)
     if isinstance(value, Wrong):
-        raise UsageError(f"{option} {text!r} is not a duration; write 90s, 10m or 1h")
+        raise UsageError(f"{option} {text!r} is not a duration; write {examples}")
     return float(value)
 
 

@@ -43,7 +43,8 @@ def _answer(policy: Policy, event: Event) -> Reply | None:
     asking = event.kind.name == "PermissionRequest"  # the agent asks the person anyway
     if verdict.verdict == "none" or (verdict.verdict == "ask" and asking):
         return Reply(attributes=found)
-    return Reply(effect=verdict.verdict, reason=_reason(verdict), attributes=found)
+    reason = f"{_reason(verdict)} If you mean it: hookline help how-to/guard" if shell else _reason(verdict)
+    return Reply(effect=verdict.verdict, reason=reason, attributes=found)
 
 
 def _judge(policy: Policy, event: Event) -> Verdict | None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from hookline.core._dataclass import dataclass, replace
 from hookline.core.errors import PackError
+from hookline.core.suggest import nearest
 from hookline.dialects.plugins import MARKETPLACES, Layout, find_roots, is_pack, read_layout
 from hookline.packs.source import Source, parse_source
 from hookline.packs.tree import Tree, TreeBuilder, read_folder, tree_digest
@@ -48,7 +49,7 @@ def _files(source: Source) -> tuple[Tree, str, tuple[str, ...]]:
         case "folder" | "own":
             folder = source.place if source.kind == "folder" else _own_folder(source.place)
             if not os.path.isdir(folder):
-                raise PackError(f"{folder} is no folder")
+                raise PackError(f"{folder} {'is not a folder' if os.path.exists(folder) else 'does not exist'}")
             return read_folder(folder), "", ()
         case "git":
             from hookline.packs.git import fetch_commit
@@ -91,9 +92,9 @@ def own_packs() -> dict[str, str]:
 def _own_folder(name: str) -> str:
     known = own_packs()
     if name not in known:
-        raise PackError(
-            f"there is no pack hookline:{name}; there are {', '.join(known) or 'none in this installation'}"
-        )
+        near = nearest(name, known)
+        hint = f"did you mean hookline:{near}?" if near else "all of them: hookline packs"
+        raise PackError(f"there is no pack hookline:{name}; {hint}")
     return known[name]
 
 

@@ -109,9 +109,12 @@ def test_a_person_at_the_shell_may_mean_it(here: Path) -> None:
     assert fire(here, "pipeline.pre_execute", {"text": "env GUARD=off rm -rf ~"}) is None
     assert fire(here, "process.pre_spawn", {"command": "env", "args": ["GUARD=off", "rm", "-rf", "/"]}) is None
     assert fire(here, "process.pre_spawn", {"command": "rm", "args": ["-rf", "/"], "env": {"GUARD": "off"}}) is None
+    refused = fire(here, "pipeline.pre_execute", {"text": "hookline trust"})
+    assert refused is not None
+    assert refused.reason.endswith(" Safer: leave it to a person. If you mean it: hookline help how-to/guard")
     reply = bash(here, "env GUARD=off rm -rf ~")
     assert reply is not None
-    assert reply.effect == "deny"
+    assert (reply.effect, "If you mean it" in reply.reason) == ("deny", False)
 
 
 def test_an_exception_lets_one_command_through_until_its_day(here: Path) -> None:

@@ -1,6 +1,7 @@
 """Show packs: where each comes from, whether it is pinned and approved, how often and how fast its hooks run, what failed.
 
-  hookline packs               the packs of your and the project's hookline.toml, and plugins that agents have installed
+  hookline packs               the packs of your and the project's hookline.toml, and plugins that agents have installed;
+                               below them, the packs that come with hookline and are not added yet
 
 What an agent has installed runs there. To run it in the other agents too, add to your hookline.toml:
 [[source]] with installed = "claude-code".
@@ -21,10 +22,13 @@ from hookline.cli.commands.sync import working_copy_changes
 from hookline.cli.output import paint, print_json, safe, table
 from hookline.cli.pack_install import Place, find_place, read_tables
 from hookline.cli.parser import add_json
+from hookline.core.errors import PackError
+from hookline.dialects.plugins import read_layout
 from hookline.engine.build import READ_ONLY, Runtime, Sources, load_runtime, record_store
 from hookline.packs.fetch import own_packs
 from hookline.packs.installed import agents_with_plugins, installed_plugins, plugin_layout
 from hookline.packs.store import Approved
+from hookline.packs.tree import read_folder
 from hookline.state.record.query import HookStats, last_failure, stats
 from hookline.state.record.store import Store
 
@@ -48,9 +52,7 @@ def run(args: Namespace) -> int:
     if packs:
         print(table(("PACK", "STATE", "HOOKS", "FIRED", "P50 MS", "FAILED", "FROM"), [_cells(one) for one in packs]))
     else:
-        print(
-            f"No packs here. To add one: hookline add SOURCE; hookline's own: {', '.join(f'hookline:{name}' for name in own_packs())}"
-        )
+        print("No packs here. To add one: hookline add SOURCE")
     for one in packs:
         if one["last_failure"]:
             print(f"{safe(one['name'])} failed last: {safe(one['last_failure'], 160)}")
@@ -59,7 +61,19 @@ def run(args: Namespace) -> int:
         print(table(("AGENT", "PLUGIN", "HOOKS", "ELSEWHERE"), [
             (one["agent"], safe(one["name"]), str(one["hooks"]), "yes" if one["shared"] else "no" if one["enabled"] else "off") for one in installed
         ]))  # fmt: skip
+    taken = {one["source"] for one in packs}
+    if free := [(name, folder) for name, folder in own_packs().items() if f"hookline:{name}" not in taken]:
+        print("\nThese come with hookline; to add one: hookline add hookline:NAME")
+        print("\n".join(f"  {name:<20}{_purpose(folder)}".rstrip() for name, folder in free))
     return 0
+
+
+def _purpose(folder: str) -> str:
+    """What a pack of ours does, in its own words."""
+    try:
+        return safe(read_layout(read_folder(folder), os.path.basename(folder)).description)
+    except PackError:
+        return ""
 
 
 def _packs(place: Place, runtime: Runtime, known: dict[str, HookStats], store: Store) -> Iterator[dict[str, Any]]:

@@ -67,14 +67,16 @@ def run(args: Namespace) -> int:
 def _age(text: str) -> float:
     """A duration of ours, or days."""
     days = text.removesuffix("d")
-    return float(days) * 86_400 if days != text and days.isdigit() else parse_duration("--older-than", text)
+    return (
+        float(days) * 86_400 if days != text and days.isdigit() else parse_duration("--older-than", text, "12h or 7d")
+    )
 
 
 def _confirmed(rows: list[dict[str, Any]], args: Namespace) -> bool:
     if args.yes:
         return True
     if not sys.stdin.isatty():
-        raise UsageError("hookline purge deletes for good; add --yes, or --dry-run to see what it would delete")
+        raise UsageError("purge deletes for good; add --yes, or --dry-run to see what it would delete")
     _print(rows, "")
     return input("Delete this for good? [y/N] ").strip().lower() in {"y", "yes"}
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from hookline.core.agents import find_agent
 from hookline.core.sanitize import one_line
-from hookline.state.record.query import Row, Run
+from hookline.state.record.query import REPLAY, Row, Run
 
 #: Fields by which a person recognizes an event, the best first.
 _SUBJECTS = ("tool_name", "prompt", "command", "text", "message", "name", "path", "reason", "source")
@@ -124,9 +124,12 @@ def payload_sent(row: Row) -> dict[str, Any] | None:
     return {**sent, **wire.get("own", {})}
 
 
-def answer_given(row: Row) -> dict[str, Any]:
-    """The answer as the agent got it; empty where no hook had anything to say."""
-    code, out, err = (row.wire or {}).get("answer") or (0, "", "")
+def answer_given(row: Row) -> dict[str, Any] | None:
+    """The answer as the agent got it, empty where no hook had anything to say; None where no agent asked."""
+    given = (row.wire or {}).get("answer")
+    if given is None and (find_agent(row.agent) is None or row.session.startswith(REPLAY)):
+        return None
+    code, out, err = given or (0, "", "")
     return {"exit_code": code, "stdout": out, "stderr": err}
 
 
@@ -155,6 +158,8 @@ def chain_lines(one: Mapping[str, Any], when: str) -> Iterator[str]:
         yield from (f"       {line}" for line in _step_lines(step))
     yield from (f"  note: {one_line(note['text'], 300)}" for note in one["notes"] if note.get("hook") == "hookline")
     answer = one["answer"]
+    if answer is None:
+        return
     output = one_line(f"{answer['stdout']} {answer['stderr']}".strip(), 400)
     yield f"  answer: exit code {answer['exit_code']}{', ' + output if output else ', nothing else'}"
 

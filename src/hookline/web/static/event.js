@@ -84,7 +84,7 @@ export async function page(root, id) {
       h("h2", { id: "wire" }, "What went over the wire"),
       event.sent ? block("The payload as the agent sent it", event.sent) : block("The data of the event", event.data),
       event.data_after && event.steps.filter((step) => step.changes.length).length !== 1 ? h("div", { class: "change" }, h("small", {}, "what the hooks together changed"), diff(pretty(event.data), pretty(event.data_after))) : null,
-      block(`The answer as the agent got it: exit code ${answer.exit_code}${answer.stdout || answer.stderr ? "" : ", nothing else"}`, [answer.stdout, answer.stderr].filter(Boolean).join("\n") || "nothing: no hook had anything to say", Boolean(answer.stdout || answer.stderr)),
+      answer && block(`The answer as the agent got it: exit code ${answer.exit_code}${answer.stdout || answer.stderr ? "" : ", nothing else"}`, [answer.stdout, answer.stderr].filter(Boolean).join("\n") || "nothing: no hook had anything to say", Boolean(answer.stdout || answer.stderr)),
       Object.keys(event.attributes || {}).length ? block("Attributes", event.attributes) : null));
   get(`/api/event/${encodeURIComponent(id)}/others`).then((found) => {
     if (found.hooks.length) others.append(h("details", { class: "block" }, h("summary", {}, `${found.hooks.length} more listen to ${event.event} and had no part`, h("small", {}, " by today's files")), h("ul", {}, found.hooks.map((one) => h("li", {}, link(`/hook/${encodeURIComponent(one.id)}`, one.hook), ` ${one.why_not || "would run today"}`)))));
