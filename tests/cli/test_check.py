@@ -70,3 +70,12 @@ def test_a_file_that_could_be_anybodys_asks_whose_it_is(project: Any) -> None:
 def test_a_file_that_is_not_there_is_told(project: Any) -> None:
     told = project.run("check", "nowhere.yaml")
     assert (told.code, "there is no such file" in told.out) == (78, True)
+
+
+def test_a_directory_is_no_file_of_an_unknown_format(project):
+    (project.path / "folder").mkdir()
+    told = project.run("check", "folder")
+    assert (told.code, told.out.splitlines()[:2]) == (
+        78,
+        [f"{project.path / 'folder'}: error: this is a directory, not a file", "    fix: name a file in it"],
+    )

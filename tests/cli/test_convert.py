@@ -171,7 +171,7 @@ def test_memex_is_given_agents_that_its_file_can_hold(project):
     written, lost = convert(project, "native", "memex", AGENTS)
     assert written.startswith("[HOOKS]\npost_turn = scribe\n\n[HOOK.scribe]\nprompt = Write it down.\n")
     assert {name: what[0] for name, what in lost.items()} == {
-        "scribe": "after_deny: not supported by memex",
+        "scribe": "its mode, after_deny: not supported by memex",
         "one, two": "the name cannot stand in a list",
         "no phase": "memex has no phase for PreToolUse",
         "like a path": "the prompt would be read as the name of a file",

@@ -159,6 +159,9 @@ def _detected(reading: LayerLoader, path: str) -> str:
 
         if name := plugin_dialect(path, os.path.exists):
             return name
+    if os.path.isdir(path):
+        reading.problems.append(Problem(file=path, finding="this is a directory, not a file", fix="name a file in it"))
+        return ""
     if not (name := dialect_of_file(path, lookup.home, lookup.environ)):
         reading.problems.append(Problem(file=path, finding="unknown format", fix=_NAME_IT + ", ".join(DIALECTS)))
     return name

@@ -32,4 +32,5 @@ class Problem:
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}" if self.line else self.file
-        return f"{place}: {self.pointer}: {self.finding}; {self.fix}"
+        within = "" if self.pointer == "$" else f"{self.pointer}: "
+        return f"{place}: {within}{self.finding}; {self.fix}"

@@ -135,5 +135,6 @@ def _problems(loaded: Loaded) -> list[Problem]:
 
 def _print(problem: Problem) -> None:
     place = f"{problem.file}:{problem.line}" if problem.line else problem.file
-    print(f"{paint(place, 'bold')}: {paint_status(problem.severity)}: {safe(problem.pointer)}: {safe(problem.finding)}")
+    within = "" if problem.pointer == "$" else f"{safe(problem.pointer)}: "
+    print(f"{paint(place, 'bold')}: {paint_status(problem.severity)}: {within}{safe(problem.finding)}")
     print(f"    {paint('fix:', 'green')} {safe(problem.fix)}")

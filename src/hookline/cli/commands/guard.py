@@ -111,8 +111,10 @@ def _score(args: Namespace, policy: Policy) -> int:
     try:
         with open(os.path.expanduser(args.what), encoding="utf-8") as file:
             result = score(file, policy)
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{args.what} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    except OSError as error:
+        raise DataError(f"{args.what} cannot be read: {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise DataError(f"{args.what} is not UTF-8 text; each line must be a JSON object") from None
     if result.problems:
         raise DataError(f"{args.what}: {result.problems[0]}")
     if args.json:

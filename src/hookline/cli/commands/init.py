@@ -51,9 +51,7 @@ _ABOUT = {
     "strict": "also secrets, privileges, publishing and infrastructure; asks about what it cannot read",
 }
 _SCOPES: dict[Scope, str] = {"user": "you, in every project", "project": "everybody who works on this project"}
-_NO_TERMINAL = (
-    "there is no terminal to ask at; to take what you do not choose by options as it is usual: hookline init --yes"
-)
+_NO_TERMINAL = "there is no terminal to ask at; to take the usual answers: hookline init --yes"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

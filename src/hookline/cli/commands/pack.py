@@ -67,7 +67,7 @@ def run(args: Namespace) -> int:
 
 def _new(args: Namespace) -> int:
     if not _NAME.fullmatch(args.name):
-        raise UsageError(f"{args.name!r} is no name for a pack; use lower case letters, digits and hyphens")
+        raise UsageError(f"{args.name!r} cannot be the name of a pack; use lower case letters, digits and hyphens")
     if os.path.lexists(args.name):
         raise UsageError(f"{args.name} is there already")
     for path, (text, executable) in skeleton(args.name).items():

@@ -24,7 +24,7 @@ def run(args: Namespace) -> int:
     gone = [one for one in rows if args.name in {one.name, one.source, one.source.rpartition(":")[2]}]
     if not gone:
         hint = did_you_mean(args.name, [one.name for one in rows])
-        raise UsageError(f"no pack {args.name!r} is approved here{hint}; all of them: hookline packs")
+        raise UsageError(f"no pack {args.name!r} is approved here{hint or '.'} All of them: hookline packs")
     for one in gone:
         change_file(place, one.file, one.source, None)
     place.store.revoke(gone)
