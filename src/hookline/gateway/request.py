@@ -144,8 +144,8 @@ def parse_request(
     dialect = dialect_for_payload(arguments.agent, payload)
     event_name = arguments.event or _event_name(payload)
     incoming = dialect.event_in(event_name, payload, environ)
-    if ":" in incoming.event and arguments.event:
-        incoming = _registered_event(dialect, arguments.event, payload, environ) or incoming
+    if ":" in incoming.event:
+        incoming = _known_event(dialect, arguments.event, incoming, payload, environ)
     cwd = incoming.cwd if incoming.cwd.isprintable() and incoming.cwd else _possible(incoming.cwd) or caller_cwd
     if not cwd.startswith("/"):
         cwd = os.path.join(caller_cwd, cwd)
@@ -185,12 +185,34 @@ def _agent_row(agent: str) -> Agent | None:
     return AGENTS.get(agent) or AGENTS.get(full_name(agent))
 
 
-def _registered_event(
-    dialect: Dialect, name: str, payload: Mapping[str, Any], environ: Mapping[str, str]
-) -> Incoming | None:
-    """The event that the registration names, where the payload names one that nobody knows: its guards are asked."""
-    incoming = dialect.event_in(name, {key: payload[key] for key in payload if key not in _NAME_FIELDS}, environ)
-    return None if ":" in incoming.event else incoming
+def _known_event(
+    dialect: Dialect, registered: str, incoming: Incoming, payload: Mapping[str, Any], environ: Mapping[str, str]
+) -> Incoming:
+    """An event that the agent has no such name for: the one that its registration names, or that has this common name,
+    so that its guards are asked. An event of the agent's own is left as it is; a name that only the registration has is
+    an error, since nobody would be asked."""
+    fields = {*_NAME_FIELDS, *getattr(getattr(dialect, "words", None), "named_by", "").split("|")}
+    unnamed = {key: payload[key] for key in payload if key not in fields}
+    for name in (registered, incoming.native_name):
+        known = dialect.event_in(_native_name(dialect, name), unnamed, environ)
+        if name and ":" not in known.event:
+            return known
+    its_own = dialect.event_in("", payload, environ).native_name
+    if not registered or registered in {its_own, *dialect.events, *dialect.events.values()}:
+        return incoming
+    from hookline.dialects.event_lookup import unknown_event  # noqa: PLC0415  only a mistake pays for it
+
+    raise unknown_event(registered, dialect.name)
+
+
+def _native_name(dialect: Dialect, name: str) -> str:
+    """What the agent calls an event that has this common name. Raises ``UsageError`` if that depends on the tool."""
+    if name in dialect.events:
+        return name
+    agent = _agent_row(dialect.name)
+    if agent is not None and name in agent.several:
+        raise UsageError(f"{agent.title} has several events for {name}; name one: {', '.join(agent.several[name])}")
+    return next((theirs for theirs, ours in dialect.events.items() if ours == name), name)
 
 
 def _possible(path: str) -> str:
