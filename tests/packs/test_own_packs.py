@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.packs.conftest import Box, write
 
+from hookline.core.agents import AGENTS
 from hookline.packs.fetch import own_packs
 
 ROOT = Path(__file__).resolve().parents[2] / "packs"
@@ -16,10 +17,7 @@ NAMES = (
     "audit-log", "big-output", "branch-guard", "budget", "commit-message", "format-on-edit", "git-context", "notify",
     "protect-paths", "secrets", "tests-before-stop",
 )  # fmt: skip
-
-
-#: Those that can be installed and run here.
-SEVEN = ("claude-code", "codex", "gemini-cli", "qwen-code", "letta-code", "copilot-cli", "opencode")
+ALL = tuple(AGENTS)
 
 
 def test_these_packs_come_with_hookline() -> None:
@@ -43,10 +41,10 @@ def test_a_misspelt_name_is_told_the_right_one(box: Box) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_pack_of_ours_holds_on_every_wire(box: Box, name: str) -> None:
-    # In the gate two agents each, all of them together; all for each where real agents are tried too.
-    first = NAMES.index(name) * 2
-    some = [SEVEN[(first + step) % len(SEVEN)] for step in range(2)]
-    wanted = SEVEN if os.environ.get("HOOKLINE_E2E") else some
+    # In the gate three agents each, all of them together; all for each where real agents are tried too.
+    first = NAMES.index(name) * 3 + ALL.index("windsurf")  # where an event is about one kind of tool, paths matter most
+    some = [ALL[(first + step) % len(ALL)] for step in range(3)]
+    wanted = ALL if os.environ.get("HOOKLINE_E2E") else some
     chosen = tuple(word for agent in wanted for word in ("--agent", agent))
     tested = box("pack", "test", str(ROOT / name), "--json", *chosen)
     assert [row for row in tested.json["cases"] if not row["ok"]] == []

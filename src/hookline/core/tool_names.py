@@ -104,6 +104,7 @@ INPUTS: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(
             ),
             "new_string": (
                 "new_string", "newString", "new_str", "newStr", "newText", "new_text", "ReplacementContent", "code_edit",
+                "text", "code",
             ),
             "replace_all": ("replace_all", "replaceAll", "change_all", "AllowMultiple"),
         },
@@ -128,6 +129,13 @@ _PATCHED = re.compile(r"\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.*\S)")
 _URL = re.compile(r"https?://[^\s<>\"'`)\]}]+")
 #: Parts of an input that hold several of what we give one name.
 _SEVERAL = frozenset({"commands", "queries"})
+#: A command that leaves nothing open for the next line.
+_LINE = re.compile(r"[^\\<(){}`\n]*")
+#: Parts that a guard decides by.
+_HIDING = frozenset({"command", "file_path", "content", "new_string"})
+#: Where an input lists files, and changes of one or several.
+_FILES = ("paths", "files", "operations")
+_EDITS = ("edits", "replacements", "ReplacementChunks")
 _SHELLS = frozenset({"sh", "bash", "zsh", "dash"})
 
 
@@ -181,19 +189,54 @@ def _renamed(native: str, name: str, own: Mapping[str, Any], cwd: str) -> tuple[
         found |= _patched(own)
     elif name == "Bash" and isinstance(found.get("command"), list):
         if keys["command"] in _SEVERAL:
-            found["command"] = "\n".join(map(_one_command, found["command"]))
+            found["command"] = _several_commands([*map(_one_command, found["command"])])
         else:
             found["command"], keys["command"] = _command_line(found["command"]), ""
-    elif name == "Edit" and isinstance(own.get("edits"), list) and "new_string" not in found:
-        found |= _joined_edits(own["edits"])
-    elif name == "Read":
+    elif name in {"Edit", "Write"} and (edits := _listed_edits(own)):
+        for ours, text in _joined_edits(edits).items():
+            found[ours] = "\n".join(dict.fromkeys([*_texts(found.get(ours)), text]))
+        found |= _listed_paths(own, *_EDITS)
+    elif name in {"Edit", "Write", "Read"}:
         found |= _listed_paths(own)
     elif name == "WebFetch" and "url" not in found:
         found |= _listed_urls(own)
     if native in ANSWERS_TO and name == "Edit" and not found.get("old_string") and "new_string" in found:
         found["content"] = found["new_string"]  # with no old text it writes a new file
+    _add_others(name, own, found, keys)
     _complete(found, cwd)
     return found, keys
+
+
+def _add_others(name: str, own: Mapping[str, Any], found: dict[str, Any], keys: dict[str, str]) -> None:
+    """An input that has one part under several names, and not the same: which one the tool reads is not known, so a
+    harmless one beside it must not hide the other."""
+    for ours in _HIDING & keys.keys():
+        texts = [text for key in INPUTS[name][ours] for text in _texts(own.get(key), is_argv=key in {"command", "cmd"})]
+        if len(set(texts)) > 1:
+            keys[ours] = ""
+            if ours == "command":
+                found[ours] = _several_commands(texts)
+            elif ours == "file_path":
+                found["file_paths"] = list(dict.fromkeys([*texts, *found.get("file_paths", ())]))
+            else:
+                found[ours] = "\n".join(dict.fromkeys(texts))
+
+
+def _several_commands(commands: list[str]) -> str:
+    """Each in a shell of its own, as the agent runs them, where the text of one could hide another: with an open quote, a
+    here-document or a function."""
+    try:
+        is_plain = all(_LINE.fullmatch(one) and shlex.split(f"x {one}") for one in commands)
+    except ValueError:
+        is_plain = False
+    return "\n".join(commands if is_plain or len(commands) == 1 else [f"sh -c {shlex.quote(one)}" for one in commands])
+
+
+def _texts(value: Any, *, is_argv: bool = False) -> list[str]:
+    """A text, an argument list as one, or the lines of a list of texts; [] for anything else."""
+    if isinstance(value, list):
+        return [_command_line(value) if is_argv else "\n".join(map(_one_command, value))]
+    return [value] if isinstance(value, str) else []
 
 
 def _plain_text(ours: str, value: Any) -> Any:
@@ -203,14 +246,20 @@ def _plain_text(ours: str, value: Any) -> Any:
     return "\n".join(str(part) for part in value)
 
 
-def _listed_paths(own: Mapping[str, Any]) -> dict[str, Any]:
-    listed = next((own[key] for key in ("paths", "files", "operations") if isinstance(own.get(key), list)), None)
+def _listed_paths(own: Mapping[str, Any], *more: str) -> dict[str, Any]:
+    listed = next((own[key] for key in (*_FILES, *more) if isinstance(own.get(key), list)), None)
     if listed is None:
         return {}
-    paths = [
+    parts = [
         next((part[key] for key in _PATH if key in part), None) if isinstance(part, dict) else part for part in listed
     ]
-    return {"file_paths": [path for path in paths if isinstance(path, str)]}
+    whole = [own[key] for key in _PATH if key in own]
+    paths = dict.fromkeys(path for path in (*whole, *parts) if isinstance(path, str))
+    return {"file_paths": list(paths)} if paths else {}
+
+
+def _listed_edits(own: Mapping[str, Any]) -> list[Any]:
+    return next((own[key] for key in _EDITS if isinstance(own.get(key), list)), [])
 
 
 def _listed_urls(own: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from hookline.core.tool_names import canonical
 from hookline.dialects.claude_family.agent import AgentDialect
 from hookline.dialects.claude_family.field_map import event_table, field_map, pick
 from hookline.dialects.claude_family.hooks_file import HooksFormat
@@ -19,6 +20,7 @@ _EVENTS = event_table(
     " -:post_setup_worktree",
 )
 _TOOLS = {"run_command": "run_command", "write_code": "Edit", "read_code": "Read"}
+_KINDS = {"Bash": "run_command", "Write": "write_code", "Edit": "write_code", "Read": "read_code"}
 
 
 def _call(native: str, sent: Mapping[str, Any]) -> dict[str, Any]:
@@ -34,12 +36,25 @@ def _canonical_fields(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _native_fields(event: str, data: Mapping[str, Any]) -> dict[str, Any]:
-    """The kind of a call is the name of its event: ours are told as commands."""
+    """The kind of a call is the name of its event; a tool that it has no event for is told as a command."""
     given = data.get("tool_input")
     if event not in {"PreToolUse", "PostToolUse"} or not isinstance(given, Mapping):
         return {}
+    name = str(data.get("tool_name", ""))
+    kind = "mcp_tool_use" if name.startswith("mcp__") else _KINDS.get(canonical(name), "")
+    named = {"agent_action_name": f"{event.removesuffix('ToolUse').lower()}_{kind}"} if kind else {}
+    return {**named, "tool_info": _told(kind, name, given)}
+
+
+def _told(kind: str, name: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    if kind == "mcp_tool_use" and "mcp_tool_name" not in given:
+        _, server, tool = f"{name}__".split("__", 2)
+        return {"mcp_server_name": server, "mcp_tool_name": tool.removesuffix("__"), "mcp_tool_arguments": given}
+    if kind == "write_code" and "edits" not in given:
+        new = given.get("new_string", given.get("content", ""))
+        return {**given, "edits": [{"old_string": given.get("old_string", ""), "new_string": new}]}
     line = given.get("command_line", given.get("command"))
-    return {"tool_info": given if line is None else {**given, "command_line": line}}
+    return given if line is None else {**given, "command_line": line}
 
 
 DIALECT = AgentDialect(

@@ -112,3 +112,45 @@ def test_a_whole_new_input_in_claude_codes_words_is_translated() -> None:
 @pytest.mark.parametrize("name", [{"a": 1}, [], None, 7])
 def test_a_tool_name_that_is_no_text_names_no_tool(name: object) -> None:
     assert each_input({"tool_name": name, "tool_input": {"file_paths": ["/a", "/b"]}}, "/w") == []
+
+
+@pytest.mark.parametrize(
+    ("tool", "own", "ours"),
+    [
+        ("Bash", {"command": "ls", "cmd": "rm -rf ~"}, {"command": "ls\nrm -rf ~"}),
+        ("Bash", {"command": "ls", "cmd": ["rm", "-rf", "/w"]}, {"command": "ls\nrm -rf /w"}),
+        ("run_commands", {"command": "ls", "commands": ["rm -rf ~"]}, {"command": "ls\nrm -rf ~"}),
+        ("write", {"path": "/w/.env", "file_path": "/w/ok", "content": "x"}, {"file_paths": ["/w/ok", "/w/.env"]}),
+        ("write", {"file_path": "/w/a", "content": "ok", "file_text": "key"}, {"content": "ok\nkey"}),
+        ("edit", {"path": "/w/a", "new_string": "ok", "edits": [{"newText": "key"}]}, {"new_string": "ok\nkey"}),
+    ],
+)
+def test_what_stands_under_another_name_of_the_same_part_is_not_hidden(
+    tool: str, own: dict[str, Any], ours: dict[str, Any]
+) -> None:
+    given = tool_fields(tool, own, "/w")["tool_input"]
+    assert {key: given.get(key) for key in ours} == ours
+
+
+@pytest.mark.parametrize(
+    ("tool", "own", "paths", "text"),
+    [
+        ("multi_replace_string_in_file", {"replacements": [{"filePath": "a", "newString": "x"}, {"filePath": ".env", "newString": "y"}]}, ["/w/a", "/w/.env"], "x\ny"),
+        ("multiedit", {"filePath": "a", "edits": [{"filePath": ".env", "newString": "y"}]}, ["/w/a", "/w/.env"], "y"),
+        ("editFiles", {"files": ["a", ".env"]}, ["/w/a", "/w/.env"], None),
+        ("fs_append", {"path": ".env", "text": "y"}, ["/w/.env"], "y"),
+        ("insert_edit_into_file", {"filePath": ".env", "code": "y"}, ["/w/.env"], "y"),
+        ("multi_replace_file_content", {"TargetFile": ".env", "ReplacementChunks": [{"ReplacementContent": "y"}]}, ["/w/.env"], "y"),
+    ],
+)  # fmt: skip
+def test_every_file_of_an_edit_is_found(tool: str, own: dict[str, Any], paths: list[str], text: str | None) -> None:
+    fields = tool_fields(tool, own, "/w")
+    given = fields["tool_input"]
+    assert [one["file_path"] for one in each_input(fields, "/w") or [given]] == paths
+    assert (fields["tool_name"], given.get("new_string")) == ("Edit", text)
+
+
+@pytest.mark.parametrize("first", ["cat <<'X'", "echo '", "f() {", "echo \\"])
+def test_one_command_of_several_cannot_hide_the_next(first: str) -> None:
+    given = tool_fields("run_commands", {"commands": [first, "rm -rf ~\nX"]}, "/w")["tool_input"]
+    assert given["command"].endswith("\nsh -c 'rm -rf ~\nX'")

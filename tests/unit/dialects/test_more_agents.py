@@ -272,3 +272,24 @@ def test_a_hook_may_change_the_input_and_add_context() -> None:
         event_spec("kiro", "SessionStart"), event("SessionStart"), RunResult(exit_code=0, stdout="NOTE\n")
     )
     assert plain == Reply(context=(Context(text="NOTE"),))
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "native_name", "back"),
+    [
+        ("Write", {"file_path": "/p/.env", "content": "A"}, "pre_write_code", ("Edit", {"file_path": "/p/.env", "new_string": "A"})),
+        ("Edit", {"file_path": "/p/a", "old_string": "A", "new_string": "B"}, "pre_write_code", ("Edit", {"file_path": "/p/a", "old_string": "A", "new_string": "B"})),
+        ("Read", {"file_path": "/p/a"}, "pre_read_code", ("Read", {"file_path": "/p/a"})),
+        ("Bash", {"command": "ls"}, "pre_run_command", ("Bash", {"command": "ls"})),
+        ("mcp__a__b__c", {"x": 1}, "pre_mcp_tool_use", ("mcp__a__b__c", {"x": 1})),
+        ("mcp__a", {"x": 1}, "pre_mcp_tool_use", ("mcp__a__", {"x": 1})),
+    ],
+)  # fmt: skip
+def test_windsurf_is_told_a_call_as_the_event_of_its_kind(
+    tool: str, given: dict[str, Any], native_name: str, back: tuple[str, dict[str, Any]]
+) -> None:
+    dialect: Any = dialect_named("windsurf")
+    sent = payload(dialect.words, "pre_run_command", event("PreToolUse", tool_name=tool, tool_input=given))
+    incoming = dialect.event_in("", sent, {})
+    assert (incoming.native_name, incoming.data["tool_name"]) == (native_name, back[0])
+    assert {key: incoming.data["tool_input"].get(key) for key in back[1]} == back[1]

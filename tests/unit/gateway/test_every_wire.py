@@ -12,9 +12,8 @@ import pytest
 from hookline.core.agents import AGENTS
 from hookline.core.errors import UsageError
 from hookline.core.paths import Directories, find_paths
-from hookline.dialects.base import Answer
 from hookline.engine.build import StoreOptions, load_runtime
-from hookline.gateway.handler import handle, hook_sources
+from hookline.gateway.handler import AgentResponse, handle, hook_sources
 from hookline.gateway.request import HookArguments, parse_request
 
 HOOKS = r"""
@@ -109,7 +108,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home
 
 
-def _ask(home: Path, agent: str, event: str, sent: Any) -> Answer:
+def _ask(home: Path, agent: str, event: str, sent: Any) -> AgentResponse:
     named = Directories(home=str(home), paths=find_paths({}, str(home)))
     arguments = HookArguments(agent=agent, event=event, directories=named)
     environ = {"HOME": str(home), "PATH": os.environ["PATH"]}
@@ -119,11 +118,16 @@ def _ask(home: Path, agent: str, event: str, sent: Any) -> Answer:
         return handle(request, runtime, ending=True)
 
 
-def _refuses(answer: Answer) -> bool:
+def _refuses(answer: AgentResponse) -> bool:
     """As these agents read it: the exit code, or a word in their own object."""
     said = json.loads(answer.stdout or "{}")
     inner = said.get("hookSpecificOutput", {})
-    words = {said.get("decision"), said.get("permission"), said.get("permissionDecision"), inner.get("permissionDecision")}
+    words = {
+        said.get("decision"),
+        said.get("permission"),
+        said.get("permissionDecision"),
+        inner.get("permissionDecision"),
+    }
     return answer.exit_code == 2 or "deny" in said or bool(words & {"deny", "block"})
 
 
