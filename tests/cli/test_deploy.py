@@ -77,6 +77,11 @@ def test_a_dry_run_prints_the_very_diff_and_writes_nothing(project):
     assert all(line in file.read_text().splitlines() for line in added)
 
 
+def test_a_dry_run_says_of_an_agent_that_nobody_has_tried_it_here(project):
+    done = project.run("deploy", "--agent", "cursor", "--dry-run")
+    assert "  Cursor: by its documents, not proven here." in done.err.splitlines()
+
+
 def test_where_something_can_be_refused_the_registration_refuses(project):
     project.run("deploy", "--agent", "claude")
     hooks = json.loads((project.home / ".claude/settings.json").read_text())["hooks"]

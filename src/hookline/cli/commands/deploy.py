@@ -269,8 +269,8 @@ def print_rows(rows: list[dict[str, Any]], args: Namespace) -> None:
             print(f"  {event}: {'; '.join(why)}", file=out)
         for key in row["approved"]:
             print(f"  approved: {key}")
-        if row["note"] and row["changed"] and not args.dry_run:
-            print(f"  {row['note']}")
+        if row["note"] and row["changed"]:
+            print(f"  {row['note']}", file=out)
 
 
 def _status(args: Namespace, requirements: Requirements) -> int:
