@@ -167,8 +167,8 @@ def is_refused(agent: str, response: AgentResponse) -> bool:
     return "deny" in said or bool({"deny", "block"}.intersection(words))
 
 
-@pytest.mark.parametrize("agent", AGENTS)
-def test_ten_scripts_for_claude_code_guard_every_agent(ask: Ask, agent: str) -> None:
+@pytest.mark.parametrize("agent", sorted(fetch("") | {"codex": ()}))
+def test_ten_scripts_for_claude_code_guard_seven_agents(ask: Ask, agent: str) -> None:
     cwd: str = ask.project  # type: ignore[attr-defined]
 
     def call(calls: Mapping[str, tuple[str, Mapping[str, Any]]], *, after: bool = False) -> AgentResponse:

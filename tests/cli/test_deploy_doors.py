@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -25,12 +26,24 @@ def hooks_of(project, file=".claude/settings.json"):
     return json.loads((project.home / file).read_text())["hooks"]
 
 
+def run_without_client(project, *words):
+    """As from a pure wheel on a machine without a compiler: this tree may have a client, as other wheels do."""
+    code = (
+        "import sys, hookline.daemon.client.build as b; b.SHIPPED = ''; from hookline.cli import main; sys.exit(main())"
+    )
+    environ = {"HOME": str(project.home), "PATH": str(project.path / "no-programs"), "LANG": "C.UTF-8"}
+    line = [sys.executable, "-c", code, *words]
+    done = subprocess.run(line, cwd=project.path, env=environ, capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
 def test_without_a_compiler_the_command_is_registered_and_the_faster_way_told(project):
-    nowhere = str(project.path / "no-programs")
-    done = project.run("deploy", "--agent", "claude", PATH=nowhere)
-    assert "faster, with a C compiler: hookline deploy --door client" in done.out
-    again = project.run("deploy", "--agent", "claude", "--json", PATH=nowhere)
-    assert json.loads(again.out)["agents"][0]["door"] == "command"
+    assert "faster, with a C compiler: hookline deploy --door client" in run_without_client(
+        project, "deploy", "--agent", "claude"
+    )
+    again = run_without_client(project, "deploy", "--agent", "claude", "--json")
+    assert json.loads(again)["agents"][0]["door"] == "command"
 
 
 @COMPILER
@@ -84,8 +97,7 @@ def test_a_client_of_another_version_is_built_anew(project):
     assert "through the native client" in project.run("deploy", "--agent", "gemini").out
     assert binary.stat().st_size > 1000
     binary.write_bytes(b"\x7fELF another")
-    nowhere = str(project.path / "no-programs")
-    assert "through the command hookline" in project.run("deploy", "--agent", "codex", PATH=nowhere).out
+    assert "through the command hookline" in run_without_client(project, "deploy", "--agent", "codex")
 
 
 def test_a_dry_run_builds_nothing(project):

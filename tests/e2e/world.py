@@ -199,5 +199,5 @@ def files(world: World) -> dict[str, bytes]:
     return {
         str(file): file.read_bytes()
         for file in found
-        if not {"node_modules", ".cache"} & set(file.parts) and file.is_file()
+        if not {"node_modules", ".cache", ".system"} & set(file.parts) and file.is_file()
     }

@@ -91,5 +91,6 @@ def test_any_output_means_something(event: str, code: int | None, stdout: str, s
     )
     assert isinstance(found, Reply if code in {0, 2} else HookError)
     if isinstance(found, Reply) and found.effect == "deny":
-        assert (code, ROWS[event].on_two) == (2, "deny")
+        assert code == 2
+        assert ROWS[event].on_two in {"deny", "stop"}
         assert found.reason

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -265,12 +266,16 @@ def test_real_transcripts_become_notes_of_their_agents(world: NoteWorld, path: P
     world.config("[knowledge]\nmin_messages = 2\n")
     scene = hook_context(world.event("Stop", agent=path.stem), "test")
     assert scene is not None
+    if path.stem == "pi":  # another agent is built upon it: only the folder tells their transcripts apart
+        folder = world.tmp / ".pi/agent/sessions/--project--"
+        folder.mkdir(parents=True)
+        path = Path(shutil.copy(path, folder))
     done = export(scene, str(path), force=True)
     text = Path(done.path).read_text()
     assert f"agent: {path.stem}\n" in text
     assert f"messages: {done.messages}\n" in text
     assert text.count("\n## ") == done.messages
-    assert "First answer." in text or "All **fine**." in text
+    assert any(answer in text for answer in ("First answer.", "All **fine**.", "All done."))
 
 
 def test_an_agent_without_a_transcript_is_said_to_have_none(world: NoteWorld) -> None:
