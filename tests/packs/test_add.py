@@ -7,6 +7,7 @@ import json
 import shutil
 import tarfile
 import zipfile
+from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 
@@ -204,9 +205,46 @@ def test_a_pack_without_its_approval_or_files_refuses(box: Box, tmp_path: Path) 
     assert box.effect("ls") == "deny"
     assert box("sync", "--yes").code == 0
     assert box.effect("ls") == "allow"
+    shutil.rmtree(box.home / ".local/state/hookline/packs")
     (box.home / ".local/state/hookline/packs.json").unlink()
     answer = box("check", "--json")
     assert (answer.code, "is not approved" in answer.out) == (78, True)
+
+
+def _emptied(state: Path) -> None:
+    (state / "packs.json").write_text('{"version": 1, "packs": []}')
+
+
+@pytest.mark.parametrize("remove", [lambda state: (state / "packs.json").unlink(), _emptied])
+@pytest.mark.parametrize("scope", ["user", "project"])
+def test_a_guard_stays_in_force_without_its_line_and_the_list_of_approvals(
+    box: Box, tmp_path: Path, scope: str, remove: Callable[[Path], None]
+) -> None:
+    repository(tmp_path / "repo", plugin())
+    box("add", f"file://{tmp_path}/repo@v1", "--scope", scope, "--yes")
+    remove(box.home / ".local/state/hookline")
+    (box.config if scope == "user" else box.project / ".hookline/hookline.toml").write_text("")
+    assert [box.effect("forbidden"), box.effect("ls")] == ["deny", "allow"]
+    assert box("remove", "guarded").code == 0
+    assert box.effect() == "allow"
+
+
+def test_an_approval_that_somebody_rewrote_is_noticed(box: Box, tmp_path: Path) -> None:
+    box("add", str(write(tmp_path / "plug", plugin())), "--yes")
+    path = box.home / ".local/state/hookline/packs.json"
+    rows = json.loads(path.read_text())
+    rows["packs"][0] |= {"guards": [], "definitions": []}
+    path.write_text(json.dumps(rows))
+    answer = box("check", "--json")
+    assert (answer.code, "was changed" in answer.out) == (78, True)
+    sent = json.dumps({"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "forbidden"}})
+    box_stdin = io.TextIOWrapper(io.BytesIO(sent.encode()))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sys.stdin", box_stdin)
+        refused = box("hook", "--agent", "claude-code", "--cold", "--on-failure", "deny")
+    assert refused.code == 2 or '"deny"' in refused.out
+    path.unlink()
+    assert box.effect() == "deny"
 
 
 def test_a_guard_stays_in_force_when_its_line_is_taken_out(box: Box, tmp_path: Path) -> None:

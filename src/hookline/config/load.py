@@ -240,9 +240,10 @@ def _packs(reading: LayerLoader, layers: Sequence[Layer], trail: tuple[str, ...]
             for one in where
         )
         return []
-    approvals = os.path.join(paths.state, "packs.json")
-    note(approvals)
-    if not named and not os.path.exists(approvals):
+    kept = [os.path.join(paths.state, name) for name in ("packs.json", "packs")]
+    for one in kept:
+        note(one)
+    if not named and not any(map(os.path.exists, kept)):
         return []
     from hookline.config.packs import load_packs
 

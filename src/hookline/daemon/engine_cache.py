@@ -413,7 +413,7 @@ def _extra_files(runtime: Runtime, request: AgentRequest) -> Iterator[str]:
     """Files that matter although nobody opened them: missing ones, and modules that are loaded later."""
     yield from (source.path for source in runtime.loaded.sources)
     yield os.path.join(runtime.paths.state, "trust.json")
-    yield os.path.join(runtime.paths.state, "packs.json")
+    yield from (os.path.join(runtime.paths.state, name) for name in ("packs.json", "packs"))
     for one in (Directories(home=request.home, paths=request.paths), *request.others):
         yield from hook_directories(one.home, one.variables(), one.paths)
     for spec in runtime.engine.specs:

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from hookline.packs.tree import Tree
 
 FILE = "packs.json"
+#: How the second copy of what was approved is called, beside the digests of the files.
+_COPY = ".approved.json"
+_RECOVER = "To go back to what the other one says, delete the file that is wrong"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,8 +119,9 @@ class PackStore:
 
         with lock(os.path.join(self._root, "store")):
             shutil.rmtree(os.path.join(self._root, _hex(digest)), ignore_errors=True)
-            if os.path.exists(self._cover_path(digest)):
-                os.unlink(self._cover_path(digest))
+            for path in (self._cover_path(digest), self._copy_path(digest)):
+                if os.path.exists(path):
+                    os.unlink(path)
 
     def _published(self, digest: str) -> str:
         return os.path.join(self._root, _hex(digest), "published")
@@ -125,16 +129,43 @@ class PackStore:
     # ── what was approved ────────────────────────────────────────────────────────────────────────────
 
     def approved(self) -> tuple[Approved, ...]:
-        """Raises PackError if it cannot be read."""
+        """Raises PackError if it cannot be read, or is not what a person approved.
+
+        Every row is kept a second time, beside what its files must look like: a guard does not end because the list of
+        approvals and the line that names it are gone.
+        """
         note(self._approvals)
+        known = {(row.file, row.source): row for row in _read_rows(self._approvals)}
+        for copy in self._copies():
+            row = known.setdefault((copy.file, copy.source), copy)
+            if row != copy:
+                path = self._copy_path(copy.digest)
+                raise PackError(f"{self._approvals} was changed: {path} has the pack {copy.source} otherwise. {_RECOVER}")
+        return tuple(known.values())
+
+    def _copies(self) -> list[Approved]:
+        note(self._covers)
         try:
-            with open(self._approvals, encoding="utf-8") as file:
-                rows = json.load(file)["packs"]
-            return tuple(_approved(row) for row in rows)
-        except FileNotFoundError:
-            return ()
-        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-            raise PackError(f"{self._approvals} cannot be read ({error}); no pack is approved until it is") from None
+            names = sorted(os.listdir(self._covers))
+        except OSError:
+            return []
+        paths = [os.path.join(self._covers, name) for name in names if name.endswith(_COPY)]
+        for path in paths:
+            note(path)
+        return [row for path in paths for row in _read_rows(path)]
+
+    def _write_copies(self, rows: Sequence[Approved]) -> None:
+        from dataclasses import asdict  # only who approves something writes
+
+        digests = {row.digest for row in rows}
+        wanted = {self._copy_path(digest) for digest in digests}
+        for name in os.listdir(private_dir(self._covers)):
+            path = os.path.join(self._covers, name)
+            if name.endswith(_COPY) and path not in wanted:
+                os.unlink(path)
+        for digest in digests:
+            same = [asdict(row) for row in rows if row.digest == digest]
+            write_json(self._copy_path(digest), {"packs": same})
 
     def approve(self, one: Approved, files: Sequence[HooksFile]) -> None:
         """``files`` define hooks. What the working copy contains now is what may run. Raises StateError."""
@@ -177,12 +208,9 @@ class PackStore:
         from dataclasses import asdict  # only who approves something writes
 
         with lock(self._approvals):
-            try:
-                rows = self.approved()
-            except PackError:
-                rows = ()
-            left = change(rows)
+            left = change(self.approved())
             write_json(self._approvals, {"version": 1, "packs": [asdict(row) for row in left]})
+            self._write_copies(left)
         return left
 
     def cover(self, digest: str) -> Cover | None:
@@ -207,6 +235,19 @@ class PackStore:
 
     def _cover_path(self, digest: str) -> str:
         return os.path.join(self._covers, f"{_hex(digest)}.json")
+
+    def _copy_path(self, digest: str) -> str:
+        return os.path.join(self._covers, f"{_hex(digest)}{_COPY}")
+
+
+def _read_rows(path: str) -> tuple[Approved, ...]:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return tuple(_approved(row) for row in json.load(file)["packs"])
+    except FileNotFoundError:
+        return ()
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise PackError(f"{path} cannot be read ({error}); no pack is approved until it is. {_RECOVER}") from None
 
 
 def is_changed(root: str, one: Definition, digests: Digests) -> bool:
