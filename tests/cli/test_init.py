@@ -187,6 +187,13 @@ def test_what_cannot_be_is_said(found: Project, words: tuple[str, ...]) -> None:
     assert not own_file(found).exists()
 
 
+def test_a_misspelt_pack_is_asked_for_again(found: Project) -> None:
+    shown = at_a_terminal(found, "claude\nuser\nstandard\nsecrts budget\nsecrets, budget\nn\n")
+    assert "There is no pack 'secrts'; did you mean 'secrets'?" in shown
+    assert [f"hookline:{name}," in shown for name in ("secrets", "budget")] == [True, True]
+    assert "Nothing changed." in shown
+
+
 def test_a_person_is_asked_and_sees_what_will_be_written(found: Project) -> None:
     shown = at_a_terminal(found, "claude\nproject\nstr\n\n\n")
     assert "Agents: claude-code, gemini-cli, opencode" in shown

@@ -25,7 +25,8 @@ from typing import Any
 
 from hookline.cli.commands.add import install
 from hookline.cli.commands.deploy import add_selection, deploy_rows, print_rows
-from hookline.cli.output import paint, print_json, safe
+from hookline.cli.commands.packs import own_pack_lines
+from hookline.cli.output import did_you_mean, paint, print_json, safe
 from hookline.cli.pack_install import find_place, review
 from hookline.cli.parser import add_json
 from hookline.core._dataclass import dataclass
@@ -147,9 +148,15 @@ def _ask_packs(*, yes: bool) -> tuple[str, ...]:
     known = own_packs()
     if yes or not known:
         return ()
-    print(f"Packs: {', '.join(known)}")
-    answer = _line("Add which of them? [none] ").replace(",", " ").split()
-    return () if answer in (["none"], ["n"], ["no"]) else tuple(answer)
+    print(f"Which packs? Name any number of them.\n{own_pack_lines(known)}")
+    while True:
+        answer = _line("[none] ").replace(",", " ").split()
+        if answer in (["none"], ["n"], ["no"]):
+            return ()
+        wrong = [name for name in answer if name not in known and not {":", "/", "@"} & set(name)]
+        if not wrong:
+            return tuple(answer)
+        print(f"There is no pack {wrong[0]!r}{did_you_mean(wrong[0], known) or '.'}")
 
 
 def _policy(path: str, text: str) -> str:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import os
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from hookline.cli.commands.sync import working_copy_changes
@@ -62,10 +62,16 @@ def run(args: Namespace) -> int:
             (one["agent"], safe(one["name"]), str(one["hooks"]), "yes" if one["shared"] else "no" if one["enabled"] else "off") for one in installed
         ]))  # fmt: skip
     taken = {one["source"] for one in packs}
-    if free := [(name, folder) for name, folder in own_packs().items() if f"hookline:{name}" not in taken]:
+    if free := [name for name in own_packs() if f"hookline:{name}" not in taken]:
         print("\nThese come with hookline; to add one: hookline add hookline:NAME")
-        print("\n".join(f"  {name:<20}{_purpose(folder)}".rstrip() for name, folder in free))
+        print(own_pack_lines(free))
     return 0
+
+
+def own_pack_lines(names: Iterable[str]) -> str:
+    """Packs of ours, each with what it does."""
+    folders = own_packs()
+    return "\n".join(f"  {name:<20}{_purpose(folders[name])}".rstrip() for name in names)
 
 
 def _purpose(folder: str) -> str:
