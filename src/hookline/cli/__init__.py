@@ -132,6 +132,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         _print_error(f"hookline: {error}")
         return next(code for kind, code in _EXITS if isinstance(error, kind))
     except KeyboardInterrupt:
+        if sys.stderr and sys.stderr.isatty():
+            _print_error("")  # the terminal shows ^C at the end of a question
         return 130
     except _Terminated:
         return 143

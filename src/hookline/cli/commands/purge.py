@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from hookline.cli.output import print_json
+from hookline.cli.output import plural, print_json
 from hookline.cli.parser import add_json, parse_duration
 from hookline.core.errors import StateError, UsageError
 from hookline.core.paths import find_paths
@@ -55,7 +55,10 @@ def run(args: Namespace) -> int:
         require_outside_agent(state, "delete the record of what it did")
     kinds = args.only or list(_KINDS)
     rows = [_look(state, kind, before) for kind in _KINDS if kind in kinds]
-    if not args.dry_run and any(row["files"] or row["records"] for row in rows) and _confirmed(rows, args):
+    if not args.dry_run and any(row["files"] or row["records"] for row in rows):
+        if not _confirmed(rows, args):
+            print("Nothing was deleted.")
+            return 1
         rows = [{**row, "deleted": _delete(state, row["kind"], before)} for row in rows]
     if args.json:
         print_json({"kinds": rows})
@@ -138,8 +141,12 @@ def _size(path: str) -> int:
 
 def _print(rows: list[dict[str, Any]], where: str) -> None:
     for row in rows:
-        what = f"{row['records']} records" if row["kind"] == "records" else f"{row['files']} files"
+        what = plural(row["records"], "record") if row["kind"] == "records" else plural(row["files"], "file")
         done = "deleted" if row["deleted"] else ""
-        print(f"{row['kind']:<10} {what:>14} {row['bytes'] / 1e6:>9.1f} MB  {done}".rstrip())
+        print(f"{row['kind']:<10} {what:>14} {_amount(row['bytes']):>11}  {done}".rstrip())
     if where:
         print(f"in {where}")
+
+
+def _amount(size: int) -> str:
+    return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.1f} kB"
