@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -55,6 +57,25 @@ def test_acting_needs_the_code_of_the_terminal_once_in_each_browser(web: Web) ->
         "error": "nobody waits for this answer any more; the call was refused"
     }
     assert client.post("/api/inbox/answer", body, Origin="").status == 403  # no page of ours sent it
+
+
+def test_odd_requests_are_answered_and_not_taken_for_more_than_they_are(web: Web) -> None:
+    client = Client(web).enter()
+    assert client.get(f"/api/events?offset={10**30}&limit={10**30}").json["rows"] == []
+    for code in ("٣" * 8, "²" * 8, f"{web.code[:-1]}²"):
+        assert client.post("/api/unlock", {"code": code}).json["error"].startswith("wrong code")
+    assert client.post("/api/unlock", {}, Transfer_Encoding="chunked").status == 413
+
+
+def test_a_browser_has_eight_streams_however_fast_it_asks(web: Web) -> None:
+    client = Client(web).enter()
+    asked = f"GET /api/live HTTP/1.1\r\nHost: 127.0.0.1:{web.port}\r\nCookie: {client.cookie}\r\n\r\n".encode()
+    with contextlib.ExitStack() as stack:
+        streams = [stack.enter_context(socket.create_connection(("127.0.0.1", web.port), 30)) for _ in range(24)]
+        for one in streams:
+            one.sendall(asked)
+        answers = [one.recv(12) for one in streams]
+    assert (answers.count(b"HTTP/1.1 200"), answers.count(b"HTTP/1.1 429")) == (8, 16)
 
 
 def test_codes_cannot_be_guessed() -> None:

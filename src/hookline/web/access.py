@@ -92,7 +92,7 @@ class Access:
             self._wrong = [when for when in self._wrong if when > now - _PAUSE]
             if len(self._wrong) >= _WRONG_CODES:
                 return "too many wrong codes; wait a minute"
-            given = "".join(filter(str.isdigit, code))
+            given = "".join(char for char in code if char in "0123456789")
             if not hmac.compare_digest(given, self.code.replace(" ", "")):
                 self._wrong.append(now)
                 return "wrong code; it is shown in the terminal of hookline web"

@@ -11,6 +11,7 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from hookline import __version__
 from hookline.core._dataclass import dataclass
@@ -31,6 +32,7 @@ STATIC = os.path.join(os.path.dirname(__file__), "static")
 _TYPES = {".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 #: Pages that one browser may have open at a time.
 _STREAMS = 8
+_LARGEST = 1 << 62
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,15 +179,8 @@ class View:
         if browser.streams >= _STREAMS:
             return JSONResponse({"error": "too many pages are open in this browser"}, 429)
 
-        async def stream() -> AsyncIterator[str]:
-            browser.streams += 1
-            try:
-                async for text in self.feed.listen():
-                    yield text
-            finally:
-                browser.streams -= 1
-
-        return StreamingResponse(stream(), media_type="text/event-stream", headers={"x-accel-buffering": "no"})
+        browser.streams += 1  # at once: several requests may come before the first stream begins
+        return _Stream(browser, self.feed.listen())
 
     def _metrics(self, request: Request) -> Response:
         if not self.with_metrics:
@@ -240,13 +235,28 @@ class View:
         return {"done": True}
 
 
+class _Stream(StreamingResponse):
+    """What happens, as long as the page is open."""
+
+    def __init__(self, browser: Browser, texts: AsyncIterator[str]) -> None:
+        super().__init__(texts, media_type="text/event-stream", headers={"x-accel-buffering": "no"})
+        self._browser = browser
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._browser.streams -= 1
+
+
 def make_app(view: View, access: Access, port: int) -> Security:
     return Security(Starlette(routes=view.routes()), access, port, with_metrics=view.with_metrics)
 
 
 def _whole(text: Any, default: int) -> int:
+    """A number that a database takes."""
     try:
-        return int(text)
+        return max(-_LARGEST, min(int(text), _LARGEST))
     except (TypeError, ValueError):
         return default
 

@@ -28,16 +28,22 @@ class Peers:
         inode, user = socket
         if user not in {os.geteuid(), 0}:
             return "another user"
+        if inode == "0":
+            return "a process that has ended"
         if inode not in self._agents:
             if len(self._agents) > _KNOWN:
                 self._agents.clear()
-            self._agents[inode] = self._agent_holding(inode)
+            found = self._agent_holding(inode)
+            if found is None:  # asked again next time
+                return ""
+            self._agents[inode] = found
         return self._agents[inode]
 
-    def _agent_holding(self, inode: str) -> str:
+    def _agent_holding(self, inode: str) -> str | None:
+        """None if the system does not show who has it: a process in a sandbox hides that, and browsers are such."""
         holder = next(_holders(inode, self._recent), None)
         if holder is None:
-            return ""
+            return None
         self._recent = [holder, *(pid for pid in self._recent if pid != holder)][:4]
         return find_agent_at(holder)
 

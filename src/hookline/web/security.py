@@ -112,7 +112,8 @@ class Security:
             return None
         if scope["method"] != "POST" or not headers.get("content-type", "").startswith("application/json"):
             return JSONResponse({"error": "this address takes JSON by POST"}, 415)
-        if not headers.get("content-length", "").isdecimal() or int(headers["content-length"]) > _MOST:
+        length = headers.get("content-length", "")
+        if "transfer-encoding" in headers or not length.isdecimal() or int(length) > _MOST:
             return JSONResponse({"error": "the request is too large, or does not say how large it is"}, 413)
         if scope["path"] in _HARMLESS:
             return None
