@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 import subprocess
 import sys
 import threading
@@ -17,9 +18,10 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportM
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from tests.web.conftest import ask_daemon, record
 
+from hookline.cli import main
 from hookline.core._dataclass import replace
 from hookline.core.settings import TelemetrySettings
-from hookline.daemon.exporter import Exporter, status
+from hookline.daemon.exporter import Exporter, Supervisor, status
 from hookline.state.record.store import Store
 
 PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
@@ -34,6 +36,8 @@ class Collector(ThreadingHTTPServer):
         self.metrics: dict[str, Any] = {}
         self.headers: list[dict[str, str]] = []
         self.code = 200
+        #: A span has come.
+        self.came = threading.Event()
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     @property
@@ -60,6 +64,7 @@ class _Handler(BaseHTTPRequestHandler):
             for resource in ExportTraceServiceRequest.FromString(body).resource_spans:
                 for scope in resource.scope_spans:
                     self.server.spans += scope.spans
+            self.server.came.set()
         else:
             for resource in ExportMetricsServiceRequest.FromString(body).resource_metrics:
                 for scope in resource.scope_metrics:
@@ -135,6 +140,58 @@ def test_what_a_collector_does_not_take_is_sent_later_and_the_surplus_is_counted
     sent = [attributes(span)["hookline.record"] for span in collector.spans if span.name == "hookline PreToolUse"]
     assert sent == ["e3", "e4", "e5", "e6", "e7"]
     assert status(str(tmp_path)) == {"sent": 9, "dropped": 3}
+
+
+def test_an_agents_variables_do_not_send_it_elsewhere(tmp_path: Path, collector: Collector) -> None:
+    other, supervisor = Collector(), Supervisor()
+    kept = store(tmp_path)
+    kept.write(record(0, time.time(), "/p"))
+    exporter(tmp_path, collector).close()  # from here on
+    kept.write(record(3, time.time(), "/p"))
+    kept.close()
+    names = (
+        "HTTP_PROXY",
+        "http_proxy",
+        "ALL_PROXY",
+        "OTEL_EXPORTER_OTLP_ENDPOINT",
+        "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+    )
+    environ = {
+        **os.environ,
+        **dict.fromkeys(names, other.url),
+        "OTEL_EXPORTER_OTLP_HEADERS": "x-key=theirs",
+        "KEY": "mine",
+    }
+    settings = TelemetrySettings(endpoint=collector.url, timeout=5.0, headers=(("x-key", "$KEY"),))
+    supervisor.ensure(str(tmp_path), settings, environ)
+    try:
+        assert collector.came.wait(60)
+    finally:
+        supervisor.close()
+        other.shutdown()
+        other.server_close()
+    assert ({one.get("x-key") for one in collector.headers if "x-key" in one}, other.headers) == ({"mine"}, [])
+
+
+@pytest.mark.parametrize("approve", [False, True])
+def test_a_project_cannot_name_a_collector(
+    tmp_path: Path, collector: Collector, monkeypatch: pytest.MonkeyPatch, approve: bool
+) -> None:
+    from hookline.engine.build import READ_ONLY, Sources, load_runtime
+
+    home, project = tmp_path / "home", tmp_path / "project"
+    (project / ".hookline").mkdir(parents=True)
+    home.mkdir()
+    (project / ".hookline/hookline.toml").write_text(f'[telemetry]\nendpoint = "{collector.url}"\n')
+    monkeypatch.setenv("HOME", str(home))
+    for name in [name for name in os.environ if name.startswith(("XDG_", "HOOKLINE_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.chdir(project)
+    if approve:
+        main(["trust", "--yes"])
+    runtime = load_runtime(Sources(), READ_ONLY)
+    runtime.engine.close()
+    assert runtime.loaded.settings.telemetry.endpoint == ""
 
 
 def test_without_an_endpoint_nothing_of_it_is_imported(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import contextlib
 import json
 import logging
 import os
+import re
 import subprocess
 import sys
 import time
@@ -27,6 +28,9 @@ _PLACE, _LOCK = "telemetry.json", "telemetry.lock"
 _BATCH, _PACE, _METRICS = 200, 1.0, 10.0
 #: Seconds after a failure; the next time twice as long.
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
+#: Variables that would send it elsewhere, or make another collector look like the right one. The daemon has those of the
+#: agent that started it, and a repository can set an agent's.
+_ELSEWHERE = re.compile(r"OTEL_.*|.*_proxy|(?:REQUESTS|CURL)_CA_BUNDLE|SSL_CERT_(?:FILE|DIR)|NETRC", re.IGNORECASE)
 
 
 class Exporter:
@@ -162,7 +166,7 @@ class Supervisor:
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 cwd="/",
-                env=dict(environ),
+                env={name: value for name, value in environ.items() if not _ELSEWHERE.fullmatch(name)},
             )
             pipe = self._running[state].stdin
             assert pipe is not None
@@ -171,5 +175,6 @@ class Supervisor:
 
     def close(self) -> None:
         for process in self._running.values():
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError, subprocess.TimeoutExpired):
                 process.terminate()
+                process.wait(2.0)
