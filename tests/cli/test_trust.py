@@ -140,6 +140,18 @@ def test_that_a_guard_is_gone_is_said_once_and_settled_as_such(guarded):
     assert guarded.run("trust").out == "No hooks here.\n"
 
 
+@pytest.mark.parametrize("text", ["broken = [", "\0"])
+def test_an_approval_outlives_a_file_that_cannot_be_read(guarded, text):
+    guarded.run("trust", "--yes")
+    guarded.write(".hookline/hookline.toml", text)
+    told = guarded.run("trust", "--yes")
+    assert (told.code, told.out) == (1, "")
+    assert told.err.endswith("Nothing changed. Correct the file first; all problems: hookline check\n")
+    assert guarded.fire("PreToolUse", LS).json["effect"] == "deny"
+    guarded.write(".hookline/hookline.toml", HOOKS)
+    assert guarded.fire("PreToolUse", LS).json["effect"] == "allow"
+
+
 def test_a_revoked_hook_is_a_stranger_again(guarded):
     guarded.run("trust", "--yes")
     assert guarded.run("trust", "--list", "--json").json["trusted"][0]["hook"] == "guard"

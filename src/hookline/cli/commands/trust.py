@@ -228,7 +228,7 @@ def run(args: Namespace) -> int:
     if args.json and not args.yes:
         _print_json(looks)
         return 1 if any(look.is_open for look in looks) else 0
-    needed = any(look.is_open for look in looks)
+    needed = any(look.is_open or _broken_files(look.runtime) for look in looks)
     looks = [replace(look, asking=(*look.asking, *_renewable(look.runtime))) for look in looks]
     for look in looks:
         _show(look)
@@ -259,12 +259,20 @@ def _looks(dialect: str | None) -> list[_Look]:
         runtime = load_runtime(Sources(dialect=name, inspect=True), READ_ONLY)
         runtime.engine.close()
         tell_problems(replace(runtime, missing=()))  # a hook that cannot be loaded is not in the list
+        # What a broken file contains is unknown: its hooks are not gone, and refuse until it is corrected.
+        broken = _broken_files(runtime)
+        runtime = replace(runtime, missing=tuple(one for one in runtime.missing if one.file not in broken))
         new = [spec for spec in runtime.loaded.specs if spec.origin.file not in seen]
         asking = [spec for spec in new if _state(runtime, spec) in {"unknown", "changed"}]
         files = [one for one in _open_files(runtime, asking) if one[0].origin.file not in seen]
         seen |= {spec.origin.file for spec in (*new, *(spec for spec, _ in runtime.contents))}
         looks.append(_Look(runtime=runtime, dialect=name or "hookline", asking=tuple(asking), files=tuple(files)))
     return looks
+
+
+def _broken_files(runtime: Runtime) -> set[str]:
+    """Files of which nothing can be read."""
+    return {one.file for one in runtime.loaded.problems if one.severity == "error" and one.pointer == "$"}
 
 
 def _dialects_here() -> Iterator[str]:
@@ -324,6 +332,9 @@ def _decide(looks: Sequence[_Look], *, yes: bool) -> int:
     files = sum(len(look.files) for look in looks)
     gone = sum(len(look.runtime.missing) for look in looks)
     if not (hooks or files or gone):
+        if any(_broken_files(look.runtime) for look in looks):
+            print("Nothing changed. Correct the file first; all problems: hookline check", file=sys.stderr)
+            return 1
         found = any(look.runtime.loaded.specs for look in looks)
         print("Nothing to approve: every hook here is trusted." if found else "No hooks here.")
         _report_unregistered(looks)
