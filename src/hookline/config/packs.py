@@ -42,6 +42,7 @@ _RELATIVE = re.compile(r"""(?<![\w$}/.~:=-])(?:\./)?((?:[\w@+-][\w.@+-]*/)+[\w.@
 def load_packs(reading: LayerLoader, layers: Sequence[Layer], paths: Paths) -> Iterator[tuple[int, int, HookSpec]]:
     """Layer, line and hook of every pack that is in force for these files."""
     store, digests, seen = PackStore(paths), Digests(), set[tuple[str, str]]()
+    doubtful: tuple[Approved, ...] = ()
     named = {
         rank: _tables(reading, layer)
         for rank, layer in enumerate(layers)
@@ -50,7 +51,7 @@ def load_packs(reading: LayerLoader, layers: Sequence[Layer], paths: Paths) -> I
     try:
         rows = store.approved()
     except PackError as error:
-        rows = ()
+        rows, doubtful = (), store.doubtful()
         reading.problems.append(Problem(file=paths.state, pointer="$.pack", finding=str(error), fix=_SYNC))
     known = {(row.file, row.source): row for row in rows}
     for rank, tables in named.items():
@@ -73,6 +74,9 @@ def load_packs(reading: LayerLoader, layers: Sequence[Layer], paths: Paths) -> I
     for row in rows if reading.gate.mode != "open" else ():
         if row.file in files and (row.file, row.digest) not in seen:
             yield from ((len(layers), 0, spec) for spec in _kept(reading, store, row, digests))
+    events = {(row.source, event): row for row in doubtful if row.file in files for event in row.guards}
+    for (_, event), row in events.items():
+        yield len(layers), 0, _stand_in(row, event, store.folder(row.digest))
 
 
 def _tables(reading: LayerLoader, layer: Layer) -> tuple[PackTable, ...]:

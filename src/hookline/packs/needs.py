@@ -64,7 +64,9 @@ def find_needs(tree: Tree, commands: Mapping[str, str] | tuple[str, ...] = ()) -
     python = dict.fromkeys(need for file in tree.values() for need in _script_needs(file.data))
     scripts = any(_BLOCK.search(file.data) for file in tree.values())
     absent = tuple(one for one in programs if not shutil.which(one) and not (one == "uv" and scripts))
-    return Needs(programs=tuple(programs), missing=absent, touches=tuple(touches)[:20], python=tuple(python), scripts=scripts)
+    return Needs(
+        programs=tuple(programs), missing=absent, touches=tuple(touches)[:20], python=tuple(python), scripts=scripts
+    )
 
 
 def _is_shell(path: str, data: bytes) -> bool:

@@ -11,6 +11,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
 from hookline.core._dataclass import dataclass, replace
@@ -140,10 +141,23 @@ class PackStore:
             row = known.setdefault((copy.file, copy.source), copy)
             if row != copy:
                 path = self._copy_path(copy.digest)
-                raise PackError(f"{self._approvals} was changed: {path} has the pack {copy.source} otherwise. {_RECOVER}")
+                raise PackError(
+                    f"{self._approvals} was changed: {path} has the pack {copy.source} otherwise. {_RECOVER}"
+                )
         return tuple(known.values())
 
+    def doubtful(self) -> tuple[Approved, ...]:
+        """What may have been approved, where ``approved`` raises."""
+        rows: list[Approved] = []
+        for path in (self._approvals, *self._copy_paths()):
+            with suppress(PackError):
+                rows += _read_rows(path)
+        return tuple(rows)
+
     def _copies(self) -> list[Approved]:
+        return [row for path in self._copy_paths() for row in _read_rows(path)]
+
+    def _copy_paths(self) -> list[str]:
         note(self._covers)
         try:
             names = sorted(os.listdir(self._covers))
@@ -152,7 +166,7 @@ class PackStore:
         paths = [os.path.join(self._covers, name) for name in names if name.endswith(_COPY)]
         for path in paths:
             note(path)
-        return [row for path in paths for row in _read_rows(path)]
+        return paths
 
     def _write_copies(self, rows: Sequence[Approved]) -> None:
         from dataclasses import asdict  # only who approves something writes
