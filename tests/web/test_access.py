@@ -145,6 +145,20 @@ def test_it_does_not_start_below_an_agent(place: tuple[Path, Path], tmp_path: Pa
     assert "start the view in a terminal of your own: hookline web" in done.stderr
 
 
+def test_what_was_detached_from_its_terminal_shows_no_code_where_agents_are_guarded(place: tuple[Path, Path]) -> None:
+    home, project = place
+    (home / "state/deployed.json").write_text('{"entries": [{}]}')
+    with subprocess.Popen(
+        [sys.executable, "-m", "hookline", "web", "--port", "0"], cwd=project, start_new_session=True, text=True,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        env={"PATH": os.environ["PATH"], "HOME": str(home), "HOOKLINE_STATE_DIR": str(home / "state")},
+    ) as running:  # fmt: skip
+        assert running.stdout is not None
+        _, second = running.stdout.readline(), running.stdout.readline()
+        running.terminate()
+    assert second.startswith("Read-only: ")
+
+
 def test_a_port_that_is_taken_is_reported(web: Web) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "hookline", "web", "--port", str(web.port)], env=web.environ, capture_output=True,

@@ -16,7 +16,7 @@ import uvicorn
 
 from hookline.core.errors import StateError, UsageError
 from hookline.core.paths import Paths
-from hookline.state.protection import find_agent_above
+from hookline.state.protection import find_agent_above, is_protected
 from hookline.web.access import Access
 from hookline.web.app import Services, View, make_app
 
@@ -52,6 +52,15 @@ def require_person() -> None:
         raise UsageError(f"{agent} runs this command; start the view in a terminal of your own: hookline web")
 
 
+def _has_terminal() -> bool:
+    """A command that an agent detaches from itself has none, and would show the code to that agent."""
+    try:
+        os.close(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY))
+    except OSError:
+        return False
+    return True
+
+
 def serve(
     paths: Paths,
     services: Services,
@@ -64,6 +73,7 @@ def serve(
 ) -> None:
     """Until somebody ends it."""
     require_person()
+    read_only = read_only or (is_protected(paths.state) and not _has_terminal())
     with contextlib.suppress(OSError):
         os.nice(5)  # whoever looks must not take the processor from whoever decides
     sock = bind(port)
@@ -118,7 +128,7 @@ def _announce(port: int, access: Access, say: Callable[[str], None]) -> str:
     address = _address(port, access)
     say(f"hookline web: {address}")
     if access.read_only:
-        say("Read-only: nothing can be changed or answered.")
+        say("Read-only: nothing can be changed or answered. Without --read-only that needs a terminal of your own.")
     else:
         say(f"Code for actions, once in each browser: {access.code}")
     return address
