@@ -170,7 +170,8 @@ def parse_request(
     from hookline.gateway.session_places import session_places  # noqa: PLC0415  most agents say where they started
 
     begins = incoming.event == "SessionStart"
-    return replace(request, began_in=session_places(own.paths.state, agent.name, session, cwd, begins=begins))
+    places = session_places(own.paths.state, agent.name, session, cwd, begins=begins)
+    return request if places == (cwd,) else replace(request, began_in=places)
 
 
 def _session_project(agent: str, environ: Mapping[str, str]) -> str:

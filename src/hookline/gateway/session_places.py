@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 from contextlib import suppress
+from functools import lru_cache
 
 from hookline.core.errors import StateError
 from hookline.core.files import list_names, modification_time, read_text
@@ -23,8 +24,11 @@ def session_places(state: str, agent: str, session: str, cwd: str, *, begins: bo
     """The directories in which the session began; the first event that is seen of it tells the first one."""
     name = f"{agent} {session}".encode(errors="surrogatepass").hex()[:200]
     path = os.path.join(state, _FOLDER, name)
-    text = read_text(path, errors="surrogateescape")
-    known = tuple(one for one in (text or "").split("\n") if one)[:_MOST]
+    try:
+        status = os.stat(path)
+        known = _read(path, status.st_ino, status.st_size, status.st_mtime_ns)
+    except OSError:
+        known = ()
     if cwd in known or "\n" in cwd or len(known) == _MOST or (known and not begins):
         return known
     with suppress(OSError, StateError):  # then it is known for as long as the agent stays where it is
@@ -37,6 +41,12 @@ def session_places(state: str, agent: str, session: str, cwd: str, *, begins: bo
         if not known:
             _forget_old(folder)
     return (*known, cwd)
+
+
+@lru_cache(maxsize=256)  # a daemon is asked about the same sessions again and again
+def _read(path: str, inode: int, size: int, changed: int) -> tuple[str, ...]:
+    text = read_text(path, errors="surrogateescape")
+    return tuple(one for one in (text or "").split("\n") if one)[:_MOST]
 
 
 def _forget_old(folder: str) -> None:

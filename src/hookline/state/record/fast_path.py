@@ -144,7 +144,7 @@ Rows: TypeAlias = "tuple[Sequence[Any], Sequence[Sequence[Any]]]"
 
 _FIRING = (
     "number", "id", "time", "session", "turn", "agent", "event", "native_event", "cwd", "effect", "granted", "reason",
-    "modified", "ms", "pid", "data",
+    "modified", "ms", "pid", "data", "wire",
 )  # fmt: skip
 _RUN = ("firing", "position", "hook_id", "hook", "dialect", "status", "ms", "error", "stdout", "stderr")
 
@@ -157,7 +157,7 @@ _INSERT_SHORT = _short("firings", _FIRING)
 _INSERT_SHORT_RUN = _short("runs", _RUN)
 
 #: Of a row with its number: what may be empty, what that is like, and what is left without it.
-_FIRING_EMPTY, _FIRING_LEFT = itemgetter(12, *range(17, 24)), itemgetter(*range(12), *range(13, 17))
+_FIRING_EMPTY, _FIRING_LEFT = itemgetter(12, *range(17, 23)), itemgetter(*range(12), *range(13, 17), 23)
 _RUN_EMPTY, _RUN_LEFT = itemgetter(6, 7, 12, 13, 14), itemgetter(*range(6), *range(8, 12))
 
 
@@ -165,7 +165,7 @@ def insert_many(connection: sqlite3.Connection, many: Sequence[Rows], latest: in
     """Numbered after ``latest``, as SQLite would do it. Gives the rows of the runs."""
     firings = [(latest + at, *row) for at, (row, _) in enumerate(many, 1)]
     runs = [(latest + at, *run) for at, (_, some) in enumerate(many, 1) for run in some]
-    bare, full = _split(firings, _FIRING_EMPTY, (None,) * 8)
+    bare, full = _split(firings, _FIRING_EMPTY, (None,) * 7)
     connection.executemany(_INSERT_SHORT, map(_FIRING_LEFT, bare))
     connection.executemany(INSERT_NUMBERED, full)
     bare, full = _split(runs, _RUN_EMPTY, (None,) * 5)
