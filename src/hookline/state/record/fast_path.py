@@ -157,7 +157,7 @@ _INSERT_SHORT = _short("firings", _FIRING)
 _INSERT_SHORT_RUN = _short("runs", _RUN)
 
 #: Of a row with its number: what may be empty, what that is like, and what is left without it.
-_FIRING_EMPTY, _FIRING_LEFT = itemgetter(12, *range(17, 23)), itemgetter(*range(12), *range(13, 17), 23)
+_FIRING_EMPTY, _FIRING_LEFT = itemgetter(12, *range(17, 23)), itemgetter(*(*range(12), *range(13, 17), 23))
 _RUN_EMPTY, _RUN_LEFT = itemgetter(6, 7, 12, 13, 14), itemgetter(*range(6), *range(8, 12))
 
 
