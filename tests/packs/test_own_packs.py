@@ -44,7 +44,7 @@ def test_a_pack_of_ours_holds_on_every_wire(box: Box, name: str) -> None:
     # In the gate three agents each, all of them together; all for each where real agents are tried too.
     first = NAMES.index(name) * 3 + ALL.index("windsurf")  # where an event is about one kind of tool, paths matter most
     some = [ALL[(first + step) % len(ALL)] for step in range(3)]
-    wanted = ALL if os.environ.get("HOOKLINE_E2E") else some
+    wanted = ALL if os.environ.get("HOOKLINE_E2E") == "1" else some
     chosen = tuple(word for agent in wanted for word in ("--agent", agent))
     tested = box("pack", "test", str(ROOT / name), "--json", *chosen)
     assert [row for row in tested.json["cases"] if not row["ok"]] == []
@@ -57,6 +57,14 @@ def test_a_pack_of_ours_holds_on_every_wire(box: Box, name: str) -> None:
 def test_a_pack_of_ours_is_added_by_its_name(box: Box, name: str) -> None:
     assert box("add", f"hookline:{name}", "--yes").code == 0
     assert f'source = "hookline:{name}"' in box.config.read_text()
+
+
+def test_a_guard_of_ours_fails_closed_unless_somebody_says_otherwise(box: Box) -> None:
+    box("add", "hookline:branch-guard", "--yes")
+    assert 'on_failure = "deny"' in box.config.read_text()
+    box("remove", "branch-guard", "--yes")
+    box("add", "hookline:branch-guard", "--yes", "--on-failure", "ignore")
+    assert "on_failure" not in box.config.read_text()
 
 
 def test_what_the_log_keeps_has_no_secret_and_is_chained(box: Box) -> None:

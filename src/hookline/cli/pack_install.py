@@ -81,16 +81,19 @@ class Review:
 
 
 def review(
-    place: Place, fetched: Fetched, file: str, env: Sequence[tuple[str, str]] = (), *, closed: bool = False
+    place: Place, fetched: Fetched, file: str, env: Sequence[tuple[str, str]] = (), *, closed: bool | None = None
 ) -> Review:
-    """Puts the files into the store, where they are inert until they are approved. Raises PackError."""
+    """Puts the files into the store, where they are inert until they are approved. Raises PackError.
+
+    Guards of our own fail closed; those of others as their authors expect it, unless somebody says otherwise.
+    """
     bad = [name for name, _ in env if name in CODE_VARIABLES]
     if bad:
         raise UsageError(f"{bad[0]} makes programs load code; a pack's settings cannot set it")
     digest = place.store.put(fetched.tree)
     row = Approved(
         file=file, source=fetched.source.text, revision=fetched.revision, digest=digest, name=fetched.layout.name,
-        fail_closed=closed, env=tuple(env),
+        fail_closed=fetched.source.kind == "own" if closed is None else closed, env=tuple(env),
     )  # fmt: skip
     reading = LayerLoader(
         lookup=lookup_for(cwd=place.cwd, home=place.home, environ=os.environ, paths=place.paths), paths=place.paths

@@ -52,7 +52,9 @@ def configure(parser: ArgumentParser) -> None:
         "--env", metavar="NAME=VALUE", action="append", default=[], help="a setting of the pack (repeatable)"
     )
     parser.add_argument(
-        "--on-failure", choices=("ignore", "deny"), default="ignore", help="deny: if one of its guards fails, refuse"
+        "--on-failure",
+        choices=("ignore", "deny"),
+        help="deny: if one of its guards fails, refuse (default for hookline's own packs); ignore: go ahead",
     )
     parser.add_argument("--yes", action="store_true", help="approve what is shown, without a question")
     add_json(parser)
@@ -65,7 +67,8 @@ def run(args: Namespace) -> int:
     if any(not name or "=" not in given for (name, _), given in zip(env, args.env, strict=True)):
         raise UsageError("--env takes NAME=VALUE")
     fetched = fetch(parse_source(args.source, place.cwd, place.home), place.home)
-    one = review(place, fetched, place.file(args.scope), env, closed=args.on_failure == "deny")
+    closed = None if args.on_failure is None else args.on_failure == "deny"
+    one = review(place, fetched, place.file(args.scope), env, closed=closed)
     if not args.json:
         show(one)
     if not one.specs:
