@@ -178,7 +178,7 @@ def web(place: tuple[Path, Path], request: pytest.FixtureRequest) -> Iterator[We
     running.end()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # not longer: while it is open, its event loop runs in this thread, and no other can
 def chromium() -> Generator[Any]:
     if CHROMIUM is None:
         pytest.skip("no chromium is installed here: make browser")
