@@ -22,7 +22,7 @@ def _canonical_fields(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
         return {"prompt": output_text(sent.get("message"))}
     if event != "PostToolUse":
         return {"source": "startup"} if event == "SessionStart" else {}
-    if sent.get("status") in {"error", "cancelled"} or sent.get("error"):
+    if sent.get("status") in ("error", "cancelled") or sent.get("error"):
         message = output_text(sent.get("error") or sent.get("output"))
         return {
             "carried_as": "PostToolUseFailure", "derived": ["event"], "tool_error": {"type": "error", "message": message},

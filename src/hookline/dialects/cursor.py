@@ -59,7 +59,8 @@ def _canonical_fields(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
         )
         return {"tool_error": {"type": kind, "message": output_text(sent.get("error_message"))}}
     if event in {"Stop", "SubagentStop"}:
-        return {"continuations": int(sent.get("loop_count") or 0)}
+        loops = sent.get("loop_count")
+        return {"continuations": loops if isinstance(loops, int) else 0}
     return {"source": "startup"} if event == "SessionStart" else {}
 
 

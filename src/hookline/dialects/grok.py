@@ -39,7 +39,7 @@ def _canonical_fields(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
     result = pick(sent, "tool_response|toolResult")
     text = output_text(_text(result))
     code = result.get("exit_code") if isinstance(result, dict) else 0
-    if code in {0, None}:
+    if code in (0, None):  # a tuple: whatever the agent sent need not have a hash
         return {"tool_output": text}
     return {
         "carried_as": "PostToolUseFailure", "derived": ["event"],

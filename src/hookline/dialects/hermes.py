@@ -31,7 +31,7 @@ def _canonical_fields(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
     result = read_object(as_text(given)) or {}
     error = pick(sent, "extra.error_message") or result.get("error")
     text = output_text(pick(result, "output|content|diff|message") or given)
-    if error or pick(sent, "extra.status") == "error" or result.get("exit_code") not in {0, None}:
+    if error or pick(sent, "extra.status") == "error" or result.get("exit_code") not in (0, None):
         message = output_text(error) or f"exit code {result.get('exit_code')}\n{text}"
         blocked = pick(sent, "extra.status") == "blocked"
         return {

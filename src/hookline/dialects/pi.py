@@ -39,7 +39,8 @@ def _last_words(sent: Mapping[str, Any]) -> str:
     listed = sent.get("messages")
     if isinstance(entries, list):
         listed = [pick(entry, "sourceEntry.message") for entry in entries if isinstance(entry, dict)]
-    said = [one for one in listed or () if isinstance(one, dict) and one.get("role") == "assistant"]
+    messages = listed if isinstance(listed, list) else ()
+    said = [one for one in messages if isinstance(one, dict) and one.get("role") == "assistant"]
     parts = said[-1].get("content") if said else ""
     if isinstance(parts, list):
         parts = [part for part in parts if isinstance(part, dict) and part.get("type") == "text"]

@@ -41,7 +41,7 @@ def _pattern(text: str | None) -> Pattern | None:
     """A glob, or an expression after ``re:``."""
     if text is not None and text.startswith("re:"):
         return full_pattern(text[3:])
-    return Pattern() if text in {None, "", "*"} else Pattern(style="glob", text=str(text))
+    return Pattern() if text in (None, "", "*") else Pattern(style="glob", text=str(text))
 
 
 def _pattern_text(pattern: Pattern) -> str | None:

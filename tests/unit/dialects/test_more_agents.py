@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from hookline.core.agents import AGENTS, find_agent
+from hookline.core.errors import HooklineError
 from hookline.core.event import EVENTS, Event, event_kind
 from hookline.core.hook import HookSpec
 from hookline.core.result import Context, Decision, HookError, Injected, Message, Reply, RunResult
@@ -42,6 +43,24 @@ def test_a_payload_decodes_and_keeps_every_field(name: str, file: Path) -> None:
     assert incoming.event in EVENTS or incoming.event.startswith(f"{name}:")
     naming = {"hook_event_name", "hookEventName", "hookName", "agent_action_name", "event_type", "type", "event"}
     assert {key for key in sent if key not in incoming.data} <= naming
+
+
+def _with_odd_values(sent: Any) -> Any:
+    """The payload with each value in turn as something that cannot be compared, counted or hashed."""
+    for key, value in sent.items():
+        for odd in ([[]], {}, None, 7, "\ud800"):
+            yield {**sent, key: odd}
+        if isinstance(value, dict):
+            yield from ({**sent, key: inner} for inner in _with_odd_values(value))
+
+
+@pytest.mark.parametrize(("name", "file"), FILES, ids=IDS)
+def test_an_odd_value_breaks_no_reader(name: str, file: Path) -> None:
+    for sent in _with_odd_values(json.loads(file.read_text(encoding="utf-8"))):
+        try:
+            dialect_named(name).event_in(native(name, file.stem), sent, {})
+        except HooklineError as error:  # told to the agent as one
+            assert str(error)
 
 
 @pytest.mark.parametrize(
