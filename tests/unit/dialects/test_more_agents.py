@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ FOLDERS = {row.dialect: PAYLOADS / ("by-document" if row.label else "") / row.di
 FILES = [(name, file) for name in TABLED for file in sorted(FOLDERS[name].glob("*.json"))]
 IDS = [f"{name}/{file.stem}" for name, file in FILES]
 PLUGINS = {"pi", "cline", "amp"}
+_ODD: tuple[Any, ...] = ([[]], {}, None, 7, "\ud800")
 
 
 def native(name: str, stem: str) -> str:
@@ -48,8 +50,7 @@ def test_a_payload_decodes_and_keeps_every_field(name: str, file: Path) -> None:
 def _with_odd_values(sent: Any) -> Any:
     """The payload with each value in turn as something that cannot be compared, counted or hashed."""
     for key, value in sent.items():
-        for odd in ([[]], {}, None, 7, "\ud800"):
-            yield {**sent, key: odd}
+        yield from ({**sent, key: odd} for odd in _ODD)
         if isinstance(value, dict):
             yield from ({**sent, key: inner} for inner in _with_odd_values(value))
 
@@ -57,10 +58,8 @@ def _with_odd_values(sent: Any) -> Any:
 @pytest.mark.parametrize(("name", "file"), FILES, ids=IDS)
 def test_an_odd_value_breaks_no_reader(name: str, file: Path) -> None:
     for sent in _with_odd_values(json.loads(file.read_text(encoding="utf-8"))):
-        try:
+        with suppress(HooklineError):  # the agent is told; anything else would be exit 3
             dialect_named(name).event_in(native(name, file.stem), sent, {})
-        except HooklineError as error:  # told to the agent as one
-            assert str(error)
 
 
 @pytest.mark.parametrize(
