@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -31,6 +32,21 @@ def alive(pid: int) -> bool:
             return file.read().rpartition(")")[2].split()[0] not in {"Z", "X"}
     except OSError:
         return False
+
+
+def freeze(pid: int) -> None:
+    """Stop a process in its tracks. The signal alone is not enough: until the thread that takes it has had its turn, which
+    may be late on a busy machine, the other threads go on."""
+    os.kill(pid, signal.SIGSTOP)
+    assert eventually(lambda: _states(pid) <= {"T"}), f"process {pid} is not stopped"
+
+
+def _states(pid: int) -> set[str]:
+    states = set()
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        with suppress(OSError), open(f"/proc/{pid}/task/{thread}/stat", encoding="utf-8") as file:
+            states.add(file.read().rpartition(")")[2].split()[0])
+    return states
 
 
 def open_files() -> Counter[str]:

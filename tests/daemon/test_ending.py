@@ -11,6 +11,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.patience import freeze
 
 from hookline.daemon import lifecycle
 from hookline.daemon.protocol import DaemonPaths
@@ -27,7 +28,7 @@ STOP = [sys.executable, "-m", "hookline", "daemon", "stop"]
 
 def test_a_daemon_that_is_frozen_is_killed_and_that_is_said(one_machine: Machine) -> None:
     daemon = one_machine.start()
-    os.kill(daemon.pid, signal.SIGSTOP)
+    freeze(daemon.pid)
 
     told = one_machine.run(STOP)
 
@@ -59,7 +60,7 @@ def test_a_daemon_of_another_version_is_told_by_a_signal(one_machine: Machine) -
 
 def test_starting_beside_one_that_does_not_answer_says_what_to_do(one_machine: Machine) -> None:
     daemon = one_machine.start()
-    os.kill(daemon.pid, signal.SIGSTOP)
+    freeze(daemon.pid)
 
     told = one_machine.run([*STOP[:-1], "start"])
 

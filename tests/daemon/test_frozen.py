@@ -9,6 +9,8 @@ import socket
 import sys
 import time
 
+from tests.patience import freeze
+
 import hookline
 from hookline.daemon.protocol import Caller, DaemonRequest, pack_request
 
@@ -20,7 +22,7 @@ COUNTING = '[[hook]]\nname = "no"\non = "PreToolUse"\non_failure = "deny"\nshell
 def frozen(machine: Machine, end: str) -> None:
     machine.user(COUNTING.format(file=machine.root / "count", end=end))
     daemon = machine.start()
-    os.kill(daemon.pid, signal.SIGSTOP)
+    freeze(daemon.pid)
 
 
 def go_on(machine: Machine) -> None:
@@ -70,7 +72,7 @@ def test_who_was_heard_together_with_a_slow_one_is_answered_before_it(one_machin
     daemon = one_machine.start()
     for _ in range(3):  # now it is known to be quick
         assert one_machine.ask().code == 0
-    os.kill(daemon.pid, signal.SIGSTOP)
+    freeze(daemon.pid)
     commands = ("ls", "ls", "slow", "ls", "ls")
     try:
         asking = [_asked(one_machine, command) for command in commands]
