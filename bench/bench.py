@@ -24,6 +24,7 @@ from measure import Row, machine, wait_until_quiet
 
 import approval
 import daemon
+import packs
 import processes
 import shell
 
@@ -47,6 +48,7 @@ GROUPS: dict[str, Rows] = {
     "guests": guests.rows,
     "guard": lambda _folder, short: guard.rows(short),
     "notes": notes.rows,
+    "packs": packs.rows,
     "run": run.rows,
 }
 #: And what is not part of a whole run, because its rows are in one of the others: what trust costs an agent.

@@ -282,10 +282,11 @@ def _name(pack: str, spec: HookSpec) -> str:
 
 def _expand(text: str, root: str, around: Mapping[str, str]) -> str:
     """As these agents do, in the text, where the path means itself to a shell; elsewhere the variable does it."""
-    if _PLAIN.fullmatch(root):
-        for name in around:
-            text = text.replace(f"${{{name}}}", around[name]) if _PLAIN.fullmatch(around[name]) else text
-    text = text.replace("${/}", "/").replace("${pathSeparator}", ":")
+    if "${" in text:
+        for name, value in around.items() if _PLAIN.fullmatch(root) else ():
+            written = f"${{{name}}}"
+            text = text.replace(written, value) if written in text and _PLAIN.fullmatch(value) else text
+        text = text.replace("${/}", "/").replace("${pathSeparator}", ":")
 
     def inside(found: re.Match[str]) -> str:
         """A relative path means the pack's file, never one of the project's that has the same name."""

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from hookline.packs.tree import Tree
 
 FILE = "packs.json"
-#: How the second copy of what was approved is called, beside the digests of the files.
-_COPY = ".approved.json"
 _RECOVER = "To go back to what the other one says, delete the file that is wrong"
 
 
@@ -73,6 +71,8 @@ class PackStore:
         self._root = os.path.join(paths.data, "packs")
         self._approvals = os.path.join(paths.state, FILE)
         self._covers = os.path.join(paths.state, "packs")
+        #: The same once more, beside the digests of the files.
+        self._copy = os.path.join(self._covers, "approved.json")
 
     # ── the files ────────────────────────────────────────────────────────────────────────────────────
 
@@ -120,9 +120,8 @@ class PackStore:
 
         with lock(os.path.join(self._root, "store")):
             shutil.rmtree(os.path.join(self._root, _hex(digest)), ignore_errors=True)
-            for path in (self._cover_path(digest), self._copy_path(digest)):
-                if os.path.exists(path):
-                    os.unlink(path)
+            with suppress(FileNotFoundError):
+                os.unlink(self._cover_path(digest))
 
     def _published(self, digest: str) -> str:
         return os.path.join(self._root, _hex(digest), "published")
@@ -132,54 +131,23 @@ class PackStore:
     def approved(self) -> tuple[Approved, ...]:
         """Raises PackError if it cannot be read, or is not what a person approved.
 
-        Every row is kept a second time, beside what its files must look like: a guard does not end because the list of
+        The rows are kept a second time, beside what their files must look like: a guard does not end because the list of
         approvals and the line that names it are gone.
         """
-        note(self._approvals)
-        known = {(row.file, row.source): row for row in _read_rows(self._approvals)}
-        for copy in self._copies():
-            row = known.setdefault((copy.file, copy.source), copy)
-            if row != copy:
-                path = self._copy_path(copy.digest)
-                raise PackError(
-                    f"{self._approvals} was changed: {path} has the pack {copy.source} otherwise. {_RECOVER}"
-                )
+        first, copy = (_read_bytes(path) for path in (self._approvals, self._copy))
+        known = {(row.file, row.source): row for row in _rows(self._approvals, first)}
+        for row in () if first == copy else _rows(self._copy, copy):
+            if known.setdefault((row.file, row.source), row) != row:
+                raise PackError(f"{self._approvals} was changed: {self._copy} has {row.source} otherwise. {_RECOVER}")
         return tuple(known.values())
 
     def doubtful(self) -> tuple[Approved, ...]:
         """What may have been approved, where ``approved`` raises."""
         rows: list[Approved] = []
-        for path in (self._approvals, *self._copy_paths()):
+        for path in (self._approvals, self._copy):
             with suppress(PackError):
-                rows += _read_rows(path)
+                rows += _rows(path, _read_bytes(path))
         return tuple(rows)
-
-    def _copies(self) -> list[Approved]:
-        return [row for path in self._copy_paths() for row in _read_rows(path)]
-
-    def _copy_paths(self) -> list[str]:
-        note(self._covers)
-        try:
-            names = sorted(os.listdir(self._covers))
-        except OSError:
-            return []
-        paths = [os.path.join(self._covers, name) for name in names if name.endswith(_COPY)]
-        for path in paths:
-            note(path)
-        return paths
-
-    def _write_copies(self, rows: Sequence[Approved]) -> None:
-        from dataclasses import asdict  # only who approves something writes
-
-        digests = {row.digest for row in rows}
-        wanted = {self._copy_path(digest) for digest in digests}
-        for name in os.listdir(private_dir(self._covers)):
-            path = os.path.join(self._covers, name)
-            if name.endswith(_COPY) and path not in wanted:
-                os.unlink(path)
-        for digest in digests:
-            same = [asdict(row) for row in rows if row.digest == digest]
-            write_json(self._copy_path(digest), {"packs": same})
 
     def approve(self, one: Approved, files: Sequence[HooksFile]) -> None:
         """``files`` define hooks. What the working copy contains now is what may run. Raises StateError."""
@@ -223,8 +191,9 @@ class PackStore:
 
         with lock(self._approvals):
             left = change(self.approved())
-            write_json(self._approvals, {"version": 1, "packs": [asdict(row) for row in left]})
-            self._write_copies(left)
+            private_dir(self._covers)
+            for path in (self._approvals, self._copy):
+                write_json(path, {"version": 1, "packs": [asdict(row) for row in left]})
         return left
 
     def cover(self, digest: str) -> Cover | None:
@@ -250,18 +219,27 @@ class PackStore:
     def _cover_path(self, digest: str) -> str:
         return os.path.join(self._covers, f"{_hex(digest)}.json")
 
-    def _copy_path(self, digest: str) -> str:
-        return os.path.join(self._covers, f"{_hex(digest)}{_COPY}")
 
-
-def _read_rows(path: str) -> tuple[Approved, ...]:
+def _read_bytes(path: str) -> bytes | None:
+    note(path)
     try:
-        with open(path, encoding="utf-8") as file:
-            return tuple(_approved(row) for row in json.load(file)["packs"])
+        with open(path, "rb") as file:
+            return file.read()
     except FileNotFoundError:
-        return ()
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise PackError(f"{path} cannot be read ({error}); no pack is approved until it is. {_RECOVER}") from None
+        return None
+    except OSError as error:
+        raise _unreadable(path, error) from None
+
+
+def _rows(path: str, data: bytes | None) -> tuple[Approved, ...]:
+    try:
+        return tuple(_approved(row) for row in json.loads(data)["packs"]) if data is not None else ()
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise _unreadable(path, error) from None
+
+
+def _unreadable(path: str, error: Exception) -> PackError:
+    return PackError(f"{path} cannot be read ({error}); no pack is approved until it is. {_RECOVER}")
 
 
 def is_changed(root: str, one: Definition, digests: Digests) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
@@ -135,22 +136,29 @@ def parse(layers: Sequence[Layer], lookup: Lookup) -> Parsed:
     """Per event, in the order of the files; the same hook in two files runs once."""
     findings = Findings()
     enabled = not _switched_off(layers, findings)
-    by_event: dict[str, dict[str, HookSpec]] = {}
+    by_event: dict[str, list[HookSpec]] = {}
     for layer in layers:
         check_events(layer, EVENTS, findings)
         for entry in entries(layer, findings):
             spec = _spec(entry, enabled=enabled)
             if spec is not None:
-                by_event.setdefault(spec.event, {}).setdefault(_meaning(spec), spec)
-    specs = chain.from_iterable(_mark_same(tuple(one.values())) for one in by_event.values())
+                by_event.setdefault(spec.event, []).append(spec)
+    specs = chain.from_iterable(map(_once_each, by_event.values()))
     return Parsed(specs=tuple(specs), problems=findings.all())
 
 
-def _mark_same(specs: tuple[HookSpec, ...]) -> Iterator[HookSpec]:
-    """A command that stands under several matchers runs once, if they match together."""
-    keys = [repr((spec.action, spec.extra.get("if"), spec.extra.get("shell"))) for spec in specs]
-    for spec, key in zip(specs, keys, strict=True):
-        yield replace(spec, same=key) if keys.count(key) > 1 else spec
+def _once_each(specs: list[HookSpec]) -> Iterator[HookSpec]:
+    """A hook that stands twice is one; a command under several matchers runs once, if they match together."""
+    if len({spec.name for spec in specs}) == len(specs):  # to compare the rest takes longer than to read the file
+        yield from specs
+        return
+    left: dict[str, HookSpec] = {}
+    for spec in specs:
+        left.setdefault(_meaning(spec), spec)
+    keys = [repr((spec.action, spec.extra.get("if"), spec.extra.get("shell"))) for spec in left.values()]
+    times = Counter(keys)
+    for spec, key in zip(left.values(), keys, strict=True):
+        yield replace(spec, same=key) if times[key] > 1 else spec
 
 
 def _meaning(spec: HookSpec) -> str:
