@@ -137,7 +137,7 @@ class _Fields:
             elif isinstance(part, LiteralText) and not loose:
                 self._text(value)
             else:
-                self._divided(value)
+                self._divided(value if part is parts[-1] else _open_ended(value))
 
     def _cut(self) -> None:
         if self._begun:
@@ -182,6 +182,15 @@ class _Fields:
                 else:
                     add(self._pieces, globs(text))
                     self._begun = True
+
+
+def _open_ended(value: Word) -> Word:
+    """Before more of the same word: if what is unknown at its end is nothing, the blanks before it divide nothing."""
+    match value.pieces:
+        case (*before, str(text), last) if last is UNKNOWN:
+            return Word((*before, *filter(None, (text.rstrip(),)), UNKNOWN), value.source, value.sources)
+        case _:
+            return value
 
 
 def _tilde(shell: ReadingContext, parts: list[Part], *, assigned: bool = False, like: bool = True) -> list[Part]:

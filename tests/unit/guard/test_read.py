@@ -58,6 +58,7 @@ WORDS = [
     ("IFS=,; x=rm,-rf,/; $x", "rm -rf /"),
     ("rm $((1+2*3)) $((2**3)) $((0x10)) $((5>3?7:8))", "rm 7 8 16 7"),
     ("rm $x ${y}z", "rm … …z"),
+    ("$(echo r $x)m -rf /", "echo r … | r…m -rf /"),
     ("printf -v x %s rm; $x -rf /", "printf -v x %s rm | rm -rf /"),
     ("read x <<< rm; $x -rf /", "read x | rm -rf /"),
     ("export X=rm; $X a; unset X; ${X:-ls} b", "export X=rm | rm a | unset X | ls b"),
