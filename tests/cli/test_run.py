@@ -70,6 +70,8 @@ def test_wrong_words_say_so(stage: Stage) -> None:
     missing = stage.run("-f", "nowhere.lec")
     assert (missing.code, missing.out) == (1, "")
     assert "nowhere.lec" in missing.err
+    stray = "hookline: the conversation is named after -f: hookline run -f t.lec\n"
+    assert stage.run("t.lec") == Ran(64, "", stray)
 
 
 # ── events ───────────────────────────────────────────────────────────────────────────────────────────

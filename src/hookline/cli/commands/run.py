@@ -15,7 +15,9 @@ Exit codes: 0, 1 after an error, 129, 130 and 143 after SIGHUP, SIGINT and SIGTE
 from __future__ import annotations
 
 import os
+import shlex
 import sys
+from argparse import SUPPRESS
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -38,11 +40,15 @@ def configure(parser: ArgumentParser) -> None:
         action="store_true",
         help="approve the lectic.yaml found here as it is now: hooks, tools, addresses, files",
     )
+    parser.add_argument("stray", nargs="*", help=SUPPRESS)
 
 
 def run(args: Namespace) -> int:
     from hookline.agent.output import Format  # --help must not wait for it
+    from hookline.core.errors import UsageError
 
+    if args.stray:
+        raise UsageError(f"the conversation is named after -f: hookline run -f {shlex.quote(args.stray[0])}")
     if args.inplace and not args.file:
         print("You can't use --inplace without --file")
         return 1
