@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import sys
 import tomllib
-from argparse import _SubParsersAction
+from argparse import SUPPRESS, _SubParsersAction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -304,7 +304,8 @@ def _command(name: str) -> str:
 
 def _options(parser: ArgumentParser) -> str:
     """Its arguments, and those of the commands inside it."""
-    actions = parser._actions  # noqa: SLF001  argparse has no other door
+    shown = (each for each in parser._actions if each.help != SUPPRESS)  # noqa: SLF001  argparse has no other door
+    actions = list(shown)
     inside = [action for action in actions if isinstance(action, _SubParsersAction)]
     parts = [table(("argument", "meaning"), (_option(action) for action in actions if action not in inside))]
     for action in inside:
