@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from hookline.core._dataclass import dataclass
 from hookline.core.files import open_without_waiting
@@ -18,9 +18,11 @@ _RULE = re.compile(r"^[ \t]*---[ \t\r]*$", re.MULTILINE)
 _NOT_TEXT = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
 
 
-def front_matter(fields: Mapping[str, str | int]) -> str:
+def front_matter(fields: Mapping[str, str | int | Sequence[str]]) -> str:
     """Values that YAML could read as something else are quoted: a branch can have any name."""
-    lines = (f"{name}: {value if isinstance(value, int) else _scalar(value)}\n" for name, value in fields.items())
+    lines = (
+        f"{name}: {_scalar(value) if isinstance(value, str) else json.dumps(value)}\n" for name, value in fields.items()
+    )
     return f"---\n{''.join(lines)}---\n"
 
 
