@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import tomllib
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from hookline.cli.output import confirm, paint, plural, safe
@@ -25,6 +26,7 @@ from hookline.core.paths import Paths, find_paths
 from hookline.core.problem import Problem
 from hookline.dialects.event_lookup import native_events
 from hookline.dialects.native.render import quote
+from hookline.engine.lint import program_problems
 from hookline.packs.fetch import Fetched
 from hookline.packs.needs import Needs, find_needs, private_environment
 from hookline.packs.store import Approved, PackStore
@@ -78,6 +80,8 @@ class Review:
     specs: tuple[HookSpec, ...]
     problems: tuple[Problem, ...]
     needs: Needs
+    #: What some hook cannot start without, and is not there: what is wrong, and what to do about it.
+    unable: tuple[tuple[str, str], ...]
 
 
 def review(
@@ -85,7 +89,8 @@ def review(
 ) -> Review:
     """Puts the files into the store, where they are inert until they are approved. Raises PackError.
 
-    Guards of our own fail closed; those of others as their authors expect it, unless somebody says otherwise.
+    Guards of our own fail closed, and those that cannot start; others as their authors expect it, unless somebody says
+    otherwise.
     """
     bad = [name for name, _ in env if name in CODE_VARIABLES]
     if bad:
@@ -93,7 +98,7 @@ def review(
     digest = place.store.put(fetched.tree)
     row = Approved(
         file=file, source=fetched.source.text, revision=fetched.revision, digest=digest, name=fetched.layout.name,
-        fail_closed=fetched.source.kind == "own" if closed is None else closed, env=tuple(env),
+        fail_closed=bool(closed), env=tuple(env),
     )  # fmt: skip
     reading = LayerLoader(
         lookup=lookup_for(cwd=place.cwd, home=place.home, environ=os.environ, paths=place.paths), paths=place.paths
@@ -102,13 +107,30 @@ def review(
     guards = dict.fromkeys(
         spec.event for spec in specs if spec.enabled and spec.mode == "sync" and spec.event in GUARDED
     )
-    commands = tuple(
-        spec.action.text or " ".join(spec.action.argv) for spec in specs if isinstance(spec.action, Command)
-    )
+    needs = find_needs(fetched.tree, tuple(filter(None, map(_command_text, specs))))
+    place.store.link_modules(digest, needs.modules)
+    unable = tuple(_unable(place, specs, needs))
+    hard = fetched.source.kind == "own" or bool(unable and guards) if closed is None else closed
     return Review(
-        fetched=fetched, row=replace(row, guards=tuple(guards)), specs=specs, problems=tuple(reading.problems),
-        needs=find_needs(fetched.tree, commands),
+        fetched=fetched, row=replace(row, guards=tuple(guards), fail_closed=hard), specs=specs,
+        problems=tuple(reading.problems), needs=needs, unable=unable,
     )  # fmt: skip
+
+
+def _command_text(spec: HookSpec) -> str:
+    action = spec.action
+    return action.text or " ".join(action.argv) if isinstance(action, Command) else ""
+
+
+def _unable(place: Place, specs: Sequence[HookSpec], needs: Needs) -> Iterator[tuple[str, str]]:
+    """Scripts that say what they need get a ``uv`` with them (``packs.needs``) if there is none."""
+    comes = {"uv"} if needs.scripts and not shutil.which("uv") else set[str]()
+    asked = [spec for spec in specs if comes.isdisjoint(_command_text(spec).split())]
+    for problem in program_problems(asked, place.cwd, os.environ):
+        yield problem.finding, problem.fix
+    for name, folder in needs.modules.items():
+        if not folder:
+            yield f"the node module {name} is not installed", f"npm install --global {name}; then add the pack again"
 
 
 def hook_lines(one: Review) -> list[str]:
@@ -133,7 +155,9 @@ def show(one: Review) -> None:
     print(f"  files     {len(fetched.tree)}, {max(size >> 10, 1)} KiB, {one.row.digest}")
     for number, line in enumerate(hook_lines(one)):
         print(f"  {'runs' if not number else '':<9} {safe(line)}")
-    for label, names in (("programs", needs.programs), ("touches", needs.touches), ("python", needs.python)):
+    for label, names in (
+        ("programs", needs.programs), ("touches", needs.touches), ("python", needs.python), ("node", needs.modules)
+    ):  # fmt: skip
         if names:
             print(f"  {label:<9} {safe(', '.join(names))}")
     for name, value in one.row.env:
@@ -144,8 +168,7 @@ def show(one: Review) -> None:
 
 def doubts(one: Review) -> list[str]:
     """What a person should know before they approve it."""
-    lines = [*one.fetched.notes]
-    lines += [f"{name} is not installed: hooks that need it fail until it is" for name in one.needs.missing]
+    lines = [*missing_lines(one), *one.fetched.notes]
     lines += [f"{os.path.basename(problem.file)} {problem.pointer}: {problem.finding}" for problem in one.problems]
     for event in dict.fromkeys(spec.event for spec in one.specs):
         without = [agent.name for agent in AGENTS.values() if event not in native_events(agent)]
@@ -159,6 +182,15 @@ def doubts(one: Review) -> list[str]:
     if not one.specs:
         lines.append("none of its hooks can be run")
     return lines
+
+
+def missing_lines(one: Review) -> list[str]:
+    """What is not on this machine, and what that means for a guard."""
+    lines = [f"{finding}; {fix}" for finding, fix in one.unable]
+    if one.unable and one.row.guards:
+        meaning = "refuse what they guard" if one.row.fail_closed else "let everything pass"
+        lines.append(f"until then its guards {meaning}; --on-failure ignore or deny decides it")
+    return lines + [f"{name} is not installed: hooks that need it fail until it is" for name in one.needs.missing]
 
 
 def ask(question: str, *, yes: bool) -> bool:

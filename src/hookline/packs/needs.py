@@ -11,9 +11,10 @@ import sys
 import tomllib
 from collections.abc import Mapping
 
-from hookline.core._dataclass import dataclass
+from hookline.core._dataclass import dataclass, field
 from hookline.core.errors import PackError
 from hookline.core.paths import private_dir
+from hookline.packs.node import find_modules
 from hookline.packs.tree import Tree
 
 #: Programs that scripts call and many machines lack.
@@ -41,9 +42,11 @@ class Needs:
     #: Python packages of PEP 723 blocks, and whether there is such a block.
     python: tuple[str, ...] = ()
     scripts: bool = False
+    #: Node modules that are not in the pack, and where they are on this machine ("" if nowhere).
+    modules: Mapping[str, str] = field(default_factory=dict)
 
 
-def find_needs(tree: Tree, commands: Mapping[str, str] | tuple[str, ...] = ()) -> Needs:
+def find_needs(tree: Tree, commands: tuple[str, ...] = ()) -> Needs:
     """``commands`` are the hooks' own lines."""
     texts = [
         *commands,
@@ -65,8 +68,9 @@ def find_needs(tree: Tree, commands: Mapping[str, str] | tuple[str, ...] = ()) -
     scripts = any(_BLOCK.search(file.data) for file in tree.values())
     absent = tuple(one for one in programs if not shutil.which(one) and not (one == "uv" and scripts))
     return Needs(
-        programs=tuple(programs), missing=absent, touches=tuple(touches)[:20], python=tuple(python), scripts=scripts
-    )
+        programs=tuple(programs), missing=absent, touches=tuple(touches)[:20], python=tuple(python), scripts=scripts,
+        modules=find_modules(tree, texts, os.environ),
+    )  # fmt: skip
 
 
 def _is_shell(path: str, data: bytes) -> bool:

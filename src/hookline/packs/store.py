@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
@@ -79,6 +79,12 @@ class PackStore:
     def folder(self, digest: str) -> str:
         """The working copy: what hooks see as their plugin's root."""
         return os.path.join(self._root, _hex(digest), "work")
+
+    def link_modules(self, digest: str, modules: Mapping[str, str]) -> None:
+        """Node modules of this machine, found from the working copy and no part of it."""
+        from hookline.packs.node import link_modules
+
+        link_modules(modules, os.path.join(self._root, _hex(digest)))
 
     def data_folder(self, name: str, source: str) -> str:
         """Where a pack keeps its own files, whatever its version; no other pack has the same."""

@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from hookline.cli.output import paint, plural, print_json, safe
-from hookline.cli.pack_install import Place, Review, doubts, review, table_text
+from hookline.cli.pack_install import Place, Review, doubts, missing_lines, review, table_text
 from hookline.cli.pack_skeleton import skeleton
 from hookline.cli.parser import add_json
 from hookline.core._dataclass import replace
@@ -37,7 +37,6 @@ from hookline.dialects.plugins import ROOT
 from hookline.doctor.replay import translate
 from hookline.engine.build import READ_ONLY, Runtime, Sources, load_runtime
 from hookline.engine.engine import Engine
-from hookline.engine.lint import program_problems
 from hookline.gateway.reply import write_reply
 from hookline.packs.fetch import fetch
 from hookline.packs.source import parse_source
@@ -109,7 +108,7 @@ def _check(args: Namespace) -> int:
 def _problems(one: Review) -> Iterator[tuple[str, str, str]]:
     """Path, what is wrong, and what to do; nothing to do: it is only good to know."""
     root = one.specs[0].environ["PLUGIN_ROOT"] if one.specs else ""
-    for problem in (*one.problems, *program_problems(one.specs, os.getcwd(), os.environ)):
+    for problem in one.problems:
         yield (
             os.path.relpath(problem.file, root),
             f"{problem.pointer}: {problem.finding}".replace(f"{root}/", ""),
@@ -121,10 +120,13 @@ def _problems(one: Review) -> Iterator[tuple[str, str, str]]:
             yield path, f"{found[1]} is a path of your machine", f"use ${{{ROOT}}}, or $HOME"
         if not file.executable and path in _called(one, root):
             yield path, "it is run as a program, and is not executable", f"chmod +x {path}"
-    for line in doubts(one):
+    for finding, fix in one.unable:
+        yield "hooks", finding.replace(f"{root}/", ""), fix.replace(f"{root}/", "")
+    for name in one.needs.missing:
+        yield "hooks", f"{name} is not on every machine", "say so in the README, or do without it"
+    for line in doubts(one)[len(missing_lines(one)) :]:
         if not any(problem.finding in line for problem in one.problems):
-            missing = line.endswith("until it is")
-            yield "hooks", line, "say so in the README, or do without it" if missing else ""
+            yield "hooks", line, ""
 
 
 def _called(one: Review, root: str) -> set[str]:
