@@ -97,7 +97,7 @@ class ProgramCall:
 
     def write(self, word: Word, *, append: bool = False) -> Iterator[Effect]:
         """The effects of writing to a file."""
-        if word.text == "-":
+        if word.text == "-" or word.prefix.startswith("/dev/fd/"):  # what was opened under this number has been judged
             return
         place = self.place(word, follow=True)
         special = write_kind(place.path or word.text)

@@ -154,7 +154,9 @@ class Commands(ReadingContext):
 
     def write(self, path: Word, value: Word, *, append: bool) -> None:
         text = literal(path)
-        if text is not None:
+        if text in self.sinks:
+            self.pour(text, value)
+        elif text is not None:
             before = self.state.files.get(self._path(text), unknown()) if append else EMPTY
             self.state.files[self._path(text)] = concatenate([before, value])
 
@@ -182,9 +184,11 @@ class Commands(ReadingContext):
             self.emit(argv, call)
         runs = [partial(self.run, body) for body in bodies if body is not None]
         if len(bodies) == 1:
-            runs[0]()
+            printed = self.captured(runs[0])
         else:
-            self._branches(runs, complete=None not in bodies)
+            printed = self.captured(lambda: self._branches(runs, complete=None not in bodies))
+        self.redirect_all(printed, call.redirects, call.source)
+        self.print(printed)
         for local, value in self._locals.pop().items():
             if value is _ABSENT:
                 self.state.variables.pop(local, None)
@@ -285,11 +289,9 @@ class Commands(ReadingContext):
                 copies += each.descriptor in {"", "1"} and each.operator == ">&"
                 opened = self.state.descriptors.get(target.text)
                 found += [replace(opened, descriptor=self._descriptor(each.descriptor))] if opened else []
-                output = (
-                    word("&")
-                    if each.descriptor in {"", "1"} and each.operator == ">&" and target.text != "1"
-                    else output
-                )
+                if each.descriptor in {"", "1"} and each.operator == ">&" and target.text != "1":
+                    poured = opened is not None and opened.target.text in self.sinks
+                    output = replace(opened.target, source=">>") if opened and poured else word("&")
                 continue
             operator = "&>" if each.operator == ">&" else each.operator
             found.append(Redirect(operator=operator, target=target, descriptor=self._descriptor(each.descriptor)))
@@ -300,6 +302,13 @@ class Commands(ReadingContext):
         if copies > 1 or (copies and len(redirections) > 1):
             output = None if output is None else replace(output, source="?")
         return tuple(found), stdin, output
+
+    def redirect_all(self, printed: Word, redirects: tuple[Redirect, ...], source: str) -> None:
+        """Redirections that hold for several programs stand by themselves, behind those whose output they take."""
+        if any(each.operator != "<" for each in redirects):
+            outer, self.upstream = self.upstream, printed.sources
+            self.emit([], Execution(source, redirects, (), self.wrappers))
+            self.upstream = outer
 
     def _input(self, redirection: Redirection, body: Word, stdin: Stream | None) -> Stream | None:
         """A text on standard input, or on another descriptor, which is a file to whoever names it."""
@@ -321,7 +330,10 @@ class Commands(ReadingContext):
         return number
 
     def _deliver(self, printed: Word, target: Word | None) -> None:
-        if target is None or target.text in _SAME_OUTPUT:
+        opened = self.state.descriptors.get("1") if target is None else None
+        if opened and opened.target.text in self.sinks:
+            self.write(opened.target, printed, append=True)
+        elif target is None or target.text in _SAME_OUTPUT:
             self.print(printed)
         elif target.source == "?":
             self.print(unknown(printed.sources) if printed.pieces else EMPTY)

@@ -62,6 +62,8 @@ class ReadingContext:
         #: Descriptors that the last redirections closed (``3>&-``).
         self.closed = list[str]()
         self._files = 63
+        #: The commands in ``>(…)``, by the name of the file that they read.
+        self.sinks = dict[str, ShellScript]()
 
     # ── what words need ──────────────────────────────────────────────────────────────────────────────
 
@@ -119,16 +121,27 @@ class ReadingContext:
         return printed
 
     def process_file(self, part: Substitution) -> Word:
-        """``<(…)`` is the name of a file with the output of the commands in it."""
+        """``<(…)`` is the name of a file with the output of the commands in it, ``>(…)`` of one that they read."""
         path = f"/dev/fd/{self._files}"
         self._files -= 1
         if part.direction == "<":
             self.state.files[path] = value = self.substitute(part.script)
             return Word((path,), part.source, value.sources)
-        outer, self.stdin = self.stdin, Stream(None)
-        self.substitute(part.script)
-        self.stdin = outer
+        self.sinks[path] = part.script
+        self._pour(part.script, None)
         return Word((path,), part.source)
+
+    def pour(self, path: str, value: Word) -> None:
+        """Give a text to the commands in ``>(…)``: what they do may depend on it, and on where it comes from."""
+        script = self.sinks.pop(path)
+        self._pour(script, value)
+        self.sinks[path] = script
+
+    def _pour(self, script: ShellScript, value: Word | None) -> None:
+        outer = self.stdin, self.upstream
+        self.stdin, self.upstream = Stream(value), value.sources if value else ()
+        self.substitute(script)
+        self.stdin, self.upstream = outer
 
     # ── texts and scripts ────────────────────────────────────────────────────────────────────────────
 
@@ -185,9 +198,11 @@ class ReadingContext:
         if len(self.invocations) >= _MOST_INVOCATIONS:
             raise LimitReached("the command starts too many programs to be read")
         given = self.stdin.word
+        line = self.state.descriptors.get("1")  # exec >/dev/tcp/…
+        remote = line is not None and line.target.prefix.startswith(("/dev/tcp/", "/dev/udp/"))
         invocation = Invocation(
             argv=tuple(argv),
-            redirects=call.redirects,
+            redirects=(*call.redirects, line) if remote and line and line not in call.redirects else call.redirects,
             environment=call.environment,
             stdin=given if given is not None and given.pieces and given.pieces != (UNKNOWN,) else None,
             upstream=self.upstream,

@@ -9,7 +9,6 @@ from typing import assert_never
 
 from hookline.core._dataclass import replace
 from hookline.guard.commands import Commands
-from hookline.guard.context import Execution
 from hookline.guard.expand import fields, number, part_value, scalar
 from hookline.guard.reading import Word
 from hookline.guard.syntax import (
@@ -68,10 +67,9 @@ class Shell(Commands):
         redirects, stdin, target = self._redirects(command.redirections)
         outer = self.stdin
         self.stdin = stdin or outer
-        if any(each.operator != "<" for each in redirects):
-            self.emit([], Execution(getattr(command, "source", ""), redirects, (), self.wrappers))
         printed = self.captured(lambda: self._compound(command))
         self.stdin = outer
+        self.redirect_all(printed, redirects, getattr(command, "source", ""))
         self._deliver(printed, target)
 
     def _compound(self, command: CommandGroup | If | While | For | Count | Case | Test) -> None:
