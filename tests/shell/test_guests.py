@@ -439,7 +439,7 @@ def test_a_refused_command_fails_with_126_and_the_line_goes_on(house: House, gue
         terminal.line(line).ready()
         assert shown in terminal.screen().splitlines() or not shown, terminal.screen()
         assert "RAN" not in terminal.screen().split("READY>")[-2].splitlines()[1:]
-        terminal.keys("C-l").ready()
+        terminal.keys("C-l").wait(lambda: terminal.screen() == "READY>")
 
 
 def test_what_a_refused_command_would_overwrite_is_kept(house: House, guest: Open) -> None:

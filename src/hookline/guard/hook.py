@@ -6,7 +6,7 @@ import json
 import os
 import shlex
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from hookline.core.errors import ConfigError
@@ -29,14 +29,39 @@ def guard(given: str) -> Callable[[Event], Reply | None]:
     policy, problems = Policy.from_table(json.loads(given))
     if problems:
         raise ConfigError(str(problems[0]))
-    return partial(_answer, policy)
+    return _Guard(policy)
 
 
-def _answer(policy: Policy, event: Event) -> Reply | None:
+class _Guard:
+    """Remembers the programs of the last line of a shell that may run: one of them alone is not judged again."""
+
+    __slots__ = ("_line", "_policy")
+
+    def __init__(self, policy: Policy) -> None:
+        self._policy = policy
+        self._line: tuple[object, frozenset[tuple[str, ...]]] = (None, frozenset())
+
+    def __call__(self, event: Event) -> Reply | None:
+        if event.kind.family != "shell":
+            return _answer(self._policy, event, _judge(self._policy, event))
+        data = event.data
+        line = (event.session, event.cwd, data.get("pipeline_id"))
+        spawns = event.kind.name == "process.pre_spawn"
+        if _is_meant(data) or (spawns and self._line[0] == line and _program(data) in self._line[1]):
+            return None
+        verdict = _judge(self._policy, event)
+        if not spawns and verdict is not None:
+            self._line = (line, verdict.programs if verdict.would == "allow" else frozenset())
+        return _answer(self._policy, event, verdict)
+
+
+def _program(data: Mapping[str, Any]) -> tuple[str, ...]:
+    """Its words; none if it gets variables of its own, which may matter."""
+    return () if data.get("env") else (str(data.get("command", "")), *map(str, data.get("args") or ()))
+
+
+def _answer(policy: Policy, event: Event, verdict: Verdict | None) -> Reply | None:
     shell = event.kind.family == "shell"
-    if shell and _is_meant(event.data):
-        return None
-    verdict = _judge(policy, event)
     if verdict is None or (verdict.would == "allow" and (shell or verdict.verdict != "allow")):
         return None
     found = {"guard": _record(verdict, policy)}
@@ -52,12 +77,15 @@ def _judge(policy: Policy, event: Event) -> Verdict | None:
     home = _home(event)
     project = project_root(event.cwd, home)
     around = Surroundings(
-        cwd=event.cwd, home=home, project=project, environment=event.environ, resolve=os.path.realpath
+        cwd=event.cwd, home=home, project=project, environment=event.environ, resolve=cache(os.path.realpath)
     )
     files = SessionFiles(_state(event, home), event.session)
     command = _command(event)
+    if command is not None and not command.strip():
+        return None
     if command is not None:
-        return judge(command, policy=policy, around=around, script=files.read) if command.strip() else None
+        is_owner = partial(_is_person, event.environ) if event.kind.family == "shell" else None
+        return judge(command, policy=policy, around=around, script=files.read, is_owner=is_owner)
     given = event.data.get("tool_input")
     tool = str(event.data.get("tool_name", ""))
     return judge_tool(tool, given if isinstance(given, Mapping) else {}, policy=policy, around=around)
@@ -67,7 +95,7 @@ def _command(event: Event) -> str | None:
     """The text that a shell would run; None for a tool that is none."""
     data = event.data
     if event.kind.name == "process.pre_spawn":
-        return shlex.join([str(data.get("command", "")), *map(str, data.get("args") or ())])
+        return shlex.join((str(data.get("command", "")), *map(str, data.get("args") or ())))
     if event.kind.family == "shell":
         return str(data.get("text", ""))
     given = data.get("tool_input")
@@ -82,6 +110,12 @@ def _is_meant(data: Mapping[str, Any]) -> bool:
     spawned = (data.get("command"), *(data.get("args") or ())[:1]) == ("env", "GUARD=off")
     given = isinstance(environ, Mapping) and environ.get("GUARD") == "off"
     return spawned or given or str(data.get("text", "")).lstrip().startswith(_OFF)
+
+
+def _is_person(environ: Mapping[str, str]) -> bool:
+    from hookline.core.agent_processes import is_person  # only a line that changes the guard needs it
+
+    return is_person(environ)
 
 
 def _home(event: Event) -> str:

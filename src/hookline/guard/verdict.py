@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date
 from typing import Literal
 
-from hookline.core._dataclass import dataclass
+from hookline.core._dataclass import dataclass, replace
 from hookline.guard.assess import assess
 from hookline.guard.call import Scene
 from hookline.guard.effects import HARMS, KINDS, SAFER, Effect
@@ -16,7 +16,7 @@ from hookline.guard.pattern import LazyPattern
 from hookline.guard.policy import ANSWERS, READY, Answer, Policy
 from hookline.guard.read import read
 from hookline.guard.read_only import only_reads
-from hookline.guard.reading import Reading
+from hookline.guard.reading import Invocation, Reading
 from hookline.guard.scripts import ReadScript, script_effects
 
 #: Texts that bash may run when it expands or counts: ``a[$(…)]``, ``${x?$(…)}``, ``${x@P}``.
@@ -25,6 +25,8 @@ _EVALUATED = LazyPattern(r"@P\}|\w\[[^\]]*(\$\(|`)|\$\{\w+:?\?[^}]*(\$\(|`)")
 _LONGEST = 100_000
 #: Longer ones are not proved to be harmless.
 _LONGEST_PROOF = 20_000
+#: hookline's own commands, which check themselves who calls them.
+_OWN = frozenset({"hookline", "lh"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +41,8 @@ class Verdict:
     safer: str = ""
     would: Answer = "allow"
     reads_only: bool = False
+    #: The programs that were judged as they stand, where the command runs: nothing new could be said about one alone.
+    programs: frozenset[tuple[str, ...]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,30 +85,56 @@ def judge(
     around: Surroundings | None = None,
     today: date | None = None,
     script: ReadScript | None = None,
+    is_owner: Callable[[], bool] | None = None,
 ) -> Verdict:
     """What a policy says to a command of bash. Scripts that it runs and ``script`` can read are judged with it.
+
+    ``is_owner``: the person whose guard this is typed it, so hookline's own commands in it may change the guard.
 
     >>> judge("git push --force", around=Surroundings(cwd="/work", home="/home/me")).verdict
     'ask'
     """
     around = around or here()
     policy = READY[policy] if isinstance(policy, str) else policy
-    effects, reads = _look(command, make_scene(around), script, grants=policy.allow_read_only)
-    return decide(effects, policy, around.home, command=command, today=today, grant=reads)
+    scene = make_scene(around)
+    reading, effects, reads = _look(command, scene, script, is_owner, grants=policy.allow_read_only)
+    verdict = decide(effects, policy, around.home, command=command, today=today, grant=reads)
+    return replace(verdict, programs=frozenset(_judged(reading.invocations)))
 
 
-def _look(command: str, scene: Scene, script: ReadScript | None, *, grants: bool) -> tuple[tuple[Effect, ...], bool]:
+def _judged(invocations: Iterable[Invocation]) -> Iterator[tuple[str, ...]]:
+    for one in invocations:
+        if one.directory is None and not one.remote and all(word.known and not word.globs for word in one.argv):
+            yield tuple(word.text for word in one.argv)
+
+
+def _look(
+    command: str, scene: Scene, script: ReadScript | None, is_owner: Callable[[], bool] | None, *, grants: bool
+) -> tuple[Reading, tuple[Effect, ...], bool]:
     """Its effects, and whether it only reads. A fault of ours is an unknown effect that every policy asks about."""
+    reading = Reading()
     try:
         reading = _read(command, scene)
         effects = assess(reading, scene)
+        if is_owner is not None:
+            effects = _without_own_commands(reading, scene, effects, is_owner)
         if script is not None:
             effects = (*effects, *script_effects(reading, scene, script))
         provable = grants and len(command) <= _LONGEST_PROOF and not _EVALUATED.search(command)
-        return effects, provable and only_reads(reading, scene, effects)
+        return reading, effects, provable and only_reads(reading, scene, effects)
     except Exception as fault:
         why = f"the guard failed on it ({type(fault).__name__}, a fault of hookline)"
-        return (Effect(kind="unknown", harm="high", what=command[:80], cause=command[:200], why=why),), False
+        effect = Effect(kind="unknown", harm="high", what=command[:80], cause=command[:200], why=why)
+        return Reading(), (effect,), False
+
+
+def _without_own_commands(
+    reading: Reading, scene: Scene, effects: tuple[Effect, ...], is_owner: Callable[[], bool]
+) -> tuple[Effect, ...]:
+    """``is_owner`` takes a while, so it is only asked where it matters."""
+    own = tuple(one for one in reading.invocations if one.name in _OWN)
+    changes = {one for one in assess(Reading(invocations=own), scene) if one.kind == "guard"} if own else set()
+    return tuple(one for one in effects if one not in changes) if changes and is_owner() else effects
 
 
 def make_scene(around: Surroundings) -> Scene:

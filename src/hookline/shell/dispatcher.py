@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import Any
 
 from hookline.core._dataclass import dataclass, empty, field
+from hookline.core.agent_processes import SHELL_PID
 from hookline.core.event import event_kind
 from hookline.core.result import Decision, Failed, TimedOut
 from hookline.core.sanitize import lines
@@ -70,7 +71,8 @@ _YES = ShellAnswer()
 class ShellDispatcher:
     """For one shell session."""
 
-    def __init__(self, host: EngineHost, *, environ: Callable[[], Mapping[str, str]]) -> None:
+    def __init__(self, host: EngineHost, *, environ: Callable[[], Mapping[str, str]], pid: int = 0) -> None:
+        """``pid``: the shell, if it is interactive."""
         self._host = host
         self._read_environ = environ
         self._environ: Mapping[str, str] = MappingProxyType({})
@@ -88,6 +90,7 @@ class ShellDispatcher:
         #: No line since the last prompt: a shell that ends now got end of file, not ``exit``.
         self.idle = False
         self._pid = os.getpid()
+        self._shell_pid = str(pid or "")
         #: Events that use the directory of the last reload check: asking the system again would cost time.
         self.cached_cwd_events: frozenset[str] = frozenset()
         #: Called after a reload: the set of hooked keys may have changed.
@@ -182,7 +185,7 @@ class ShellDispatcher:
         engine = self._host.engine
         if self._stale:
             self._stale = False
-            self._environ = MappingProxyType(dict(self._read_environ()))
+            self._environ = MappingProxyType({**self._read_environ(), SHELL_PID: self._shell_pid})
         cwd = self._host.cwd if name in self.cached_cwd_events and "via" not in data else ""
         event = engine.event(name, data, session=self.session, cwd=cwd or current_directory(), environ=self._environ)
         decision = engine.fire_event(event)

@@ -18,9 +18,9 @@ from contextlib import suppress
 from typing import Any, Literal
 
 from hookline.core._dataclass import dataclass
+from hookline.core.agent_processes import find_agent_at
 from hookline.core.files import atomic_writer
 from hookline.core.paths import private_dir
-from hookline.state.protection import find_agent_at
 
 FOLDER = "inbox"
 AnswerWord = Literal["allow", "deny", "always"]

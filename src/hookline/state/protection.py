@@ -9,21 +9,16 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from hookline.core.agents import AGENTS
+from hookline.core.agent_processes import agent_of, marked_agent
 from hookline.core.errors import UsageError
-from hookline.core.processes import ancestor_commands, can_see_ancestors, command_words
+from hookline.core.processes import ancestor_commands, can_see_ancestors
 
 #: What was deployed, in the state directory. Kept by ``hookline.deploy.apply``.
 MANIFEST = "deployed.json"
 #: One's own guards as they were deployed, beside it. Kept by ``own_guards``.
 OWN_GUARDS = "own-guards.json"
-#: Arguments of a process among which its program is looked for: an interpreter and its options may come first.
-_LOOKED_AT = 6
-#: Our own commands that let a model run tools.
-_OWN_AGENTS = frozenset({"chat", "run", "agent"})
-_SUFFIXES = (".js", ".mjs", ".cjs", ".exe", ".py")
 
 
 def require_outside_agent(state: str, doing: str, *, registered: bool = False) -> None:
@@ -59,31 +54,7 @@ def find_agent_above(pid: int, environ: Mapping[str, str]) -> str:
     Variables are easily set and unset, so they only count where there is nothing better: without a terminal, or where
     ancestors cannot be seen.
     """
-    for words in ancestor_commands(pid):
-        found = _agent_of(words)
-        if found:
-            return found
-    if can_see_ancestors() and os.isatty(0):
-        return ""
-    return next((row.title for row in AGENTS.values() if row.marker and environ.get(row.marker)), "")
-
-
-def find_agent_at(pid: int) -> str:
-    """The agent that a process is, or that is among its ancestors; "" if there is none."""
-    return next(filter(None, map(_agent_of, (command_words(pid), *ancestor_commands(pid)))), "")
-
-
-def _agent_of(words: Sequence[str]) -> str:
-    names = [_program_name(word) for word in words[:_LOOKED_AT]]
-    if "hookline" in names and not _OWN_AGENTS.isdisjoint(words[names.index("hookline") :][:3]):
-        return "hookline's own agent"
-    for row in AGENTS.values():
-        package = f"/{row.package}/" if row.package else ""
-        if row.program in names or (package and any(package in word for word in words[:_LOOKED_AT])):
-            return row.title
-    return ""
-
-
-def _program_name(word: str) -> str:
-    name = os.path.basename(word)
-    return next((name.removesuffix(one) for one in _SUFFIXES if name.endswith(one)), name)
+    found = next(filter(None, map(agent_of, ancestor_commands(pid))), "")
+    if found or (can_see_ancestors() and os.isatty(0)):
+        return found
+    return marked_agent(environ)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from hookline.state.protection import find_agent_at
+from hookline.core.agent_processes import find_agent_at
 
 #: Connections whose process is remembered.
 _KNOWN = 512

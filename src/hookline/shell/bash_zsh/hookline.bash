@@ -87,9 +87,7 @@ _hookline_line() {
   if [[ -n $_hl_skip ]]; then return 1; fi
   ((HISTCMD <= _hl_history)) || return "$status"  # the line is over: this is a PROMPT_COMMAND
   if ((HISTCMD == _hl_history)); then  # at the prompt it is the number of the next line
-    HISTTIMEFORMAT='' builtin history 1 >|"$_hl_room/line"
-    IFS= builtin read -r -d '' text <"$_hl_room/line"
-    [[ $text =~ ^\ *[0-9]+[*\ ]\ (.*)$ ]] && text=${BASH_REMATCH[1]%$'\n'}
+    _hookline_history
     line=$HISTCMD _hl_keep=
   else
     text=$BASH_COMMAND
@@ -98,6 +96,14 @@ _hookline_line() {
   _hl_text=${_hl_text:-$text}
   _hookline_judge "$text" "$line"
   return "$status"
+}
+
+# The text of the line from the history. Files are written over, up to a NUL: to truncate one may take milliseconds.
+_hookline_history() {
+  { HISTTIMEFORMAT='' builtin history 1; builtin printf '\0'; } 1<>"$_hl_room/line"
+  IFS= builtin read -r -d '' text <"$_hl_room/line"
+  text=${text#"${text%%[0-9]*}"} text=${text#*[* ] }
+  text=${text%$'\n'}
 }
 
 _hookline_judge() {
@@ -132,7 +138,7 @@ _hookline_meanings() {
       if [[ -n ${BASH_ALIASES[$word]-} ]]; then
         _hl_aliases+=$word=${BASH_ALIASES[$word]}$'\n' text+=" ${BASH_ALIASES[$word]}"
       elif builtin declare -F -- "$word" >/dev/null && [[ $word != _hookline_* ]]; then
-        builtin declare -f -- "$word" >|"$_hl_room/function"
+        { builtin declare -f -- "$word"; builtin printf '\0'; } 1<>"$_hl_room/function"
         IFS= builtin read -r -d '' word <"$_hl_room/function"
         ((${#_hl_functions} + ${#word} < 100000)) || return
         _hl_functions+=$word text+=" $word"
@@ -190,6 +196,7 @@ _hookline_prompt() {
   local - ran=$_hl_running$_hl_aborted
   builtin set +euxf
   _hookline_reset
+  [[ ! -s $_hl_room/trap ]] || : >|"$_hl_room/trap"
   [[ -z $_hl_held ]] || builtin kill -INT "$_hl_service" 2>/dev/null  # Ctrl-C while a hook was asked
   if [[ ! -e $_hl_room/ready && -z $ran && " ${_hl_cached%%$'\t'*} " != *' '@(prompt|prefix|keys)' '* ]]; then  # it is still starting
     _hookline_want "${_hl_cached%%$'\t'*}" '' "${_hl_cached#*$'\t'}" ''
@@ -216,12 +223,11 @@ _hookline_reset() {
 }
 
 _hookline_at_prompt() {
-  local took=0 shown=
+  local took=0 shown= text
   if [[ -n $3 && -n $_hl_began ]]; then took=$(((${EPOCHREALTIME/[.,]/} - _hl_began) / 1000)); fi
   if [[ -n $3 && -z $_hl_text && " $_hl_wanted " == *' after '* ]] && ((HISTCMD > _hl_history)); then
-    HISTTIMEFORMAT='' builtin history 1 >|"$_hl_room/line"
-    IFS= builtin read -r -d '' _hl_text <"$_hl_room/line"
-    [[ $_hl_text =~ ^\ *[0-9]+[*\ ]\ (.*)$ ]] && _hl_text=${BASH_REMATCH[1]%$'\n'}
+    _hookline_history
+    _hl_text=$text
   fi
   [[ $PS1 == '${_hl_prompt}' ]] || _hl_own_prompt=$PS1
   [[ " $_hl_wanted " != *' prompt '* ]] || shown=${_hl_own_prompt@P}
@@ -253,6 +259,10 @@ _hookline_arm() {
   fi
   local -a words=()
   [[ -z $theirs ]] || builtin eval "words=(${theirs#trap })"
+  _hl_armed=1
+  # bash-preexec, when it installs itself, takes our next command for the person's first one.
+  [[ -z ${__bp_imported-}${bash_preexec_imported-} ]] || __bp_preexec_interactive_mode=on
+  builtin set -T
   local ours='_hookline_line "$_"; [[ -n $_hl_keep ]] || { trap - DEBUG; [[ -n $_hl_trace ]] || set +T; }; : "$_hl_last"'
   if [[ -z ${words[1]-} || ${words[1]-} == - ]]; then
     builtin trap -- "{ $ours; } 2>/dev/null" DEBUG
@@ -264,10 +274,6 @@ ${words[1]}
 }
 : \"\$_hl_last\"" DEBUG
   fi
-  _hl_armed=1
-  # bash-preexec, when it installs itself, takes our next command for the person's first one.
-  [[ -z ${__bp_imported-}${bash_preexec_imported-} ]] || __bp_preexec_interactive_mode=on
-  builtin set -T
 }
 
 _hookline_disarm() {
@@ -289,7 +295,7 @@ _hookline_want() {
   if [[ -z $1 && -z $2 ]]; then
     PROMPT_COMMAND[99]=$_hl_gate
   else
-    PROMPT_COMMAND[99]='{ _hookline_prompt "$?" "${PIPESTATUS[*]}"; trap -p DEBUG >|"$_hl_room/trap"; _hookline_arm || :; } 9>&2 2>/dev/null'
+    PROMPT_COMMAND[99]='{ _hookline_prompt "$?" "${PIPESTATUS[*]}"; trap -p DEBUG 1<>"$_hl_room/trap"; _hookline_arm || :; } 9>&2 2>/dev/null'
   fi
 }
 
@@ -324,8 +330,8 @@ _hookline_missing() {
 _hookline_exit_trap() {
   local theirs
   local -a words=()
-  builtin trap -p EXIT >|"$_hl_room/trap"
-  IFS= builtin read -r -d '' theirs <"$_hl_room/trap"
+  { builtin trap -p EXIT; builtin printf '\0'; } 1<>"$_hl_room/exit"
+  IFS= builtin read -r -d '' theirs <"$_hl_room/exit"
   [[ $theirs != *_hookline_bye* ]] || return 0
   [[ -z $theirs ]] || builtin eval "words=(${theirs#trap })"
   builtin trap -- "_hookline_bye${words[1]:+; ${words[1]}}" EXIT

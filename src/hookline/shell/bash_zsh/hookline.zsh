@@ -198,7 +198,10 @@ _hookline_prompt() {
   [[ ${precmd_functions[-1]} == _hookline_precmd ]] || precmd_functions=(${precmd_functions:#_hookline_precmd} _hookline_precmd)
   _hookline_noted
   [[ -z $_hl_began ]] || took=$(( (EPOCHREALTIME - _hl_began) * 1000 ))
-  if [[ -e $_hl_room/ready || -n $_hl_ran || " $_hl_wanted " == *' prompt '* ]]; then _hookline_at_prompt; fi
+  if [[ -n $_hl_ran && -n $_hl_asks && -z $_hl_off && -e $_hl_room/same/${PWD//\//%} &&
+    " $_hl_wanted " != *' '(after|prompt|say)' '* ]]; then  # nothing to wait for
+    builtin printf '%s\0' 0 9 after text "${_hl_text%$'\n'}" status $code statuses "$statuses" cwd "$PWD" >&$_hl_asks
+  elif [[ -e $_hl_room/ready || -n $_hl_ran || " $_hl_wanted " == *' prompt '* ]]; then _hookline_at_prompt; fi
   _hl_text= _hl_ran= _hl_began=
 }
 

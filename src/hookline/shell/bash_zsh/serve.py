@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import select
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -90,6 +91,8 @@ def answer_question(service: ShellService, question: ShellQuestion) -> bytes:
 
 #: Seconds between checks of the shell and of files, where the kernel does not report them.
 _CHECK_INTERVAL = 1.0
+#: Seconds that the shell waits at most for the thread that writes records.
+_SWITCH_INTERVAL = 0.0005
 #: Seconds that the end of a shell waits for a hook that hangs.
 _LAST_WAIT = 4.0
 
@@ -103,7 +106,7 @@ class ShellServer:
         self._push = shell == "zsh"
         self._lock = threading.Lock()
         self._busy = self._ended = self._ending = False
-        self._dispatcher = ShellDispatcher(EngineHost(options, os.environ), environ=lambda: os.environ)
+        self._dispatcher = ShellDispatcher(EngineHost(options, os.environ), environ=lambda: os.environ, pid=pid)
         self._service = ShellService(self._dispatcher, shell, self.push if self._push else None)
         self._service.on_needs, self._service.on_change = self._room.learn, self._room.forget
         self._questions = QuestionReader()
@@ -212,6 +215,7 @@ class ShellServer:
 def serve(shell: str, pid: int, room: str, options: ShellOptions, *, reason: str) -> int:
     with suppress(OSError):  # already a session leader
         os.setsid()
+    sys.setswitchinterval(_SWITCH_INTERVAL)
     for number in (signal.SIGQUIT, signal.SIGHUP, signal.SIGPIPE):
         signal.signal(number, signal.SIG_IGN)
     server = ShellServer(shell, pid, Room(room, pid, reason), options)

@@ -189,6 +189,7 @@ class ShellService:
             problem = self._refused(self._dispatcher.fire("input.submit", {"text": text, "history": True}))
         answer = self._judge(text, problem, fields)
         self._line = (line, [answer[0], "", *answer[2:]])
+        answer = answer[:1] if answer == [_RUN, ""] else answer  # bash reads byte by byte
         if bool(self._dispatcher.mode) != ("prompt" in self._sent) and not self._dispatcher.has_hooks("prompt.render"):
             self.on_change()  # the mode is shown in the prompt
         return answer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 
 from hookline.core.errors import ConfigError
@@ -49,7 +50,8 @@ _PIPELINE_EVENTS = frozenset(
 def install(environ: Mapping[str, str], options: ShellOptions | None = None, *, editor: bool) -> ShellDispatcher:
     """The dispatcher of this shell. Raises ``ConfigError`` if a patch point is missing."""
     _require_points(editor=editor)
-    dispatcher = ShellDispatcher(EngineHost(options or ShellOptions(), environ), environ=lambda: _environ(environ))
+    host = EngineHost(options or ShellOptions(), environ)
+    dispatcher = ShellDispatcher(host, environ=lambda: _environ(environ), pid=os.getpid() if editor else 0)
     dispatcher.cached_cwd_events = _PIPELINE_EVENTS
     patches = Patches()
     try:
