@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hookline.engine.build import READ_ONLY, Sources, approve, load_runtime
+from hookline.engine.build import READ_ONLY, Sources, load_runtime
+from hookline.engine.load import approve
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

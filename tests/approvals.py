@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from time import sleep
 from typing import TYPE_CHECKING, Any
 
 from tests.approval import approve_project
@@ -55,11 +56,23 @@ class Project:
             path.chmod(0o755)
         return path
 
-    def runtime(self, *, cwd: Path | None = None, agents_door: bool = True, inspect: bool = False) -> Runtime:
+    def runtime(
+        self, *, cwd: Path | None = None, agents_door: bool = True, inspect: bool = False, reuse: bool = False
+    ) -> Runtime:
         where = Sources(
             cwd=cwd or self.root, environ=self.environ, home=str(self.home), agents_door=agents_door, inspect=inspect
         )
-        return load_runtime(where, READ_ONLY)
+        return load_runtime(where, READ_ONLY, reuse=reuse)
+
+    def keep_snapshot(self) -> Path:
+        """The hooks as they are now are found in a snapshot by the next process; its file."""
+        for _ in range(500):  # files that were written this moment are not kept
+            with self.engine(reuse=True) as runtime:
+                if runtime.trust is None:
+                    (kept,) = (Path(runtime.paths.state) / "snapshots").iterdir()
+                    return kept
+            sleep(0.01)
+        raise AssertionError("no snapshot was kept")
 
     @contextmanager
     def engine(self, **options: Any) -> Generator[Runtime]:

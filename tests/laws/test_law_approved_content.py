@@ -94,12 +94,14 @@ def test_an_approved_guard_answers(shape: Shape, tmp_path: Path) -> None:
 def test_an_edit_of_what_decides_is_refused_before_it_runs(shape: Shape, tmp_path: Path) -> None:
     project = Project(tmp_path, shape.action, shape.files, **shape.environ)
     project.approve()
+    project.keep_snapshot()
     project.write(shape.decides, shape.evil)
-    outcome = project.outcome()
-    assert (type(outcome), outcome.not_run) == (Failed, "changed"), outcome
+    for reuse in (True, False):
+        outcome = project.outcome(reuse=reuse)
+        assert (type(outcome), outcome.not_run) == (Failed, "changed"), outcome
     assert not project.trace.exists()
     project.write(shape.decides, shape.files[shape.decides])
-    assert type(project.outcome()) is Replied, "as it was approved, it runs again"
+    assert type(project.outcome(reuse=True)) is Replied, "as it was approved, it runs again"
 
 
 FUNCTION = {"hooks/__init__.py": "", "hooks/g.py": "from hooks.rules import run\n", "hooks/rules.py": "def run(event):\n    return {'effect': 'deny'}\n"}  # fmt: skip

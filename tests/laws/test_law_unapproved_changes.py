@@ -128,14 +128,17 @@ def blocked_on_the_way(root: Path, path: Path) -> bool:
         min_size=1,
         max_size=3,
     ),
+    reuse=st.booleans(),
 )
 def test_only_the_approved_guard_answers(
-    kind: str, rounds: list[list[tuple[Callable[[Project, Path, str], None], str]]]
+    kind: str, rounds: list[list[tuple[Callable[[Project, Path, str], None], str]]], reuse: bool
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
         action, files = HOOKS[kind]
         project = Project(Path(folder).resolve(), action, files)
         project.approve()
+        if reuse:
+            project.keep_snapshot()
         with project.engine() as resident:
             assert resident.trust is not None
             resident.trust.stay()
@@ -145,7 +148,7 @@ def test_only_the_approved_guard_answers(
                     if not blocked_on_the_way(project.root, path):
                         act(project, path, name)
                 decisions = [resident.engine.fire_sync("PreToolUse", {}, environ=project.environ)]
-                decisions += [] if number else [project.fire()]
+                decisions += [] if number else [project.fire(reuse=reuse)]
                 for decision in decisions:
                     assert decision.effect == "deny"
                     (outcome,) = decision.outcomes

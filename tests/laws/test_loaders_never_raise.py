@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hookline.config import load
+from hookline.config.load import load
 from hookline.config.syntax import parse_text
 from hookline.core.event import EVENTS
 from hookline.core.hook import HookSpec, Origin

@@ -12,12 +12,12 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from hookline.config import ProjectGate
+from hookline.config.layers import ProjectGate
 from hookline.core.errors import DataError
 from hookline.core.hook import Command, HookSpec, Origin, hook_id
 from hookline.dialects.base import FOREIGN
 from hookline.dialects.lectic.programs import program_names
-from hookline.engine.build import trust_store
+from hookline.engine.load import trust_store
 from hookline.state.protection import require_outside_agent
 from hookline.state.trust import Approval, TrustStore
 

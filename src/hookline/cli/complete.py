@@ -12,7 +12,8 @@ import argcomplete
 
 from hookline.cli import COMMANDS, command_module
 from hookline.cli.parser import Parser
-from hookline.config import ProjectGate, load
+from hookline.config.layers import ProjectGate
+from hookline.config.load import load
 from hookline.core.agents import all_agents
 from hookline.core.describe import is_inner
 from hookline.core.event import EVENTS

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hookline.config.layers import LayerLoader
-from hookline.config.load import Loaded, parse_native, syntax_for
+from hookline.config.load import parse_native, syntax_for
 from hookline.core._dataclass import replace
 from hookline.core.event import GUARDED, event_kind
 from hookline.core.hook import HookSpec
+from hookline.core.loaded import Loaded
 from hookline.dialects import dialect_named
 from hookline.dialects.base import Lookup
 

@@ -16,6 +16,7 @@ from hookline.config.syntax import parse_text
 from hookline.core._dataclass import dataclass, field, replace
 from hookline.core.files import note
 from hookline.core.hook import FILE_EVENT, Command, HookSpec, Origin, hook_id
+from hookline.core.loaded import SourceFile
 from hookline.core.paths import Paths
 from hookline.core.problem import Problem
 from hookline.dialects import dialect_named
@@ -116,18 +117,6 @@ def _native_hooks(tree: Any) -> int:
 
 
 # ── layers ───────────────────────────────────────────────────────────────────────────────────────────
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceFile:
-    """A file that was looked at, so that a person can be told and a watcher can watch."""
-
-    path: str
-    layer: str
-    dialect: str
-    found: bool
-    #: Not read, because nothing of it is approved.
-    inert: bool = False
 
 
 @dataclass(slots=True, kw_only=True)

@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hookline.config.discover import is_inside_project, lazy_places, lookup_for, native_places
-from hookline.config.layers import LayerLoader, ProjectGate, SourceFile, our_bug, own_layers
-from hookline.core._dataclass import dataclass, field, replace
+from hookline.config.layers import LayerLoader, ProjectGate, our_bug, own_layers
+from hookline.core._dataclass import replace
 from hookline.core.errors import UsageError
 from hookline.core.event import GUARDED
 from hookline.core.files import note
 from hookline.core.hook import AgentRun, HookSpec, Prompt
+from hookline.core.loaded import Loaded
 from hookline.core.paths import Paths
 from hookline.core.problem import Problem
 from hookline.core.settings import Settings
@@ -25,18 +26,6 @@ _NATIVE = "native"
 _LAZY = "lazy"
 _DEEPEST_SOURCE = 8
 _NAME_IT = "name its dialect with --dialect: "
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Loaded:
-    """What there is. ``specs`` keep declared order, disabled ones among them."""
-
-    specs: tuple[HookSpec, ...] = ()
-    problems: tuple[Problem, ...] = ()
-    settings: Settings = field(default_factory=Settings)
-    sources: tuple[SourceFile, ...] = ()
-    #: What the project's files hold besides hooks, each in the form in which it is approved.
-    contents: tuple[HookSpec, ...] = ()
 
 
 def load(

@@ -13,12 +13,13 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from hookline.config.layers import LayerLoader, SourceFile
+from hookline.config.layers import LayerLoader
 from hookline.core._dataclass import replace
 from hookline.core.agents import full_name
 from hookline.core.errors import PackError
 from hookline.core.event import GUARDED
 from hookline.core.hook import Command, FieldTest, Function, HookSpec, Origin, Plugin, hook_id
+from hookline.core.loaded import SourceFile
 from hookline.core.paths import Paths
 from hookline.core.problem import Problem, Severity
 from hookline.dialects import dialect_named

@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
+from hookline.core.lazy_pattern import lazy_pattern
+
 #: Options: some of them name code, and then every word may.
 _OPTIONS = frozenset({
     "NODE_OPTIONS", "RUBYOPT", "PERL5OPT", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "BUN_OPTIONS", "LD_PRELOAD",
@@ -41,13 +43,13 @@ _PROGRAMS = frozenset({
 _PLACES = frozenset({"PATH", "HOME", "XDG_CONFIG_HOME"})
 
 #: An option that loads what follows, in the same word or in the next.
-_LOADS = re.compile(
+_LOADS = lazy_pattern(
     r"--(?:require|import|preload|(?:experimental-)?loader|openssl-config|env-file\w*)(?==|$)|-[rIMmdex]"
 )
-_NAMES_CODE = re.compile(r"[/$`]|--eval|(?:^|\s)(?:-[pcfI](?!\w*=)|\w+=)|:[^,]*\w\.\w")
-_JOBS = re.compile(r"--jobserver\S+")
-_PLAIN = re.compile(r"--?\w[\w.-]*(?:=[\w.%-]*)?|[\w.+-]+")
-_OF_THE_PERSON = re.compile(r"(?:~|\$HOME|\$\{HOME\})/([^$`]*)")
+_NAMES_CODE = lazy_pattern(r"[/$`]|--eval|(?:^|\s)(?:-[pcfI](?!\w*=)|\w+=)|:[^,]*\w\.\w")
+_JOBS = lazy_pattern(r"--jobserver\S+")
+_PLAIN = lazy_pattern(r"--?\w[\w.-]*(?:=[\w.%-]*)?|[\w.+-]+")
+_OF_THE_PERSON = lazy_pattern(r"(?:~|\$HOME|\$\{HOME\})/([^$`]*)")
 
 
 def foreign_parts(

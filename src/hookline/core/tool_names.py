@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shlex
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
+
+from hookline.core.lazy_pattern import lazy_pattern
 
 #: Canonical name -> what agents call it; a canonical name may stand for itself.
 _NATIVE = {
@@ -125,12 +126,12 @@ INPUTS: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(
 
 #: Where a patch is, in the input of a tool that applies one, and the lines of it that name files.
 _PATCH = ("command", "input", "patch", "patchText")
-_PATCHED = re.compile(r"\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.*\S)")
-_URL = re.compile(r"https?://[^\s<>\"'`)\]}]+")
+_PATCHED = lazy_pattern(r"\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.*\S)")
+_URL = lazy_pattern(r"https?://[^\s<>\"'`)\]}]+")
 #: Parts of an input that hold several of what we give one name.
 _SEVERAL = frozenset({"commands", "queries"})
 #: A command that leaves nothing open for the next line.
-_LINE = re.compile(r"[^\\<(){}`\n]*")
+_LINE = lazy_pattern(r"[^\\<(){}`\n]*")
 #: Parts that a guard decides by.
 _HIDING = frozenset({"command", "file_path", "content", "new_string"})
 #: Where an input lists files, and changes of one or several.

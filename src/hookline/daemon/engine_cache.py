@@ -18,6 +18,7 @@ from hookline.core.files import listening
 from hookline.core.hook import Function, HookSpec, Plugin
 from hookline.core.paths import Directories
 from hookline.core.settings import TelemetrySettings
+from hookline.core.watched_environ import WatchedEnviron
 from hookline.daemon.quarantine import Quarantine
 from hookline.daemon.worker_pool import Deadlines, ResidentFunctions
 from hookline.dialects.base import FOREIGN, PACK
@@ -374,39 +375,6 @@ def _is_foreign_code(spec: HookSpec) -> bool:
     return (spec.origin.layer in FOREIGN or spec.origin.layer == PACK) and not (
         isinstance(spec.action, Function) and spec.action.given
     )
-
-
-class WatchedEnviron(Mapping[str, str]):
-    """An environment that notes which of its variables were read."""
-
-    __slots__ = ("_values", "seen", "whole")
-
-    def __init__(self, values: Mapping[str, str]) -> None:
-        self._values = values
-        self.seen: dict[str, str | None] = {}
-        #: Somebody iterated over all of it.
-        self.whole = False
-
-    def __getitem__(self, name: str) -> str:
-        self.seen[name] = self._values.get(name)
-        return self._values[name]
-
-    def __contains__(self, name: object) -> bool:
-        self.seen[str(name)] = self._values.get(str(name))
-        return name in self._values
-
-    def __iter__(self) -> Iterator[str]:
-        self.whole = True
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-    def same_in(self, other: Mapping[str, str]) -> bool:
-        """Whether every read would have given the same in the other environment."""
-        if self.whole:
-            return self._values == other
-        return all(other.get(name) == value for name, value in tuple(self.seen.items()))
 
 
 def _extra_files(runtime: Runtime, request: AgentRequest) -> Iterator[str]:

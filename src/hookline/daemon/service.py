@@ -11,9 +11,9 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import hookline
-from hookline.config.discover import agents_directories
 from hookline.core.deferred import DEFERRED
 from hookline.core.errors import DataError, UsageError
+from hookline.core.own_directories import agents_directories
 from hookline.core.paths import Directories
 from hookline.core.result import encode
 from hookline.daemon.engine_cache import CachedEngine, EngineCache

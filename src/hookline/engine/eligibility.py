@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from hookline.core._dataclass import dataclass, replace
 from hookline.core.agents import AGENTS, full_name
@@ -33,8 +33,10 @@ from hookline.engine.fold import State
 from hookline.engine.match import Selection
 from hookline.state.disabled import Switches, why
 from hookline.state.sessions import Sessions
-from hookline.state.trust import Approval, TrustStore, Verdict
-from hookline.state.trust.covered import CoveredFiles
+
+if TYPE_CHECKING:
+    from hookline.state.trust import Approval, TrustStore, Verdict
+    from hookline.state.trust.covered import CoveredFiles
 
 _STRICTNESS: tuple[OnFailure, ...] = ("ignore", "deny", "abort")
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import os
 import time
+from _queue import SimpleQueue  # without the module around it, which a cold call would wait for
 from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping, Sequence
 from itertools import islice
-from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, cast
 
 from hookline.core._dataclass import EMPTY, dataclass, fast_constructor, field, replace

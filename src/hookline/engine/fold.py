@@ -7,7 +7,6 @@ else.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeGuard, assert_never
 
@@ -228,7 +227,9 @@ def _way_out(kind: EventKind, hook: str) -> str:
     """A broken guard must not lock its owner out. At a shell's prompt, lash's document words the whole refusal."""
     if kind.family == "shell":
         return ""
-    return f" (the hook {hook!r}; its owner can switch it off for an hour: hookline hooks off {shlex.quote(hook)} --for 1h)"
+    from shlex import quote  # noqa: PLC0415  only a refusal needs it
+
+    return f" (the hook {hook!r}; its owner can switch it off for an hour: hookline hooks off {quote(hook)} --for 1h)"
 
 
 # ── one hook, asked about several files ──────────────────────────────────────────────────────────────

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from fnmatch import fnmatchcase, translate
 from os.path import expanduser
 
 from hookline.core.hook import Pattern
+from hookline.core.lazy_pattern import lazy_pattern
 
 #: Seconds one pattern may take on one text.
 _PATIENCE = 0.05
 
 #: Plain words and alternatives of them: no test of these can take long, and they can be looked up.
-NAMES = re.compile(r"[\w\-.:/ ]*(?:\|[\w\-.:/ ]*)*", re.ASCII)
+NAMES = lazy_pattern(r"[\w\-.:/ ]*(?:\|[\w\-.:/ ]*)*", re.ASCII)
 #: At most two wildcards and no groups: quick on a short text, in the standard engine.
-_HARMLESS = re.compile(r"[\w\-:/ |^$\\.]*(?:\.[*+][\w\-:/ |^$\\.]*){0,2}", re.ASCII)
+_HARMLESS = lazy_pattern(r"[\w\-:/ |^$\\.]*(?:\.[*+][\w\-:/ |^$\\.]*){0,2}", re.ASCII)
 
 #: Characters up to which such a test is quick: the time grows with the third power of the length.
 _SHORT = 256
@@ -117,10 +117,14 @@ def _refusing(why: str) -> Callable[[str], bool]:
 
 
 def _compile_glob(text: str) -> re.Pattern[str]:
+    from fnmatch import translate  # noqa: PLC0415  few hooks match by a glob
+
     return re.compile(translate(text))
 
 
 def is_folder(text: str, folder: str) -> bool:
     """Whether a glob means this folder: ``~`` is one's home, and ``x/**`` means ``x`` too."""
+    from fnmatch import fnmatchcase  # noqa: PLC0415  few hooks are for certain folders
+
     glob = expanduser(text)
     return fnmatchcase(folder, glob) or (glob.endswith("/**") and fnmatchcase(folder, glob[:-3]))

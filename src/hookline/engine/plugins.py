@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from hookline.config import Loaded
 from hookline.core._dataclass import replace
 from hookline.core.event import Event
 from hookline.core.hook import FieldTest, Function, HookSpec, Matcher, Pattern, Plugin, hook_id
+from hookline.core.loaded import Loaded
 from hookline.dialects.lash.plugins import describe_plugin, expand_plugins, is_unexpanded
 from hookline.runners.plugin.runner import handshake
 from hookline.state.trust import Verdict

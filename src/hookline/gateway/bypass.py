@@ -26,7 +26,7 @@ from hookline.runners.environ import DEPTH_VARIABLE, why_too_deep
 
 #: The variable that names the lock of our own model.
 OWN_MODEL = "HOOKLINE_DISTILLING"
-#: Without one of these nobody is bypassed.
+#: As ``args.BYPASS_VARIABLES``.
 VARIABLES = frozenset({probe.PROBE, OWN_MODEL, DEPTH_VARIABLE})
 #: Begins every prompt of the worker: known also where a transcript does not give its directory.
 PREFACE = "You distil finished work sessions for hookline."

@@ -19,7 +19,8 @@ from hookline.core.session_facts import Facts
 from hookline.dialects.base import Answer, Dialect, Incoming
 from hookline.engine import fold
 from hookline.engine.build import Runtime, Sources
-from hookline.gateway import bypass, derived
+from hookline.gateway import derived
+from hookline.gateway.args import BYPASS_VARIABLES
 from hookline.gateway.dedupe import Deduper, EarlierDecision
 from hookline.gateway.notices import SessionNotice, find_unloaded_guards, problem_lines, trust_lines
 from hookline.gateway.reply import AgentReply, write_reply
@@ -100,7 +101,9 @@ def _handle(
     on_answer: Callable[[Answer], None],
 ) -> AgentResponse:
     request = with_deadline(request, runtime)
-    if not request.environ.keys().isdisjoint(bypass.VARIABLES):
+    if not request.environ.keys().isdisjoint(BYPASS_VARIABLES):
+        from hookline.gateway import bypass  # noqa: PLC0415  hooks of agents that hooks started, and the doctor
+
         bypassed = bypass.bypass(request, _event(request, runtime), runtime.engine, problem_lines(runtime))
         if bypassed is not None:
             return _response(*bypassed)

@@ -6,23 +6,24 @@ reported once in a session: on standard error, and inside the agent as soon as a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from hookline.core._dataclass import replace
 from hookline.core.event import EVENTS, Event
 from hookline.core.files import read_text
 from hookline.core.hook import Gates, hook_id
+from hookline.core.lazy_pattern import lazy_pattern
+from hookline.core.loaded import Unapproved
 from hookline.core.problem import Problem
 from hookline.core.result import Decision, Message
 from hookline.dialects.base import FOREIGN
-from hookline.engine.build import Runtime, Unapproved
+from hookline.engine.build import Runtime
 from hookline.state.sessions import Sessions
 
 #: How often a session sees the notice.
 _ONCE = Gates(once_per_session=True)
 
-_OF_ONE_HOOK = re.compile(r"\$\.hook\[(\d+)\]")
+_OF_ONE_HOOK = lazy_pattern(r"\$\.hook\[(\d+)\]")
 
 
 def problem_lines(runtime: Runtime) -> Iterator[str]:

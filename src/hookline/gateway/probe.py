@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import time
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
 from hookline.core.files import write_json
+from hookline.core.lazy_pattern import lazy_pattern
 from hookline.core.paths import private_dir
 
 #: The variable that names the probe.
@@ -22,7 +22,7 @@ PROBE = "HOOKLINE_PROBE"
 #: Seconds that a probe counts.
 _LASTS = 60.0
 
-_NAME = re.compile(r"[0-9a-f]{32}")
+_NAME = lazy_pattern(r"[0-9a-f]{32}")
 
 
 def ask(state: str) -> str:

@@ -12,11 +12,11 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from hookline.config.discover import agents_directories
 from hookline.core._dataclass import dataclass, fast_constructor, replace
 from hookline.core.agents import AGENTS, Agent, full_name
 from hookline.core.errors import DataError, UsageError
 from hookline.core.event import GUARDED, Event, event_kind
+from hookline.core.own_directories import agents_directories
 from hookline.core.paths import Directories, Paths, account_home, find_paths
 from hookline.dialects import dialect_named, find_guests
 from hookline.dialects.base import Dialect, Incoming

@@ -9,13 +9,14 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from hookline.config.discover import lazy_places, native_places, surroundings
+from hookline.config.discover import lazy_places, native_places
 from hookline.config.layers import LayerLoader
 from hookline.config.load import lazy_layer
 from hookline.core._dataclass import dataclass, empty, field, replace
+from hookline.core.own_directories import surroundings
 from hookline.core.paths import Paths, find_paths, project_root
 from hookline.dialects.base import FOREIGN, Layer, Lookup
-from hookline.engine.build import project_gate
+from hookline.engine.load import project_gate
 
 if TYPE_CHECKING:
     from hookline.core.event import Event

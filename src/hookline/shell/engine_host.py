@@ -11,7 +11,7 @@ import time
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from hookline.config import load
+from hookline.config.load import load
 from hookline.core._dataclass import dataclass, replace
 from hookline.core.file_watch import Signature, are_unchanged, signatures
 from hookline.core.files import listening

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from hookline.config import load
+from hookline.config.load import load
 from hookline.core.hook import HookSpec, Plugin
 from hookline.core.paths import find_paths
 from hookline.core.result import Failed, TimedOut

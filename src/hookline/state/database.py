@@ -6,18 +6,23 @@ Whatever is wrong with the file costs at most its history, never the firing that
 from __future__ import annotations
 
 import os
-import sqlite3
 import stat
 import threading
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from hookline.core._dataclass import dataclass
 from hookline.core.errors import StateError
 from hookline.core.files import lock
 from hookline.core.paths import UnusableError, private_dir, unusable
+
+if TYPE_CHECKING:
+    import sqlite3
+else:
+    # The package adds adapters of dates, which a cold call would wait for and nothing of ours uses.
+    import _sqlite3 as sqlite3
 
 _T = TypeVar("_T")
 

@@ -23,7 +23,8 @@ from hookline.core.serialize import decision_shape
 from hookline.dialects import dialect_named
 from hookline.dialects.base import Layer
 from hookline.dialects.native.fields import HOOK_FIELDS
-from hookline.engine.build import READ_ONLY, Runtime, Sources, approve, load_runtime, record_store
+from hookline.engine.build import READ_ONLY, Runtime, Sources, load_runtime, record_store
+from hookline.engine.load import approve
 from hookline.state import own_guards
 from hookline.state.record.redact import Redactor
 from hookline.state.trust.digest import definition_digest

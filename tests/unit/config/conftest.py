@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from hookline.config import Loaded, ProjectGate, load
+from hookline.config.layers import ProjectGate
+from hookline.config.load import load
+from hookline.core.loaded import Loaded
 from hookline.core.paths import Paths
 
 

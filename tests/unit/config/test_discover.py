@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from hookline.config.discover import agents_directories, native_places, surroundings
+from hookline.config.discover import native_places
+from hookline.core.own_directories import agents_directories, surroundings
 from hookline.core.paths import Paths, project_root
 
 PATHS = Paths(config="/c", state="/s", data="/d", machine="/m")

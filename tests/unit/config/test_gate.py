@@ -8,8 +8,7 @@ import pytest
 from tests.unit.config.conftest import World
 
 from hookline import dialects
-from hookline.config import ProjectGate
-from hookline.config.layers import MOST_BYTES, MOST_HOOKS
+from hookline.config.layers import MOST_BYTES, MOST_HOOKS, ProjectGate
 from hookline.core.hook import HookSpec
 from hookline.dialects.base import Layer, Parsed
 

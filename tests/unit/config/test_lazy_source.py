@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from tests.unit.config.conftest import World
 
-    from hookline.config import Loaded
+    from hookline.core.loaded import Loaded
 
 HOOKS = '[hooks.session_start]\nscripts = ["context-inject", "mine"]\n'
 THEIRS = "home/.config/lazy-harness"

@@ -11,9 +11,9 @@ import pytest
 from tests.unit.config.conftest import World
 
 from hookline import dialects
-from hookline.config import Loaded
 from hookline.core.errors import UsageError
 from hookline.core.hook import Command
+from hookline.core.loaded import Loaded
 from hookline.dialects.base import Include, Layer, Parsed
 
 HOOK = '[[hook]]\nname = "{0}"\non = "Stop"\nshell = "true"\n'
@@ -355,7 +355,7 @@ def test_a_hook_name_is_found_in_the_users_directories_and_nowhere_else(world: W
 def test_loading_native_hooks_imports_no_other_syntax(world: World) -> None:
     path = world.layer("project", hooks("a"))
     code = (
-        "import sys; from hookline.config import load; from hookline.core.paths import find_paths\n"
+        "import sys; from hookline.config.load import load; from hookline.core.paths import find_paths\n"
         f"loaded = load(cwd={str(path.parent)!r}, home='/x', environ={{}}, paths=find_paths({{}}, '/x'))\n"
         "assert len(loaded.specs) == 1, loaded\n"
         "bad = {'yaml', 'regex', 'asyncio', 'configparser', 'http.client', 'urllib.request'} & set(sys.modules)\n"

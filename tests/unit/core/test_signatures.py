@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from hookline.core.file_watch import UNSETTLED, are_unchanged, signatures
-from hookline.daemon.engine_cache import WatchedEnviron
+from hookline.core.watched_environ import WatchedEnviron
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from hookline.core.paths import Directories, find_paths
-from hookline.engine.build import READ_ONLY, Runtime, Sources, approve, load_runtime
+from hookline.engine.build import READ_ONLY, Runtime, Sources, load_runtime
+from hookline.engine.load import approve
 
 GUARD = '[[hook]]\nname = "guard"\non = "PreToolUse"\nshell = "echo {} >&2; exit 2"\n'
 

@@ -11,9 +11,8 @@ import pytest
 from tests.recording import MemoryRecorder
 
 from hookline import Engine
-from hookline.config.layers import SourceFile
-from hookline.config.load import Loaded
 from hookline.core.hook import HookSpec
+from hookline.core.loaded import Loaded, SourceFile
 from hookline.core.paths import Directories, Paths
 from hookline.core.problem import Problem
 from hookline.engine.build import Runtime

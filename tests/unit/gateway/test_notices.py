@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from hookline.config.layers import SourceFile
 from hookline.core._dataclass import replace
+from hookline.core.loaded import SourceFile, Unapproved
 from hookline.core.problem import Problem
 from hookline.core.result import Decision, Failed, Skipped
-from hookline.engine.build import Unapproved
 from hookline.gateway.notices import (
     SessionNotice,
     approval_lines,

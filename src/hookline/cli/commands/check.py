@@ -41,8 +41,7 @@ from hookline.gateway.required_events import active_hooks
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from hookline.config import Loaded
-    from hookline.config.layers import SourceFile
+    from hookline.core.loaded import Loaded, SourceFile
     from hookline.gateway.required_events import Unregistered
     from hookline.state.trust import Approval
 

@@ -22,7 +22,8 @@ from hookline.cli.parser import Parser
 from hookline.core.paths import Paths
 from hookline.demo.story import MODEL_SCRIPT, STORY, play_memory
 from hookline.engine import fold
-from hookline.engine.build import Runtime, Sources, StoreOptions, approve, load_runtime
+from hookline.engine.build import Runtime, Sources, StoreOptions, load_runtime
+from hookline.engine.load import approve
 from hookline.llm.scripted import ModelServer
 
 

@@ -26,9 +26,9 @@ from typing import Any
 from hookline.cli.commands.deploy import registration_statuses
 from hookline.cli.output import is_recorded, paint, plural, print_json, safe
 from hookline.cli.parser import add_json
-from hookline.config.discover import surroundings
 from hookline.core.agents import Agent, all_agents, select_agents
 from hookline.core.errors import DataError, StateError
+from hookline.core.own_directories import surroundings
 from hookline.core.paths import find_paths, project_root
 from hookline.core.settings import RecordSettings
 from hookline.deploy.apply import DeployedFile, Ledger, digest

@@ -162,7 +162,7 @@ def _run_cold(args: Namespace | SimpleNamespace, stdin: bytes, deadline: AnswerD
 
     request = deadline.request = _request(args, stdin)
     runtime = deadline.runtime = load_runtime(
-        hook_sources(request), StoreOptions(live=False, sessions=bool(request.incoming.session))
+        hook_sources(request), StoreOptions(live=False, sessions=bool(request.incoming.session)), reuse=True
     )
     arguments = request.arguments
     specs, event = runtime.engine.specs, request.incoming.event

@@ -33,7 +33,7 @@ _FILES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "output": ("spill", "answers"),
         "backups": ("compact-backups",),
-        "leftovers": ("tmp", "once", "probes", "distilling", "session-places"),
+        "leftovers": ("tmp", "once", "probes", "distilling", "session-places", "snapshots"),
         "logs": ("hooks.log", "compound-loop.log", "chat_history", "run/daemon.log"),
     }
 )

@@ -87,9 +87,9 @@ def _program() -> list[str]:
 
 def _strict() -> bool:
     """As configured now; the process beside the shell updates it with every prompt."""
-    from hookline.config import load
+    from hookline.config.load import load
     from hookline.core.paths import find_paths
-    from hookline.engine.build import project_gate
+    from hookline.engine.load import project_gate
     from hookline.shell.bash_zsh.service import is_strict
 
     home = os.environ.get("HOME") or os.path.expanduser("~")

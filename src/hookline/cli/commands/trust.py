@@ -47,7 +47,8 @@ from hookline.core.hook import FILE_EVENT, HookSpec, Http
 from hookline.core.paths import FOLDER, LOCAL, find_paths
 from hookline.dialects import DIALECTS, dialect_named
 from hookline.dialects.base import FOREIGN
-from hookline.engine.build import READ_ONLY, Runtime, Sources, approve, load_runtime, trust_store
+from hookline.engine.build import READ_ONLY, Runtime, Sources, load_runtime
+from hookline.engine.load import approve, trust_store
 from hookline.state.protection import require_outside_agent
 from hookline.state.record.redact import Redactor
 from hookline.state.trust import Approval, Pins, TrustStore, Verdict

@@ -123,7 +123,7 @@ class RunContext:
 
     def models(self) -> Mapping[str, str]:
         """The ``[models]`` table of the person's own files."""
-        from hookline.config import load as load_config  # only the models extra needs it
+        from hookline.config.load import load as load_config  # only the models extra needs it
         from hookline.core.paths import find_paths
 
         home = self.environ.get("HOME", "/")

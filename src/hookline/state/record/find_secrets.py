@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import TypeAlias
 
+from hookline.core.lazy_pattern import lazy_pattern
 from hookline.state.record.secret_patterns import (
     ASSIGNED,
     HARMLESS_NAMES,
@@ -82,7 +83,7 @@ def words_in(low: str) -> list[str]:
 
 
 #: The words of rules that are flags, which are searched for at once.
-_FLAG = re.compile(r" -(?:[pu]|[abhw] |-user|-header)")
+_FLAG = lazy_pattern(r" -(?:[pu]|[abhw] |-user|-header)")
 
 
 @lru_cache(maxsize=1)
@@ -174,7 +175,7 @@ def _rules_for(name: str) -> tuple[tuple[str, str], ...]:
     )
 
 
-_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{16,}(?:\r?\n[A-Za-z0-9+/]{4,76})*={0,2}")
+_BASE64 = lazy_pattern(r"[A-Za-z0-9+/_-]{16,}(?:\r?\n[A-Za-z0-9+/]{4,76})*={0,2}")
 _HEX_DIGITS = "0123456789abcdef"
 
 
@@ -224,7 +225,7 @@ def _from_base64(raw: str, start: int) -> list[tuple[int, bytes]]:
 # ---- split and escaped texts ----
 
 #: Each begins with a character of its own, which makes it quick to search for.
-_JOINT = re.compile(
+_JOINT = lazy_pattern(
     r"""%[0-9A-Fa-f]{2}|\\(?:x[0-9A-Fa-f]{2}|u00[2-7][0-9A-Fa-f]|(?<=[\w=-]\\)\r?\n(?=[\w-]))"""
     r"""|"(?<=[\w=-]")(?:\s{0,4}\+\s{0,40})?"(?=[\w-])|'(?<=[\w=-]')(?:\s{0,4}\+\s{0,40})?'(?=[\w-])"""
 )
@@ -316,15 +317,15 @@ def _is_flag_of(commands: tuple[str, ...], low: str, at: int) -> bool:
     return any(map(window.__contains__, commands))
 
 
-_REST = re.compile(r"[A-Za-z0-9_.-]{0,60}")
-_OPERATOR = re.compile(
+_REST = lazy_pattern(r"[A-Za-z0-9_.-]{0,60}")
+_OPERATOR = lazy_pattern(
     r"""\\{0,8}["']?\]?(\s{0,4}(?:=>|:=|\?=|={1,3}|:)\s{0,4}|,\s{0,3}(?=\\{0,8}["'])|\s{1,4}value\s?=\s?|(?:[ \t]{1,4}))(?!\s)"""
 )
-_VALUE = re.compile(
+_VALUE = lazy_pattern(
     r"""(?P<quote>\\{0,8}["'])(?P<quoted>.*?)(?:(?<!\\)(?P=quote)|\Z)|(?P<bare>[^\s"'`&;<>|{\[][^\s"'`&;<>|]{0,511})""",
     re.DOTALL | re.ASCII,
 )
-_MORE = re.compile(r"[^\s\"'`&;<>|]*")
+_MORE = lazy_pattern(r"[^\s\"'`&;<>|]*")
 
 
 def _assignment(raw: str, low: str, at: int, name: str) -> Iterator[Span]:
@@ -389,11 +390,11 @@ def _is_bare_secret(raw: str, name_at: int, at: int, value: str, *, glued: bool,
     )  # as above
 
 
-_PROSE_AFTER = re.compile(r"[.,;:]?(?: [a-z]+){2}")
-_RANDOM = re.compile(r"(?=.*[0-9])(?![A-Za-z_.-]+[0-9]{0,2}\Z)[^\s]{8,}")
-_CAMEL = re.compile(r"(?:[A-Z][a-z]+)+|[A-Z_]+")
+_PROSE_AFTER = lazy_pattern(r"[.,;:]?(?: [a-z]+){2}")
+_RANDOM = lazy_pattern(r"(?=.*[0-9])(?![A-Za-z_.-]+[0-9]{0,2}\Z)[^\s]{8,}")
+_CAMEL = lazy_pattern(r"(?:[A-Z][a-z]+)+|[A-Z_]+")
 _STRONG = frozenset("0123456789!@#$%^*+~")
-_NOT_A_VALUE = re.compile(
+_NOT_A_VALUE = lazy_pattern(
     r"""(?ix:
       \$ (?: \{.* | \(.* | [A-Za-z_]\w*(?: \W | [:/$].* )? | \d ) | %\w+% | %[sdvrq] | <.* | \{.* | \[.* | @\w+@ | `.* | \#\{.*
     | [*.x_-]{2,} | \W*
@@ -408,10 +409,10 @@ _NOT_A_VALUE = re.compile(
     )""",
     re.DOTALL | re.ASCII,
 )
-_CODE = re.compile(
+_CODE = lazy_pattern(
     r"""(?x: [A-Za-z_][\w.]{0,200} \( .* | [A-Za-z_]\w{0,100} (?: (?: \. | -> | :: ) [A-Za-z_]\w{0,100} )+ | [A-Za-z_][\w.]{0,100} \[ .* | \( .* | & .* | f["'].* | \w+\?\.\w.* )"""
 )
-_PROSE = re.compile(r"(?:[A-Z][a-z]+|[a-z]+)(?:[ ][A-Za-z'/]+){2,}[ ]?[.:?!\xe2]*|[A-Z][^\d]*[ ][^\d]*[.:?!]")
+_PROSE = lazy_pattern(r"(?:[A-Z][a-z]+|[a-z]+)(?:[ ][A-Za-z'/]+){2,}[ ]?[.:?!\xe2]*|[A-Z][^\d]*[ ][^\d]*[.:?!]")
 
 
 def _is_value(value: str, *, quoted: bool) -> bool:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import sqlite3
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hookline.core.errors import StateError
 from hookline.core.result import Outcome
@@ -17,6 +16,12 @@ from hookline.state.database import Database, Layout, transaction
 from hookline.state.record import Record
 from hookline.state.record.redact import Redactor
 from hookline.state.record.rows import late_row, make_rows, record_environ
+
+if TYPE_CHECKING:
+    import sqlite3
+else:
+    # The package adds adapters of dates, which a cold call would wait for and nothing of ours uses.
+    import _sqlite3 as sqlite3
 
 #: Every so many firings, counted over all processes, a bounded batch of old ones is deleted.
 PRUNE_EVERY = 64

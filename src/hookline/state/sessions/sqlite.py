@@ -9,11 +9,10 @@ nothing but a late answer to an old event could notice.
 from __future__ import annotations
 
 import json
-import sqlite3
 import time
 from collections.abc import Callable
 from time import monotonic
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from hookline.core.hook import Gates
 from hookline.core.session_facts import (
@@ -28,6 +27,12 @@ from hookline.core.session_facts import (
 )
 from hookline.state.database import Database, Layout, storable
 from hookline.state.sessions import MemorySessions
+
+if TYPE_CHECKING:
+    import sqlite3
+else:
+    # The package adds adapters of dates, which a cold call would wait for and nothing of ours uses.
+    import _sqlite3 as sqlite3
 
 _T = TypeVar("_T")
 

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from hookline.config import Loaded, load
+from hookline.config.load import load
 from hookline.config.syntax.yaml import read
 from hookline.core.hook import Command, HookSpec
+from hookline.core.loaded import Loaded
 from hookline.core.paths import find_paths
 from hookline.dialects.base import Layer, Lookup, Parsed
 from hookline.dialects.lectic import DIALECT
