@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from pathlib import Path
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hookline.memory.distill import write_results
 from hookline.memory.distill.answer import KINDS, UnreadableAnswerError, read_answer
-from hookline.memory.notes import entries, learnings
+from hookline.memory.layout import Places
+from hookline.memory.notes import entries
+from hookline.memory.notes.front_matter import split_front_matter
 
 _TEXT = st.text(max_size=60)
 _JSON = st.recursive(
@@ -40,7 +43,7 @@ def test_carrying_a_plan_out_twice_is_carrying_it_out_once(value: object) -> Non
     said = read_answer(json.dumps(value))
     with tempfile.TemporaryDirectory() as folder:
         plan = write_results.WritePlan(
-            memory=os.path.join(folder, "memory"), learnings=os.path.join(folder, "learnings"), project="p", session="s",
+            memory=os.path.join(folder, "memory/p-1"), learnings=os.path.join(folder, "learnings"), project="p", session="s",
             agent="claude-code", moment="2026-11-15T10:00:00+01:00", day="2026-11-15", source_mtime=5.0, results=said,
         )  # fmt: skip
         kept = os.path.join(folder, "plan")
@@ -48,15 +51,18 @@ def test_carrying_a_plan_out_twice_is_carrying_it_out_once(value: object) -> Non
         again = write_results.load_plan(kept)
         assert again is not None
         assert (again.results.decisions, again.results.handoff) == (said.decisions, said.handoff)
-        write_results.apply_plan(plan)
+        state, notes = os.path.join(folder, "state"), os.path.join(folder, "sessions")
+        places = Places(root=folder, state=state, sessions=notes, learnings=plan.learnings)
+        write_results.apply_plan(plan, places)
         before = _files(folder)
-        write_results.apply_plan(again)
+        write_results.apply_plan(again, places)
         assert _files(folder) == before
         for name, wanted in (("decisions.jsonl", said.decisions), ("failures.jsonl", said.failures)):
             assert len(entries.read(os.path.join(plan.memory, name))) <= len(wanted)
-        for path in learnings.files(plan.learnings):
-            assert os.path.realpath(path).startswith(os.path.realpath(plan.learnings) + "/2026-11/2026-11-15-")
-            assert learnings.read_title(path) in {one.title for one in said.learnings}
+        for path in Path(plan.learnings).rglob("*.md"):
+            assert path.parent.parent == Path(plan.learnings)
+            title = split_front_matter(path.read_text())[0]["title"]
+            assert title in {one.title for one in said.learnings}
 
 
 def _files(folder: str) -> dict[str, bytes]:

@@ -12,9 +12,9 @@ import pytest
 from tests.unit.memory.loop_world import ANSWER, World
 
 from hookline.core.errors import StateError
+from hookline.core.files import replace_atomically
 from hookline.memory import dir_lock
 from hookline.memory.dir_lock import HOLDER_FILE, lock_directory
-from hookline.memory.notes import entries
 from hookline.memory.queue.queue import this_host
 
 
@@ -25,7 +25,9 @@ def no_lock(*_args: object) -> None:
 def write_entries(path: str, who: int, count: int) -> None:
     fcntl.flock = no_lock  # in this process only
     for number in range(count):
-        entries.add(path, [{"summary": f"{who} {number}"}])
+        with lock_directory(os.path.dirname(path)):
+            before = Path(path).read_text() if os.path.exists(path) else ""
+            replace_atomically(path, before + json.dumps({"summary": f"{who} {number}"}) + "\n")
 
 
 def test_machines_that_see_nothing_of_each_others_locks_lose_no_entry(tmp_path: Path) -> None:

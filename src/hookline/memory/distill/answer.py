@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from hookline.core._dataclass import dataclass
@@ -22,13 +22,18 @@ _MAX_DEPTH = 8
 #: Limits: entries of each kind, characters of a line and of a body, tags.
 MAX_ENTRIES, MAX_LINE, _MAX_BODY, _MAX_TAGS = 20, 500, 6000, 10
 
-KINDS = ("decisions", "failures", "learnings", "handoff")
+KINDS = ("decisions", "failures", "learnings", "handoff", "supersedes", "closes", "still_open", "duplicates")
 _FENCED = re.compile(r"```[A-Za-z0-9_-]*[ \t]*\r?\n(.*?)\n?[ \t]*```", re.DOTALL)
 #: Reasoning before the answer: it may contain drafts of answers.
 _REASONING = re.compile(r"\A[^{]*?<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 #: Where an object may begin: braces in code are mostly followed by something else.
 _OPENING = re.compile(r'\{(?=\s*["}])')
 _MARKS = re.compile(r"^\s*(?:[-*•]|\d{1,3}[.)]|\[[ xX]\])\s+")
+_NUMBER = re.compile(r"\s*(?:no\.?|entry|item)?\s*[#\[(]?(\d{1,4})\b", re.IGNORECASE)
+#: Keys that models use for the number of a known entry, for the words that show a change, and for what replaces it.
+_NUMBERS = ("number", "n", "old", "entry", "item", "id", "duplicate", "superseded")
+_EVIDENCE = ("evidence", "quote", "because", "reason", "why")
+_BY = ("by", "new", "successor", "of", "with")
 #: Keys that models use for the text of a pending item, and for lists of finished items.
 _ITEM = ("item", "task", "text", "summary", "description", "title", "todo", "action", "what", "pending", "next")
 _FINISHED = frozenset({"done", "completed", "finished", "resolved"})
@@ -65,6 +70,16 @@ class Learning:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Mention:
+    """A known entry by its number in the question. ``evidence``: words of the session that show it; ``by``: the summary or
+    the number of what counts instead."""
+
+    number: int
+    evidence: str = ""
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Distilled:
     """The results of a session. ``notes`` list what could not be used."""
 
@@ -72,6 +87,10 @@ class Distilled:
     failures: tuple[FailureNote, ...] = ()
     learnings: tuple[Learning, ...] = ()
     handoff: tuple[str, ...] = ()
+    supersedes: tuple[Mention, ...] = ()
+    closes: tuple[Mention, ...] = ()
+    still_open: tuple[Mention, ...] = ()
+    duplicates: tuple[Mention, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -91,6 +110,10 @@ def read_answer(text: str, clean: Callable[[str], str] = str) -> Distilled:
         failures=tuple(_failures(found.get("failures"), notes)),
         learnings=tuple(_learnings(found.get("learnings"), notes)),
         handoff=tuple(_handoff(found.get("handoff"), notes)),
+        supersedes=(*_replaced(found), *_mentions(found.get("supersedes"))),
+        closes=tuple(_mentions(found.get("closes"))),
+        still_open=tuple(_mentions(found.get("still_open"))),
+        duplicates=tuple(_mentions(found.get("duplicates"))),
         notes=tuple(notes),
     )
 
@@ -216,6 +239,35 @@ def _pending_in(value: dict[str, Any]) -> Iterator[str]:
         yield " ".join((item or max(texts, key=len)).split())
     else:
         yield from _pending(lists)
+
+
+def _replaced(found: Mapping[str, Any]) -> Iterator[Mention]:
+    """What new entries say that they supersede."""
+    for kind, key in (("decisions", "summary"), ("failures", "summary"), ("learnings", "title")):
+        for item in _items(found.get(kind), kind, key, []):
+            for one in _mentions(item.get("supersedes")):
+                yield Mention(number=one.number, evidence=one.evidence, by=_one_line(item[key]))
+
+
+def _mentions(value: Any) -> Iterator[Mention]:
+    """Numbers in any shape a model uses: 3, "#3", "[3] write the docs", {"number": 3, "evidence": "…"}, [3, 4]."""
+    for item in value[:MAX_ENTRIES] if isinstance(value, list) else [value]:
+        if isinstance(item, list):
+            yield from (Mention(number=one.number, by=str(item[0])) for one in _mentions(item[1:]))
+        elif isinstance(item, dict):
+            named = next((number for key in _NUMBERS if (number := _number(item.get(key)))), 0)
+            texts = [
+                next((text for key in keys if (text := _one_line(item.get(key)))), "") for keys in (_EVIDENCE, _BY)
+            ]
+            if named:
+                yield Mention(number=named, evidence=texts[0], by=texts[1])
+        elif number := _number(item):
+            yield Mention(number=number)
+
+
+def _number(value: Any) -> int:
+    found = _NUMBER.match(str(value)) if isinstance(value, str | int) and not isinstance(value, bool) else None
+    return int(found[1]) if found else 0
 
 
 def _items(value: Any, kind: str, key: str, notes: list[str]) -> Iterator[dict[str, Any]]:

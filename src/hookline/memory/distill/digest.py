@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from hookline.core._dataclass import dataclass
+from hookline.memory.notes.search import keyword_query
 from hookline.memory.transcript import detect_agent, is_interactive, messages
 from hookline.transcripts import About, TranscriptMessage, about
 
@@ -16,6 +17,7 @@ _MAX_MESSAGES, _MAX_MESSAGE = 20, 4000
 #: Failed tool calls that the model gets, and characters of each.
 _MAX_FAILURES, _MAX_FAILURE = 10, 400
 _MAX_FILES = 20
+_MAX_WORDS = 50_000
 #: Characters of a text that are kept until it is redacted. Far more than the model gets: cutting first could leave half
 #: a secret, which would not be recognised.
 MAX_RAW = 40_000
@@ -42,6 +44,8 @@ class Digest:
     last_prompt: str = ""
     files: tuple[str, ...] = ()
     insights: tuple[str, ...] = ()
+    #: The beginnings of all words of the conversation, to judge what it was about.
+    words: frozenset[str] = frozenset()
 
 
 def digest_transcript(path: str, agent: str, clean: Callable[[str], str]) -> Digest:
@@ -61,6 +65,7 @@ def digest_transcript(path: str, agent: str, clean: Callable[[str], str]) -> Dig
         last_prompt=_shorten(clean(found.last_prompt), _MAX_MESSAGE),
         files=tuple(clean(file) for file in found.files),
         insights=tuple(dict.fromkeys(found.insights)),
+        words=frozenset(found.words),
     )
 
 
@@ -73,11 +78,13 @@ class _Collector:
         #: In the order of the last use.
         self.files: dict[str, None] = {}
         self.insights: deque[str] = deque(maxlen=100)
+        self.words: set[str] = set()
         self._clean = clean
 
     def add(self, message: TranscriptMessage) -> None:
         if message.role == "tool_call":
             self._add_files(message.input)
+            self.words |= keywords(" ".join(file_paths(message.input)))
         elif message.role == "tool_result":
             if message.failed and message.text.strip():
                 self.failed.append((message.tool, _shorten(message.text.strip(), MAX_RAW)))
@@ -87,6 +94,8 @@ class _Collector:
     def _add_message(self, role: str, text: str) -> None:
         self.messages += 1
         held = _shorten(text, MAX_RAW)
+        if len(self.words) < _MAX_WORDS:
+            self.words |= keywords(held)
         self.last.append((role, held))
         if role == "user":
             self.user_chars += len(text)
@@ -101,6 +110,11 @@ class _Collector:
             self.files[file] = None
             if len(self.files) > _MAX_FILES:
                 self.files.pop(next(iter(self.files)))
+
+
+def keywords(text: str) -> set[str]:
+    """The words that say what a text is about, by their first letters, like stems."""
+    return {word[:5] for word in keyword_query([text], 10_000).words}
 
 
 def file_paths(given: Mapping[str, Any]) -> Iterator[str]:

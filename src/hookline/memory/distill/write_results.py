@@ -1,7 +1,7 @@
-"""Write a model's results to files so that a kill in between loses and repeats nothing.
+"""Write a model's results to the journal so that a kill in between loses and repeats nothing.
 
-The answer is first saved as a plan beside the task. Applying a plan is idempotent: entries are identified by their
-summary, learnings by their title, and a handoff is simply overwritten. The plan is deleted when the task has ended.
+The answer is first saved as a plan beside the task. Applying a plan is idempotent: an entry is identified by its session
+and its text, and what has ended is not ended again. The plan is deleted when the task has ended.
 """
 
 from __future__ import annotations
@@ -9,20 +9,22 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import dataclass, empty, field, fields
-from hookline.core.files import read_text, replace_atomically, sweep
-from hookline.memory.dir_lock import lock_directory
+from hookline.core.files import read_text, replace_atomically
 from hookline.memory.distill.answer import DecisionNote, Distilled, FailureNote, Learning
-from hookline.memory.layout import DECISIONS, FAILURES, HANDOFF, make_private
-from hookline.memory.notes import entries, handoff, learnings
-from hookline.memory.notes.entries import text_key
+from hookline.memory.distill.rulings import Ruling
+from hookline.memory.journal.files import Author, Journal
+from hookline.memory.journal.views import refresh
+from hookline.memory.project import find_project
+
+if TYPE_CHECKING:
+    from hookline.memory.journal.model import Kind, State
+    from hookline.memory.layout import Places
 
 _VERSION = 1
-#: Result for a handoff with nothing pending.
-DELETED = "handoff deleted"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,46 +41,78 @@ class WritePlan:
     day: str
     source_mtime: float
     results: Distilled
+    rulings: tuple[Ruling, ...] = ()
+    cwd: str = ""
+    #: The name of the session's own note, for links.
+    session_note: str = ""
     #: When the task was queued: an earlier task may have had the same name.
     created: str = ""
     extra: Mapping[str, Any] = field(default_factory=empty)
 
 
-def apply_plan(plan: WritePlan) -> list[str]:
+def apply_plan(plan: WritePlan, places: Places) -> list[str]:
     """Write what is not written yet; what was written, for the log. Raises OSError and StateError; it can be repeated."""
-    make_private(plan.memory)
-    for folder in (plan.memory, os.path.join(plan.learnings, plan.day[:7])):
-        sweep(folder)
-    wrote: list[str] = []
-    stamp = {"project": plan.project, "session_id": plan.session, "agent": plan.agent}
-    for kind, file, notes in (
-        ("decision", DECISIONS, plan.results.decisions),
-        ("failure", FAILURES, plan.results.failures),
-    ):
-        lines = [{"ts": plan.moment, **_record(one, kind), **stamp} for one in notes]
-        if count := entries.add(os.path.join(plan.memory, file), lines):
-            wrote.append(f"{count} {kind}s")
-    if plan.results.learnings and (count := _add_learnings(plan)):
-        wrote.append(f"{count} learnings")
-    source = handoff.Provenance(session=plan.session, written=plan.moment, source_mtime=plan.source_mtime)
-    if done := handoff.write(os.path.join(plan.memory, HANDOFF), plan.results.handoff, source):
-        wrote.append("handoff" if done == "wrote" else DELETED)
+    journal = Journal(places, find_project(plan.cwd), plan.cwd, memory=plan.memory)
+    author = Author(source="distiller", agent=plan.agent, session=plan.session)
+    before = journal.state()
+    if before.distilled.get(plan.session, 0.0) > plan.source_mtime + 1:
+        return []  # a later state of the session was distilled already
+    wrote = [f"{count} {name}" for kind, name in _NAMES.items() if (count := _add(plan, journal, author, kind))]
+    wrote += [f"{count} {what}" for what, count in _apply(plan, journal, author, before).items()]
+    if before.distilled.get(plan.session) != plan.source_mtime:
+        journal.mark_distilled(author, plan.source_mtime)
+    refresh(places, journal, plan.project, plan.session, plan.source_mtime)
     return wrote
 
 
-def _record(note: DecisionNote | FailureNote, kind: str) -> dict[str, Any]:
-    """``type`` is what lazy-harness writes: the kind of record. A model's own word for it is the category."""
-    return {**_to_json(note), "type": kind, **({"category": note.type} if note.type not in {"", kind} else {})}
+_NAMES: Mapping[Kind, str] = {
+    "decision": "decisions", "failure": "failures", "learning": "learnings", "open": "open items"
+}  # fmt: skip
+_ENDED = {"supersede": "superseded", "close": "closed", "duplicate": "duplicates", "question": "for review"}
 
 
-def _add_learnings(plan: WritePlan) -> int:
-    with lock_directory(plan.memory):  # the lock files are not put among the person's notes
-        known = {text_key(title) for title in learnings.titles(plan.learnings)}
-        kept = [
-            learnings.add(plan.learnings, one, day=plan.day, session=plan.session, project=plan.project, known=known)
-            for one in plan.results.learnings
-        ]
-    return sum(map(bool, kept))
+def _add(plan: WritePlan, journal: Journal, author: Author, kind: Kind) -> int:
+    """How many were added."""
+    known = set(journal.state().entries)
+    for text, details in _new(plan, kind):
+        linked = {**details, "session_note": plan.session_note} if plan.session_note else details
+        everywhere = kind == "learning" and details.get("scope") != "project"
+        journal.add(kind, text, author, details=linked, everywhere=everywhere)
+    return len(journal.state().entries.keys() - known)
+
+
+def _new(plan: WritePlan, kind: Kind) -> Iterator[tuple[str, dict[str, Any]]]:
+    results = plan.results
+    if kind == "open":
+        yield from ((text, {}) for text in results.handoff)
+    elif kind == "learning":
+        for one in results.learnings:
+            tree = _to_json(one)
+            yield tree.pop("title"), tree
+    else:
+        for note in results.decisions if kind == "decision" else results.failures:
+            tree = _to_json(note)
+            # ``type`` is what lazy-harness writes: the kind of record. A model's own word for it is the category.
+            category = tree.pop("type")
+            yield tree.pop("summary"), {**tree, **({"category": category} if category not in {"", kind} else {})}
+
+
+def _apply(plan: WritePlan, journal: Journal, author: Author, before: State) -> dict[str, int]:
+    done: dict[str, int] = {}
+    ids = {one.text: one.id for one in journal.state().current()}
+    for ruling in plan.rulings:
+        entry = before.entries.get(ruling.entry)
+        if entry is None or not entry.is_current or (ruling.op == "question" and entry.question):
+            continue
+        data = {"because": ruling.because, "by": ids.get(ruling.by, ruling.by)}
+        if ruling.op == "question":
+            data["wants"] = ruling.wants
+        elif data["by"] == entry.id:
+            continue
+        journal.change(ruling.op, entry, author, **data)
+        name = _ENDED[ruling.op]
+        done[name] = done.get(name, 0) + 1
+    return done
 
 
 def save_plan(path: str, plan: WritePlan) -> None:
@@ -97,7 +131,11 @@ def load_plan(path: str, created: str = "") -> WritePlan | None:
         results = tree.pop("said")
         kinds = {"decisions": DecisionNote, "failures": FailureNote, "learnings": Learning}
         made: dict[str, Any] = {key: tuple(kind(**_tuples(one)) for one in results[key]) for key, kind in kinds.items()}
-        plan = WritePlan(results=Distilled(handoff=tuple(results["handoff"]), **made), **tree)
+        rulings = tuple(Ruling(**one) for one in tree.pop("rulings", ()))
+        notes = tuple(results.get("notes", ()))
+        plan = WritePlan(
+            results=Distilled(handoff=tuple(results["handoff"]), notes=notes, **made), rulings=rulings, **tree
+        )
         return plan if "" in {created, plan.created} or plan.created == created else None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None

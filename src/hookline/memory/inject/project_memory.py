@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from hookline.core._dataclass import dataclass
 from hookline.core.files import list_names, modification_time, open_without_waiting, read_text
 from hookline.memory.inject.last_session import read_pointer
+from hookline.memory.journal.model import text_key
 from hookline.memory.layout import DECISIONS, FAILURES, HANDOFF, LAST_SESSION, PRE_COMPACT_SUMMARY, Places
 from hookline.memory.notes.entries import parse_entry, summary_line
 from hookline.memory.notes.front_matter import split_front_matter
@@ -33,18 +34,17 @@ def recent_history(memories: Iterable[str]) -> str:
 
 
 def _last_entries(memories: list[str], name: str) -> list[dict[str, object]]:
-    """From the last lines of each file. A line that is not an entry counts too: it was one."""
-    found = [
-        entry
-        for folder in reversed(memories)
-        for line in _last_lines(os.path.join(folder, name))
-        if (entry := parse_entry(line))
-    ]
+    """Of what still counts, from the last lines of each file. A line that is not an entry counts too: it was one."""
+    lines = [line for folder in reversed(memories) for line in _last_lines(os.path.join(folder, name))]
+    found = [entry for line in lines if (entry := parse_entry(line))]
+    ended = {text_key(entry["summary"]) for entry in found if entry.get("status")}
+    found = [entry for entry in found if text_key(entry["summary"]) not in ended]
     found.sort(key=lambda entry: str(entry.get("ts", "")))
     return found[-_ENTRIES:]
 
 
 def _last_lines(path: str) -> list[str]:
+    """The last lines that are not marked as ended, and those that are among them."""
     try:
         with open(path, "rb", opener=open_without_waiting) as file:
             size = file.seek(0, os.SEEK_END)
@@ -53,7 +53,9 @@ def _last_lines(path: str) -> list[str]:
     except OSError:
         return []
     lines = [line for line in text.split("\n") if line.strip()]
-    return (lines[1:] if size > _TAIL and len(lines) > _ENTRIES else lines)[-_ENTRIES:]
+    whole = lines[1:] if size > _TAIL and len(lines) > _ENTRIES else lines
+    current = [line for line in whole if '"superseded_by": ' not in line]
+    return [line for line in whole if '"superseded_by": ' in line] + current[-_ENTRIES:]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,15 +39,23 @@ class Journal:
     """Entries of one project and those for all projects. Raises OSError and StateError when it writes."""
 
     def __init__(
-        self, places: Places, project: Project, cwd: str = "", *, clock: Callable[[], float] = time.time
+        self,
+        places: Places,
+        project: Project,
+        cwd: str = "",
+        *,
+        memory: str = "",
+        clock: Callable[[], float] = time.time,
     ) -> None:
+        """``memory``: the directory to write to, if it is not the project's own."""
         self._places, self._project, self._clock = places, project, clock
-        self._memories = places.memories(project, cwd)
+        self.memory = memory or places.memory(project)
+        self._memories = tuple(dict.fromkeys((self.memory, *places.memories(project, cwd))))
 
     @property
     def folder(self) -> str:
         """The name of the project's folder: what entries have as their project."""
-        return self._project.folder
+        return os.path.basename(self.memory)
 
     def state(self) -> State:
         return fold(self.changes())
@@ -55,25 +63,20 @@ class Journal:
     def changes(self) -> Iterator[Change]:
         """Everything that can be read; what earlier versions and other programs left comes last."""
         seen: set[str] = set()
-        for folder in dict.fromkeys((self._directory(""), *map(self._directory, self._names()))):
+        for folder in (journal_folder(self._places, ""), *(os.path.join(one, FOLDER) for one in self._memories)):
             for change in read_folder(folder):
                 named = self._named(change)
-                seen.add(named.entry)
+                if named.op == "add":
+                    seen.add(named.entry)
                 yield named
         for change in legacy.left_behind(self._places, self._memories, seen):
             yield self._named(change)
 
     def _named(self, change: Change) -> Change:
         """A repository that got a remote has a new folder; its entries are the same project's."""
-        if change.op == "add" and change.data.get("project") in self._project.earlier:
+        if change.op == "add" and change.data.get("project") not in {"", self.folder}:
             return replace(change, data={**change.data, "project": self.folder})
         return change
-
-    def _names(self) -> tuple[str, ...]:
-        return self._project.folder, *self._project.earlier
-
-    def _directory(self, project: str) -> str:
-        return journal_folder(self._places, project)
 
     def add(
         self,
@@ -90,7 +93,7 @@ class Journal:
         from hookline.memory.dir_lock import lock_directory  # readers need no lock
 
         project = "" if everywhere else self.folder
-        with lock_directory(self._lock_folder()):
+        with lock_directory(self.memory):
             state = self.state()
             key = text_key(text)
             unique = author.session or os.urandom(8).hex()
@@ -109,21 +112,20 @@ class Journal:
         """Supersede (``by``: the successor's id), close, retire, reopen, pin, unpin, edit (``text``, ``details``)."""
         from hookline.memory.dir_lock import lock_directory
 
-        with lock_directory(self._lock_folder()):
+        with lock_directory(self.memory):
             known = self.state().entries.get(entry.id, entry)
+            if not known.changes[0].machine:
+                self.adopt(known)
             change = self._change(op, entry.id, len(known.changes), author, data)
             self._append(known.project, change)
         return change
 
     def adopt(self, entry: Entry) -> None:
-        """Write down what only a file has, before the file is replaced."""
+        """Write down what only a file has: it may be replaced, or be another program's."""
         self._append(entry.project, replace(entry.changes[0], machine=machine_name(self._places.state)))
 
     def mark_distilled(self, author: Author, until: float) -> None:
         self._append(self.folder, self._change("distilled", "", 0, author, {"until": until}))
-
-    def _lock_folder(self) -> str:
-        return make_private(self._places.memory(self._project))
 
     def _change(  # noqa: PLR0917  the fields of one line
         self, op: Op, entry: str, number: int, author: Author, data: Mapping[str, Any], at: str = ""
@@ -137,7 +139,7 @@ class Journal:
         )  # fmt: skip
 
     def _append(self, project: str, change: Change) -> None:
-        folder = make_private(self._directory(project))
+        folder = make_private(os.path.join(self.memory, FOLDER) if project else journal_folder(self._places, ""))
         day = utc(self._clock())[:10]
         append(os.path.join(folder, f"{day}-{change.machine}.jsonl"), change)
 
@@ -166,6 +168,30 @@ def read_folder(folder: str) -> Iterator[Change]:
             for line in (read_text(os.path.join(folder, name)) or "").split("\n"):
                 if change := parse_change(line):
                     yield change
+
+
+def session_changes(folder: str, session: str) -> set[str]:
+    """The lines of a journal that a session wrote, or that are about an entry of the session; by their ids."""
+    changes = list(read_folder(folder))
+    own = {one.entry for one in changes if one.op == "add" and one.session == session}
+    return {one.id for one in changes if one.session == session or one.entry in own}
+
+
+def forget(folder: str, session: str) -> int:
+    """Remove these lines; how many. Raises OSError and StateError."""
+    from hookline.memory.dir_lock import lock_directory
+
+    gone = session_changes(folder, session)
+    if not gone:
+        return 0
+    with lock_directory(os.path.dirname(folder)):
+        for name in list_names(folder):
+            path = os.path.join(folder, name)
+            lines = (read_text(path, errors="surrogateescape") or "").split("\n")
+            kept = [line for line in lines if not ((change := parse_change(line)) and change.id in gone)]
+            if len(kept) < len(lines):
+                replace_atomically(path, "\n".join(kept))
+    return len(gone)
 
 
 def append(path: str, change: Change) -> None:

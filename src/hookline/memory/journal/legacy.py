@@ -6,7 +6,6 @@ is not read again: our own views have the entry's id.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -16,6 +15,7 @@ from hookline.core._dataclass import replace
 from hookline.core.files import list_names, read_text
 from hookline.memory.journal.model import Change, Kind, digest, text_key
 from hookline.memory.layout import DECISIONS, FAILURES, HANDOFF, NOTES, Places
+from hookline.memory.notes.entries import parse_entry
 from hookline.memory.notes.front_matter import split_front_matter
 
 FILES: Mapping[str, Kind] = {DECISIONS: "decision", FAILURES: "failure", NOTES: "note"}
@@ -30,31 +30,28 @@ def left_behind(places: Places, memories: Sequence[str], known: Collection[str])
         project = os.path.basename(folder) if own else os.path.basename(memories[0])
         for name, kind in FILES.items():
             for line in (read_text(os.path.join(folder, name)) or "").split("\n"):
-                entry = parse_line(line)
-                if entry is not None and entry.get("id") not in known:
+                entry = parse_entry(line)
+                if entry is not None and line_id(kind, entry) not in known:
                     yield _from_line(kind, entry, project)
         yield from _handoff(os.path.join(folder, HANDOFF), project)
     yield from _learnings(places.learnings, known)
 
 
-def parse_line(line: str) -> dict[str, Any] | None:
-    if not line.strip():
-        return None
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) and isinstance(value.get("summary"), str) else None
+def line_id(kind: Kind, line: Mapping[str, Any]) -> str:
+    """Of an entry that has no id of its own: from what the line has."""
+    given = line.get("id")
+    if isinstance(given, str) and given:
+        return given
+    return digest(kind, line.get("ts") or "", given, text_key(str(line["summary"])))[:12]
 
 
 def _from_line(kind: Kind, line: Mapping[str, Any], project: str) -> Change:
     details = {key: value for key, value in line.items() if key not in _OWN}
-    if kind == "note" and isinstance(line.get("id"), int):
+    if isinstance(line.get("id"), int):
         details["number"] = line["id"]
-    moment, text = str(line.get("ts") or ""), str(line["summary"])
-    id_ = digest(kind, moment, details.get("number"), text_key(text))[:12]
-    data = {"kind": kind, "text": text, "project": project, "details": details}
-    return _add(id_, moment, str(line.get("session_id") or ""), data, str(line.get("agent") or ""))
+    data = {"kind": kind, "text": str(line["summary"]), "project": project, "details": details}
+    texts = [str(line.get(name) or "") for name in ("ts", "session_id", "agent")]
+    return _add(line_id(kind, line), texts[0], texts[1], data, texts[2])
 
 
 def _handoff(path: str, project: str) -> Iterator[Change]:

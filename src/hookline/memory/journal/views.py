@@ -18,15 +18,16 @@ from typing import Any
 from hookline.core._dataclass import dataclass
 from hookline.core.files import list_names, read_text, replace_atomically, sweep
 from hookline.memory.dir_lock import lock_directory
-from hookline.memory.journal import legacy
 from hookline.memory.journal.files import Author, Journal
-from hookline.memory.journal.model import Entry, State, digest, text_key
+from hookline.memory.journal.legacy import line_id
+from hookline.memory.journal.model import Entry, Kind, State, digest, text_key
 from hookline.memory.layout import DECISIONS, FAILURES, HANDOFF, Places, make_private
+from hookline.memory.notes.entries import parse_entry
 from hookline.memory.notes.front_matter import front_matter, split_front_matter
 
 #: The directories of a project's memory with notes, by kind. Learnings are for all projects, and have one of their own.
 FOLDERS: Mapping[str, str] = {"decision": "decisions", "failure": "failures"}
-_LINES: Mapping[str, str] = {"decision": DECISIONS, "failure": FAILURES}
+_LINES: Mapping[Kind, str] = {"decision": DECISIONS, "failure": FAILURES}
 _LINKS = "## Links"
 #: Texts of an entry in the order of a note, with their headings.
 _PARTS = (
@@ -47,19 +48,20 @@ class _Note:
 def refresh(places: Places, journal: Journal, name: str, session: str = "", until: float = 0.0) -> State:
     """Read edits back, then write every view that is not current; the state. ``name`` is the project's name; ``session``
     the one that was distilled last, from a transcript of the time ``until``. Raises OSError and StateError."""
-    memory = make_private(os.path.join(places.root, "memory", journal.folder))
+    memory = make_private(journal.memory)
     notes = dict(_notes(places, memory))
     _read_back(journal, notes, os.path.join(memory, HANDOFF))
     state = journal.state()
     with lock_directory(memory):
-        sweep(memory)
         for kind, file in _LINES.items():
             _write_lines(os.path.join(memory, file), state, kind, name)
-        _write_handoff(os.path.join(memory, HANDOFF), state, session, until)
+        write_handoff(os.path.join(memory, HANDOFF), state, session, until)
         paths = {id_: note.path for id_, note in notes.items()}
         shown = [one for one in state.entries.values() if one.kind in {*FOLDERS, "learning"} and _is_ours(one)]
         for entry in shown:
             paths.setdefault(entry.id, _path(places, memory, entry))
+        for folder in {memory, *map(os.path.dirname, paths.values())}:
+            sweep(folder)
         for entry in shown:
             _write(paths[entry.id], render(entry, name, paths, state), notes.get(entry.id))
     return state
@@ -67,7 +69,7 @@ def refresh(places: Places, journal: Journal, name: str, session: str = "", unti
 
 def _is_ours(entry: Entry) -> bool:
     """Whether a journal has it: what is only in a file of an earlier version stays there."""
-    return bool(entry.changes) and (bool(entry.changes[0].machine) or len(entry.changes) > 1)
+    return bool(entry.changes[0].machine)
 
 
 def _notes(places: Places, memory: str) -> Iterator[tuple[str, _Note]]:
@@ -153,14 +155,15 @@ def _read_bullets(journal: Journal, state: State, given: tuple[set[str], list[st
 # ── writing ──────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _write_lines(path: str, state: State, kind: str, name: str) -> None:
+def _write_lines(path: str, state: State, kind: Kind, name: str) -> None:
     """Append new entries, and mark in place what no longer counts. Other lines stay as they are."""
     before = read_text(path, errors="surrogateescape") or ""
-    lines = before.split("\n")
+    lines = (before if before.endswith("\n") or not before else f"{before}\n").split("\n")
     known: set[str] = set()
     for place, line in enumerate(lines):
-        entry = state.entries.get(str((legacy.parse_line(line) or {}).get("id", "")))
-        if entry is not None:
+        parsed = parse_entry(line)
+        entry = state.entries.get(line_id(kind, parsed)) if parsed else None
+        if entry is not None and entry.changes[0].machine:
             known.add(entry.id)
             lines[place] = json.dumps(_line(entry, name), ensure_ascii=False)
     for entry in state.entries.values():
@@ -178,7 +181,8 @@ def _line(entry: Entry, name: str) -> dict[str, Any]:
     return line
 
 
-def _write_handoff(path: str, state: State, session: str, until: float) -> None:
+def write_handoff(path: str, state: State, session: str = "", until: float = 0.0) -> None:
+    """What is open, or no file. A slim handoff stays where nothing is open. Raises OSError."""
     items = state.current("open")
     before = read_text(path)
     if not items:

@@ -15,6 +15,9 @@ from contextlib import suppress
 from hookline.core.errors import StateError
 from hookline.core.files import list_names, open_locked, read_text, replace_atomically, sweep
 from hookline.memory.distill import write_results
+from hookline.memory.journal.files import all_journals, forget, read_folder
+from hookline.memory.journal.model import fold
+from hookline.memory.journal.views import FOLDERS, write_handoff
 from hookline.memory.layout import DECISIONS, FAILURES, HANDOFF, LAST_SESSION, PRE_COMPACT_SUMMARY, Places
 from hookline.memory.notes import backup, entries
 from hookline.memory.notes.backup import summary_session
@@ -93,6 +96,7 @@ def _forget_name(places: Places, session: str, index: NoteIndex, store: Store | 
             for folder in _memories(places)
             for name in (DECISIONS, FAILURES)
         ),
+        "changes": sum(_forget_changes(places, project, folder, session) for project, folder in all_journals(places)),
         "notes": _unlink(path for path in index.session_files(session) if _is_note(places, path)),
         "memory files": _unlink(path for path, owner in _memory_files(places) if owner == session),
         "backups": backup.forget_backups(places.compact_backups, session),
@@ -111,11 +115,32 @@ def _forget_name(places: Places, session: str, index: NoteIndex, store: Store | 
     return gone
 
 
+def _forget_changes(places: Places, project: str, folder: str, session: str) -> int:
+    """In a journal, and in the files that are made from it."""
+    gone = forget(folder, session)
+    memory = os.path.dirname(folder)
+    notes = [
+        os.path.join(memory, name, file) for name in FOLDERS.values() for file in list_names(os.path.join(memory, name))
+    ]
+    fields = {path: split_front_matter((read_text(path, 1 << 20) or "")[:8192])[0] for path in notes if project}
+    _unlink(path for path, known in fields.items() if known.get("session_id") == session)
+    if project and gone:
+        handoff = os.path.join(memory, HANDOFF)
+        if split_front_matter(read_text(handoff, 1 << 20) or "")[0].get("session_id") == session:
+            _unlink([handoff])
+        write_handoff(handoff, fold(read_folder(folder)))
+    return gone
+
+
 def _quotes(places: Places, session: str, index: NoteIndex) -> list[str]:
     """Texts of the session that later sessions may have been given, and that their records contain."""
     rows = index.session_notes(session)
     texts = [row.title.removesuffix("...") for row in rows]
     texts += [line for row in rows if row.kind in {"decision", "failure"} for line in row.body.split("\n")]
+    for _project, folder in all_journals(places):
+        for entry in fold(read_folder(folder)).entries.values():
+            if entry.session == session:
+                texts += [entry.text, *(str(one) for one in entry.details.values())]
     for path, owner in _memory_files(places):
         if owner == session:
             body = (read_text(path, 1 << 20) or "").splitlines()

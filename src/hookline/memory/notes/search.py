@@ -67,14 +67,14 @@ def parse_query(text: str) -> Query:
     return Query(parts=tuple(part for part in found if part)[:_MAX_WORDS])
 
 
-def keyword_query(texts: Iterable[str]) -> Query:
+def keyword_query(texts: Iterable[str], most: int = _MAX_WORDS) -> Query:
     """The keywords of several texts, in order."""
     found: dict[str, None] = {}
     for text in texts:
         for word in split_words(text.lower()):
             if len(word) > 2 and word not in _STOP_WORDS and not word.isdigit():
                 found[word] = None
-    return Query(parts=tuple((word,) for word in found)[:_MAX_WORDS])
+    return Query(parts=tuple((word,) for word in found)[:most])
 
 
 def split_words(text: str) -> list[str]:

@@ -220,9 +220,8 @@ class _Worker:
             if not self.queue.renew(claim):
                 raise ModelFailedError("another machine has taken the task")
             write_results.save_plan(plan_file, plan)
-        wrote = write_results.apply_plan(plan)
-        added = any(one != write_results.DELETED for one in wrote)
-        return ("wrote" if added else "nothing"), "; ".join((*wrote, *plan.results.notes))
+        wrote = write_results.apply_plan(plan, self.places)
+        return ("wrote" if wrote else "nothing"), "; ".join((*wrote, *plan.results.notes))
 
     def _count(self, claim: Claim, outcome: str) -> None:
         self._counts[outcome] = self._counts.get(outcome, 0) + 1

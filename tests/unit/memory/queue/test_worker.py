@@ -34,7 +34,7 @@ def test_a_session_leaves_decisions_failures_learnings_and_a_handoff(world: Worl
     assert [file.name.partition("-locks")[2] for file in world.learnings()] == ["-come-first.md"]
     assert "- write the docs\n" in world.handoff()
     assert len(world.done()) == 1
-    assert "wrote: 1 decisions; 1 failures; 1 learnings; handoff" in world.log()
+    assert "wrote: 1 decisions; 1 failures; 1 learnings; 1 open items" in world.log()
 
 
 def test_the_model_is_told_what_is_known_and_how_the_session_ended(world: World) -> None:
@@ -42,9 +42,14 @@ def test_the_model_is_told_what_is_known_and_how_the_session_ended(world: World)
         world.transcript(session)
         world.stop(session)
     _report, asked = world.work(ANSWER)
-    assert "Known decisions" not in asked[0]
-    for known in ("Use SQLite for the cache", "The migration ran twice → take the lock first", "Locks come first"):
-        assert f"- {known}\n" in asked[1]
+    assert "Known entries" not in asked[0]
+    lines = [line for line in asked[1].splitlines() if line.startswith("[")]
+    assert [line.partition(",")[0] + line.partition(":")[2] for line in lines] == [
+        "[1] open item write the docs",
+        "[2] decision Use SQLite for the cache",
+        "[3] failure The migration ran twice → take the lock first",
+        "[4] learning Locks come first",
+    ]
     assert "mend the migration of s2" in asked[1]
     assert "/src/migrate.py" in asked[1]
     assert world.summaries("decisions.jsonl") == ["Use SQLite for the cache"]
@@ -126,22 +131,34 @@ def test_a_project_can_opt_out_after_it_was_queued(world: World) -> None:
     assert (report.counts, asked) == ({"skipped": 1}, [])
 
 
-def test_an_empty_answer_deletes_the_handoff(world: World) -> None:
+def test_an_empty_answer_leaves_what_is_open(world: World) -> None:
     world.transcript("s1")
     world.stop("s1")
     world.work(ANSWER)
     world.put("s1")
     report, _asked = world.work("{}")
     assert report.counts == {"nothing": 1}
-    assert world.handoff() == ""
+    assert "- write the docs\n" in world.handoff()
     assert "nothing to persist" in world.log()
 
 
-def test_prose_is_no_answer_and_is_not_asked_for_again(world: World) -> None:
+def test_the_handoff_goes_when_the_last_item_is_closed(world: World) -> None:
+    world.transcript("s1")
+    world.stop("s1")
+    world.work(ANSWER)
+    world.transcript("s2", prompt="Please write the docs of the migration. " * 6)
+    world.put("s2")
+    report, _asked = world.work({"closes": [{"number": 1, "evidence": "write the docs of the migration"}]})
+    assert report.counts == {"wrote": 1}
+    assert world.handoff() == ""
+
+
+def test_prose_is_no_answer_and_is_asked_for_once_more(world: World) -> None:
     world.transcript("s1")
     world.stop("s1")
     report, asked = world.work("I would rather talk about the weather.")
-    assert (report.counts, len(asked)) == ({"failed": 1}, 1)
+    assert (report.counts, len(asked)) == ({"failed": 1}, 2)
+    assert "mend the migration" not in asked[1]
     assert len(world.done()) == 1
     assert "rather talk about the weather" in world.log()
     (letter,) = task.dead_letters(str(world.state / "queue/dead"))
@@ -248,7 +265,7 @@ def test_what_a_killed_worker_had_planned_is_carried_out_without_asking_again(wo
     assert list((world.state / "queue/claimed").iterdir()) == []
 
 
-def _killed(_plan: object) -> list[str]:
+def _killed(*_given: object) -> list[str]:
     raise KeyboardInterrupt
 
 
@@ -263,7 +280,7 @@ def test_a_full_disk_keeps_the_task_and_counts_no_try(world: World) -> None:
     assert waiting.task.tries == 0
 
 
-def _full(_plan: object) -> list[str]:
+def _full(*_given: object) -> list[str]:
     raise OSError(28, "No space left on device")
 
 
