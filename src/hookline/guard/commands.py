@@ -37,7 +37,7 @@ class Commands(ReadingContext):
 
     def _simple(self, simple: Simple) -> None:
         mark = len(self.invocations)
-        argv = list[Word]()
+        argv, self.may_fail = list[Word](), False
         for raw in simple.words:
             if isinstance(raw, Raw):
                 argv += fields(self, raw)
@@ -51,6 +51,7 @@ class Commands(ReadingContext):
             # ``x=$(false)`` fails as its substitution does.
             self.status = True if len(self.invocations) == mark else None
             return
+        may_fail = self.may_fail
         environment = tuple((each.name, self._value(each)) for each in simple.assignments)
         redirects, stdin, target = self._redirects(simple.redirections)
         call = Execution(simple.source, redirects, environment, self.wrappers)
@@ -59,7 +60,7 @@ class Commands(ReadingContext):
         alias = first.plain if isinstance(first, Raw) else None
         printed = self.captured(lambda: self._expand_alias(alias, simple, argv, call))
         self.stdin = outer
-        self._deliver(printed, target)
+        self._deliver(unknown(printed.sources) if may_fail and printed.pieces else printed, target)
 
     def _expand_alias(self, name: str | None, simple: Simple, argv: list[Word], call: Execution) -> None:
         text = self.state.aliases.get(name or "")
@@ -100,7 +101,9 @@ class Commands(ReadingContext):
                 builtin(self, argv, call)
                 if name in _PRINTING and (len(argv) == 1 or any(each.text.startswith("-p") for each in argv)):
                     self.print(unknown((invocation,)))
-            elif not start(self, name, argv, call):
+            elif start(self, name, argv, call):
+                self.status = None  # what was started inside may succeed where the program around it does not
+            else:
                 self._program(name, argv, invocation)
         finally:
             if outer is not None:
@@ -261,7 +264,9 @@ class Commands(ReadingContext):
         array: Array = dict(before) if isinstance(before, dict) else {}
         for each in values:
             if isinstance(each, Assignment) and each.index is not None:
-                array[array_key(self, array, each.index)] = self._value(each)
+                # A name may be the key of an associative array as well as a number: it stays as it is written.
+                key = each.index if each.index.isidentifier() else array_key(self, array, each.index)
+                array[key] = self._value(each)
             elif isinstance(each, Raw):
                 for value in fields(self, each, like=False):
                     array[str(len(array))] = value

@@ -61,6 +61,8 @@ class ReadingContext:
         self._forked = 0
         #: Descriptors that the last redirections closed (``3>&-``).
         self.closed = list[str]()
+        #: The words of the last command may not be expanded at all.
+        self.may_fail = False
         self._files = 63
         #: The commands in ``>(…)``, by the name of the file that they read.
         self.sinks = dict[str, ShellScript]()

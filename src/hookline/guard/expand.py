@@ -95,12 +95,14 @@ def number(shell: ReadingContext, raw: Raw) -> Word:
     value = scalar(shell, raw)
     text = value.text if value.known else None
     if text is None:
+        shell.may_fail = True  # if it is no expression, and then nothing of the command happens
         return unknown(value.sources, raw.source)
     for name in changes(text):
         shell.state.variables[name] = unknown()
     if "[" in text and ("$(" in text or "`" in text):
         shell.doubt("a subscript is evaluated, with the commands in it", text, part=True)
     found = evaluate(text, lambda name: text_lookup(shell, name))
+    shell.may_fail = shell.may_fail or found is None
     return unknown(value.sources, raw.source) if found is None else Word((str(found),), raw.source, value.sources)
 
 

@@ -108,22 +108,31 @@ def _single(shell: ReadingContext, name: str, index: str | None) -> Word | None:
         return value if index in {None, "0"} or value is None else unknown(value.sources)
     if has_unknown(list(value.values())) and (index or "0") != "0":
         return unknown()
-    return value.get(array_key(shell, value, index or "0"))
+    return value.get(array_key(shell, value, index or "0"), unknown() if _is_associative(value) else None)
 
 
 def array_key(shell: ReadingContext, array: dict[str, Word], index: str) -> str:
-    number = evaluate(index, lambda name: text_lookup(shell, name))
+    number = None if _is_associative(array) else evaluate(index, lambda name: text_lookup(shell, name))
     if index in array or number is None:
         return index.strip("'\"")
     last = max((int(key) for key in array if key.isdigit()), default=-1)
     return str(number if number >= 0 else last + 1 + number)
 
 
+def _is_associative(array: dict[str, Word]) -> bool:
+    return any(not key.isdigit() for key in array)
+
+
+def _unordered(value: object) -> bool:
+    """Nobody foresees in which order bash tells the pairs of an associative array."""
+    return isinstance(value, dict) and len(value) > 1 and _is_associative(value)
+
+
 def _many(shell: ReadingContext, part: Parameter) -> list[Word] | None:
     """The values of ``$@``, ``$*``, ``${a[@]}``; None where one value is meant."""
     if part.prefix == "!" and part.index in {"@", "*"}:
         keys = lookup(shell, part.name)
-        return [word(key) for key in keys] if isinstance(keys, dict) else [unknown()]
+        return [word(key) for key in keys] if isinstance(keys, dict) and not _unordered(keys) else [unknown()]
     if part.name in {"@", "*"} and not part.prefix:
         positional = shell.state.positional
         return [unknown()] if positional is None else positional
@@ -133,6 +142,8 @@ def _many(shell: ReadingContext, part: Parameter) -> list[Word] | None:
         if part.prefix == "#":
             values = [] if value is None and part.name not in {"@", "*"} else values
             return [unknown() if values is None or has_unknown(values) else word(str(len(values)))]
+        if _unordered(value):
+            return [unknown()]
         return (
             values
             if values is not None

@@ -138,12 +138,15 @@ class Scanner:
 
     def _escape(self, parts: list[Part]) -> None:
         letter = self.text[self.pos + 1 : self.pos + 2]
+        if not letter and "\n" in self.text:  # bash keeps it or not, depending on what the lines before held
+            self.fail("a backslash ends the text")
         self.pos = min(self.pos + 2, self.end)
         if letter != "\n":
             parts.append(LiteralText(letter or "\\", quoted=True))
 
-    def until(self, stops: str, *, quoted: bool, single: bool = False) -> Raw:
-        """Parts up to an unquoted character of ``stops``, which is left there. ``single``: ``'`` quotes here."""
+    def until(self, stops: str, *, quoted: bool, single: bool = False, brace: bool = False) -> Raw:
+        r"""Parts up to an unquoted character of ``stops``, which is left there. ``single``: ``'`` quotes here.
+        ``brace``: an expansion goes on around it, so that ``\}`` is a brace."""
         plain = _plain_until(stops, single or not quoted or "}" in stops)
         start, parts = self.pos, list[Part]()
         while self.pos < self.end:
@@ -167,7 +170,7 @@ class Scanner:
                 parts.append(LiteralText(letter, quoted=True))
                 self.pos += 1
             elif letter == "\\":
-                self._quoted_escape(parts, stops)
+                self._quoted_escape(parts, stops + "}" * brace)
             elif letter == "$":
                 self._dollar(parts, quoted=True)
             else:
@@ -196,7 +199,8 @@ class Scanner:
                         part=True,
                     )
                 )
-            parts += [*self.until("'", quoted=True).parts, LiteralText("'", quoted=True)]
+            inner = self.until("'", quoted=True, brace=True)
+            parts += [*inner.parts, LiteralText("'", quoted=True)]
             self.pos += 1
 
     def _quoted_escape(self, parts: list[Part], stops: str) -> None:
