@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 CLIENT := src/hookline/daemon/client/hookc
 
-.PHONY: demo test test-quick coverage check bench e2e nvim shells shells-screens browser web-test web-load web-picture fuzz fuzz-door
+.PHONY: demo test test-quick coverage check bench e2e sdk nvim shells shells-screens browser web-test web-load web-picture fuzz fuzz-door
 .PHONY: dist site docs picture lock clean help
 
 help:                     ## this list
@@ -73,6 +73,15 @@ e2e: $(STAMP)             ## the real agents, installed from npm into a cache, r
 	HOOKLINE_E2E=1 HOOKLINE_E2E_RESULTS=docs/reference/agents.json $(BIN)/python -m pytest -n 2 $(E2E) $(ARGS); \
 	  code=$$?; $(BIN)/python tools/agents_matrix.py && exit $$code
 
+sdk: build/sdk-env/.installed  ## programs on agent SDKs, all of them, with the real packages and a scripted model
+	HOOKLINE_SDK=1 build/sdk-env/bin/python -m pytest -q -n 2 tests/sdk $(ARGS)
+
+build/sdk-env/.installed: requirements/sdk.txt pyproject.toml
+	$(PYTHON) -m venv build/sdk-env
+	build/sdk-env/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/sdk.txt
+	build/sdk-env/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
 nvim:                     ## Neovim, for the tests of the editors; without it they say that they are skipped
 	@command -v nvim >/dev/null || (apt-get update && apt-get install -y neovim) || sudo apt-get install -y neovim || brew install neovim
 
@@ -133,6 +142,7 @@ lock: $(STAMP)            ## resolve the locks anew
 	$(UV_COMPILE) --all-extras --group test --group lint requirements/build.in pyproject.toml -o requirements/dev.txt
 	$(UV_COMPILE) --extra models -c requirements/dev.txt requirements/build.in pyproject.toml -o requirements/demo.txt
 	$(UV_COMPILE) -c requirements/dev.txt requirements/dist.in -o requirements/dist.txt
+	$(UV_COMPILE) --extra models --group test --group sdk -c requirements/dev.txt requirements/build.in pyproject.toml -o requirements/sdk.txt
 	$(UV_COMPILE) -c requirements/dev.txt requirements/site.in -o requirements/site.txt
 
 clean:                    ## forget the environment and all caches

@@ -232,7 +232,7 @@ class _AnswerWriter:
         if event.kind.name == "SessionStart" and request.arguments.registration:
             decision = _report_unregistered(request, decision, self._runtime)
         if request.arguments.fail_closed and self._runtime.loaded.problems:
-            decision = _refuse_missing_guard(event, decision, self._runtime)
+            decision = refuse_missing_guard(event, decision, self._runtime)
         reply = _reply(request.dialect, event, decision)
         self._give(reply.answer)
         if self._runtime.unapproved or (
@@ -309,7 +309,7 @@ def _report_unregistered(request: AgentRequest, decision: Decision, runtime: Run
     return replace(decision, messages=(*decision.messages, *told)) if told else decision
 
 
-def _refuse_missing_guard(event: Event, decision: Decision, runtime: Runtime) -> Decision:
+def refuse_missing_guard(event: Event, decision: Decision, runtime: Runtime) -> Decision:
     """A guard that could not be loaded cannot object, so its silence is no consent."""
     why = next(find_unloaded_guards(runtime, event.kind.name), None)
     if why is None or decision.effect == "deny" or not event.kind.deniable:

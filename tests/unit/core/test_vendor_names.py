@@ -9,7 +9,7 @@ from pathlib import Path
 from hookline.core.agents import AGENTS
 
 SRC = Path(__file__).resolve().parents[3] / "src" / "hookline"
-ROOMS = ("core/agents.py", "dialects/", "deploy/", "transcripts/", "demo/")
+ROOMS = ("core/agents.py", "dialects/", "deploy/", "transcripts/", "demo/", "sdk/")
 #: Names of agents that are ordinary words as well.
 ORDINARY = {"pi", "amp", "cursor", "cline", "crush", "vibe", "hermes"}
 VENDORS = re.compile("|".join(sorted({agent.dialect for agent in AGENTS.values()} - ORDINARY)), re.IGNORECASE)

@@ -85,6 +85,30 @@ def _object_text(output: Mapping[str, Any]) -> str:
     return compact(output).decode()
 
 
+def output_in_shape(as_sent: Any, output: Any) -> Any:
+    """The inverse: a changed output in the shape that the tool gave it, which some agents insist on. None if the shape
+    has no place for it."""
+    if not isinstance(output, str) or as_sent is None or isinstance(as_sent, str):
+        return output
+    if isinstance(as_sent, list):
+        return [{"type": "text", "text": output}]
+    if not isinstance(as_sent, Mapping):
+        return None
+    shape = cast("Mapping[str, Any]", as_sent)
+    if "stdout" in shape:
+        return {**shape, "stdout": output, "stderr": ""}
+    for name in ("text", "content", "output"):
+        if isinstance(shape.get(name), str | list):
+            return {**shape, name: output_in_shape(shape[name], output)}
+    if isinstance(shape.get("file"), Mapping) and isinstance(shape["file"].get("content"), str):
+        return {**shape, "file": {**shape["file"], "content": output}}
+    try:
+        changed = json.loads(output)
+    except ValueError:
+        return None
+    return changed if isinstance(changed, dict) and changed.keys() == shape.keys() else None
+
+
 #: (our name, an agent's name) of fields, in the agent's order.
 FieldNames = tuple[tuple[str, str], ...]
 

@@ -11,6 +11,7 @@ from hookline.core.event import Event
 from hookline.core.result import Decision
 from hookline.dialects.base import Answer
 from hookline.dialects.claude_family.capabilities import CAPABILITIES, Feasible, feasible
+from hookline.dialects.claude_family.payload import output_in_shape
 
 
 @dataclass(slots=True, kw_only=True)
@@ -125,7 +126,12 @@ def _claude(draft: ReplyDraft) -> Answer | None:
         case "PermissionRequest":
             draft.permission("interrupt", "updatedPermissions")
         case "PostToolUse" if draft.feasible.field:
-            draft.specific["updatedToolOutput"] = decision.data["tool_output"]
+            # A result of another shape than the tool's own is ignored, and the model reads the original.
+            shaped = output_in_shape(draft.event.data.get("tool_response"), decision.data["tool_output"])
+            if shaped is None:
+                draft.lost = (*draft.lost, "change of tool_output")
+            else:
+                draft.specific["updatedToolOutput"] = shaped
         case "PreCompact" if not draft.top and not decision.message_text and not decision.model_text.startswith("{"):
             # The text becomes part of the compaction's instructions; an object is refused.
             return Answer(stdout=decision.model_text, lost=draft.lost)

@@ -180,6 +180,35 @@ def test_a_rewritten_output_replaces_the_result() -> None:
     assert told["hookSpecificOutput"]["updatedToolOutput"] == "y"
 
 
+@pytest.mark.parametrize(
+    ("file", "place"),
+    [
+        ("Bash", ("stdout",)),
+        ("Read", ("file", "content")),
+        ("Write", ("content",)),
+        ("mcp__t__echo", (0, "text")),
+        ("Agent", ("content", 0, "text")),
+    ],
+)
+def test_a_rewritten_output_has_the_shape_of_the_tools_own(file: str, place: tuple[Any, ...]) -> None:
+    """Claude Code ignores any other, and the model would read what a hook took out."""
+    native = sent(f"PostToolUse.{file}")
+    came = dict(DIALECT.event_in("PostToolUse", native, {}).data)
+    told = said("PostToolUse", came, data={**came, "tool_output": "[redacted]"}, modified=True)
+    shaped = told["hookSpecificOutput"]["updatedToolOutput"]
+    if isinstance(shaped, dict):
+        assert shaped.keys() == native["tool_response"].keys()
+    for step in place:
+        shaped = shaped[step]
+    assert shaped == "[redacted]"
+
+
+def test_an_output_without_a_place_for_text_is_lost_and_said() -> None:
+    came = {"tool_response": {"filePath": "a", "oldString": "b"}, "tool_output": "{}"}
+    told = answer("PostToolUse", came, data={**came, "tool_output": "[redacted]"}, modified=True)
+    assert (told.stdout, told.lost) == ("", ("change of tool_output",))
+
+
 def test_context_and_messages_have_their_places() -> None:
     context = (
         Injected(hook="h", context=Context(text="c")),
