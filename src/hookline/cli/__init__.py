@@ -39,6 +39,9 @@ GROUPS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "guard": "show what a command would do, and the guard's verdict",
             "status": "show what hookline sees on this machine and in this project",
         },
+        "teams": {
+            "policy": "guard every agent on a machine by a signed policy",
+        },
         "packs": {
             "add": "install a published hook set, pinned, in every agent",
             "remove": "remove a pack",

@@ -133,6 +133,8 @@ class LayerLoader:
     followed: set[str] = field(default_factory=set)
     #: Where packs and their approvals are; None for who reads files without them.
     paths: Paths | None = None
+    #: Where the files of packs are, if not with the person's data.
+    pack_root: str = ""
 
     def layer(self, path: str, name: str, syntax: Syntax, dialect: str, *, required: bool) -> Layer | None:
         """A file that nobody named may be missing; anything else that stops us is a problem."""

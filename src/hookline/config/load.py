@@ -245,6 +245,11 @@ def _hardened(spec: HookSpec) -> HookSpec:
     return replace(spec, on_failure="deny") if waits else spec
 
 
+def load_native(reading: LayerLoader, layers: Sequence[Layer]) -> tuple[HookSpec, ...]:
+    """The hooks of files of ours, with those of the sources and packs that they name."""
+    return _native(reading, layers, ())
+
+
 def parse_native(reading: LayerLoader, layer: Layer) -> tuple[HookSpec, ...]:
     """The hooks that one file of ours defines itself."""
     from hookline.dialects.native.config import place

@@ -11,6 +11,7 @@ import os
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from hookline.config.layers import LayerLoader
@@ -42,7 +43,7 @@ _RELATIVE = re.compile(r"""(?<![\w$}/.~:=-])(?:\./)?((?:[\w@+-][\w.@+-]*/)+[\w.@
 
 def load_packs(reading: LayerLoader, layers: Sequence[Layer], paths: Paths) -> Iterator[tuple[int, int, HookSpec]]:
     """Layer, line and hook of every pack that is in force for these files."""
-    store, digests, seen = PackStore(paths), Digests(), set[tuple[str, str]]()
+    store, digests, seen = PackStore(paths, reading.pack_root), Digests(), set[tuple[str, str]]()
     doubtful: tuple[Approved, ...] = ()
     named = {
         rank: _tables(reading, layer)
@@ -119,7 +120,8 @@ def _unreviewed(reading: LayerLoader, store: PackStore, table: PackTable) -> tup
         file="", source=table.source, revision=table.revision, digest=table.digest, name=layout.name,
         fail_closed=table.fail_closed, env=table.env,
     )  # fmt: skip
-    os.makedirs(store.data_folder(layout.name, table.source), 0o700, exist_ok=True)
+    with suppress(OSError):  # a hook that needs it fails, and says so
+        os.makedirs(store.data_folder(layout.name, table.source), 0o700, exist_ok=True)
     return pack_hooks(reading, store, given, layout.files)
 
 

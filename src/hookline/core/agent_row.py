@@ -102,6 +102,12 @@ class Agent:
     run_with: Literal["/bin/sh", "bash", "$SHELL", "login", "nothing"] = "bash"
     #: It runs only hooks that the person approved (hookline.deploy.approval).
     needs_approval: bool = False
+    #: The file in which the owner of a machine registers hooks for everybody on it, and what a new one begins with; ""
+    #: if the agent has none.
+    managed: str = ""
+    managed_head: Mapping[str, Any] = field(default_factory=empty)
+    #: How a person can still get around it.
+    managed_gap: str = ""
     #: What a person should know after hookline was registered.
     note: str = ""
 

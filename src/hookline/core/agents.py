@@ -39,12 +39,13 @@ _ROWS = (
         files={"user": ".claude/settings.json", "project": ".claude/settings.json", "local": ".claude/settings.local.json"},
         unregistered=frozenset({"WorktreeCreate"}), limits={"SessionEnd": 60.0, "MessageDisplay": 10.0},
         run_with="/bin/sh", blocks=_PERMISSION, answers={"PermissionRequest": ()},
+        managed="/etc/claude-code/managed-settings.json",
     ),
     Agent(
         name="codex", title="Codex", dialect="codex", program="codex", home=".codex", package="@openai/codex", home_variable="CODEX_HOME",
         failures="transcript", marks_continuation=True, reader="hookline.transcripts.codex:CodexReader",
         files={"user": ".codex/hooks.json", "project": ".codex/hooks.json"}, inline="config.toml", run_with="login",
-        needs_approval=True,
+        needs_approval=True, managed="/etc/codex/requirements.toml",
         limits={"SessionEnd": 3.0}, blocks=_PERMISSION, answers={"PermissionRequest": ()},
         note="Codex skips hooks that you have not approved, without a message: open codex, type /hooks and trust the new"
         " ones, or deploy with --approve.",
@@ -54,7 +55,9 @@ _ROWS = (
         project_variable="GEMINI_PROJECT_DIR", tools=_GEMINI_TOOLS, failures="output", echoes_stop_reason=True,
         prefixes_prompt=True, compacts_always=True, reader="hookline.transcripts.gemini:GeminiReader",
         files={"user": ".gemini/settings.json", "project": ".gemini/settings.json"},
-        per_second=1000, everything="*", extra={"name": "hookline"},
+        per_second=1000, everything="*", extra={"name": "hookline"}, managed="/etc/gemini-cli/settings.json",
+        managed_head={"hooksConfig": {"enabled": True}},
+        managed_gap="GEMINI_CLI_SYSTEM_SETTINGS_PATH names another file; a person's hooksConfig.disabled can name the hook",
         blocks={"PreToolUse": _DENY, "UserPromptSubmit": _DENY}, answers={"PreToolUse": (), "UserPromptSubmit": ()},
         neutral=1,  # a plain text with any greater code is a deny: on AfterAgent it would keep the agent going for ever
         note="Gemini runs no hooks in a folder that it does not trust: open gemini there once, and trust it.",
@@ -71,6 +74,8 @@ _ROWS = (
         tools={**_GEMINI_TOOLS, "Edit": "edit", "Grep": "grep_search", "WebSearch": "web_search"},
         files={"user": ".qwen/settings.json", "project": ".qwen/settings.json"}, per_second=1000,
         extra={"name": "hookline"}, blocks=_PERMISSION, answers={"PermissionRequest": ()},
+        managed="/etc/qwen-code/settings.json", managed_head={"disableAllHooks": False},
+        managed_gap="QWEN_CODE_SYSTEM_SETTINGS_PATH names another file",
     ),
     Agent(
         name="copilot-cli", title="Copilot CLI", speaker="Copilot", dialect="copilot", program="copilot",
@@ -88,6 +93,7 @@ _ROWS = (
         },
         answers={"PreToolUse": (), "UserPromptSubmit": (), "PermissionRequest": ()},
         neutral=0,  # before a tool any other code is a deny
+        managed="/etc/github-copilot/policy.d/hookline.json",
         note="Copilot also reads a project's .claude/settings.json: register it once, not in both.",
     ),
     Agent(
@@ -173,7 +179,7 @@ _ROWS = (
     Agent(
         name="cursor", reader="hookline.transcripts.cursor:CursorReader", title="Cursor", dialect="cursor", program="cursor-agent", home=".cursor", proof="documents",
         project_variable="CURSOR_PROJECT_DIR", also_reads="claude-code", payload_mark="cursor_version",
-        tools={"Bash": "Shell"}, form="flat", head={"version": 1},
+        tools={"Bash": "Shell"}, form="flat", head={"version": 1}, managed="/etc/cursor/hooks.json",
         files={"user": ".cursor/hooks.json", "project": ".cursor/hooks.json"},
         entries={"": _COMMAND, **{key: {**_COMMAND, "failClosed": True} for key in ("PreToolUse", "UserPromptSubmit")}},
         blocks={
@@ -200,7 +206,7 @@ _ROWS = (
             "PreToolUse": ("pre_run_command", "pre_write_code", "pre_read_code", "pre_mcp_tool_use"),
             "PostToolUse": ("post_run_command", "post_write_code", "post_read_code", "post_mcp_tool_use"),
         },
-        files={"user": ".codeium/windsurf/hooks.json", "project": ".windsurf/hooks.json"},
+        files={"user": ".codeium/windsurf/hooks.json", "project": ".windsurf/hooks.json"}, managed="/etc/windsurf/hooks.json",
     ),
     Agent(
         name="kiro", title="Kiro", dialect="kiro", failures="output", program="kiro-cli", home=".kiro", proof="documents", form="list",

@@ -17,6 +17,11 @@ class Paths:
     data: str
     machine: str = "/etc/hookline"
 
+    @property
+    def policy(self) -> str:
+        """The version of the owner's policy that is in force on this machine (``config.managed``)."""
+        return os.path.join(self.machine, "policy", "current")
+
 
 def find_paths(environ: Mapping[str, str], home: str) -> Paths:
     """``HOOKLINE_*_DIR``, then XDG (absolute paths only, as its specification asks), then the defaults."""

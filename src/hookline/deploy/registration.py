@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from hookline.core._dataclass import dataclass
 from hookline.core.agents import Agent, Scope
@@ -31,7 +31,9 @@ class EntryCaller:
     """Whom the entries of one file call, and what they say about the person's files."""
 
     program: str
-    scope: Scope = "user"
+    scope: Scope | Literal["managed"] = "user"
+    #: It never asks the daemon of whoever runs the agent.
+    cold: bool = False
     #: None in a project's file, which is the same for everybody.
     directories: Directories | None = None
     #: The directory of the daemon's socket, if it is not in the state directory.
@@ -42,7 +44,7 @@ class EntryCaller:
     def words(self, agent: str, event: str) -> list[str]:
         """The command line, without what a failure means."""
         call = [self.program, "hook", "--agent", agent, "--event", event, "--registration", f"{self.scope}/{agent}"]
-        return call + self.directory_words()
+        return call + self.directory_words() + (["--cold"] if self.cold else [])
 
     def directory_words(self) -> list[str]:
         own = self.directories

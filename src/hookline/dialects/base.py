@@ -24,6 +24,8 @@ Syntax = Literal["toml", "json", "yaml", "lec", "ini", "lash"]
 FOREIGN = frozenset({"project", "local"})
 #: The layer of what a pack brings: approved by its digest, not hook by hook.
 PACK = "pack"
+#: The layer of the machine's owner, above all others (``config.managed``).
+MANAGED = "managed"
 
 
 # ── the config face ──────────────────────────────────────────────────────────────────────────────────

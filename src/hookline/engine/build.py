@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hookline.core._dataclass import dataclass, field, replace
+from hookline.core.files import note
 from hookline.core.hook import HookSpec
 from hookline.core.loaded import Loaded, Unapproved
 from hookline.core.paths import Directories, Paths, find_paths, project_root
@@ -106,8 +107,9 @@ def load_runtime(sources: Sources, stores: StoreOptions = _KEEP_ALL, *, reuse: b
     """Find the hooks and make an engine of them. ``reuse``: as the process before found them, while all is as it was."""
     place = _place(sources)
     judged = _find(place, sources, reuse=reuse)
-    packs = _pack_files(judged.loaded, place, judged.store, sources)
-    loaded = _with_plugins(judged.loaded, judged.verdicts, place.environ, packs)
+    loaded = _with_policy(judged.loaded, place, sources)
+    packs = _pack_files(loaded, place, judged.store, sources)
+    loaded = _with_plugins(loaded, judged.verdicts, place.environ, packs)
     specs = judged.standing(loaded.specs)
     if not sources.inspect:
         loaded = replace(loaded, specs=specs)
@@ -164,6 +166,21 @@ def _find(place: Place, sources: Sources, *, reuse: bool) -> Found | Restored:
     from hookline.engine.load import find_hooks
 
     return find_and_keep(place, sources, find_hooks)
+
+
+def _with_policy(loaded: Loaded, place: Place, sources: Sources) -> Loaded:
+    """The hooks of the machine's owner, wherever a person's are looked up, and at every call of an agent. They are read
+    anew each time: a snapshot lies with the person."""
+    folder = place.paths.policy
+    note(folder)
+    if (sources.config and not sources.agents_door) or not os.path.lexists(folder):
+        return loaded
+    from hookline.config.discover import lookup_for  # most machines have no policy
+    from hookline.config.managed import load_managed, with_managed
+
+    environ = place.environ if sources.lookup is None else sources.lookup
+    lookup = lookup_for(cwd=place.cwd, home=place.home, environ=environ, paths=place.paths)
+    return with_managed(loaded, load_managed(lookup, place.paths, loaded.settings))
 
 
 #: The files of a pack, by its digest; None where nobody approved it.

@@ -28,7 +28,7 @@ from hookline.core.hook import (
 )
 from hookline.core.result import Blocked, Failed, Outcome, Skipped
 from hookline.dialects import dialect_named
-from hookline.dialects.base import FOREIGN, PACK
+from hookline.dialects.base import FOREIGN, MANAGED, PACK
 from hookline.engine.fold import State
 from hookline.engine.match import Selection
 from hookline.state.disabled import Switches, why
@@ -197,6 +197,8 @@ class HookBlocks:
         return None if verdict is None else verdict.covered
 
     def __call__(self, spec: HookSpec) -> Blocked | None:
+        if spec.origin.layer == MANAGED:
+            return None
         if self._inside_agent is not None and self._inside_agent(spec):
             return Blocked(reason="inside-agent", message="hooks are off inside a hook's own agent (HOOKLINE_NO_HOOKS)")
         block = self._trust(spec)

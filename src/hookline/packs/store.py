@@ -67,8 +67,10 @@ class Approved:
 class PackStore:
     """The packs of one user."""
 
-    def __init__(self, paths: Paths) -> None:
-        self._root = os.path.join(paths.data, "packs")
+    def __init__(self, paths: Paths, root: str = "") -> None:
+        """``root`` is where their files are, if not with the person's data."""
+        self._own = os.path.join(paths.data, "packs")
+        self._root = root or self._own
         self._approvals = os.path.join(paths.state, FILE)
         self._covers = os.path.join(paths.state, "packs")
         #: The same once more, beside the digests of the files.
@@ -88,7 +90,7 @@ class PackStore:
 
     def data_folder(self, name: str, source: str) -> str:
         """Where a pack keeps its own files, whatever its version; no other pack has the same."""
-        return os.path.join(self._root, "data", f"{name}-{hook_id(source, '', 'pack')}")
+        return os.path.join(self._own, "data", f"{name}-{hook_id(source, '', 'pack')}")
 
     def has(self, digest: str) -> bool:
         return os.path.isdir(self._published(digest))

@@ -25,7 +25,7 @@ from hookline.runners.environ import (
 from hookline.runners.process import run_process
 from hookline.runners.spawn import Launch, detach, find_program, missing, why_not
 
-_OWN_LAYERS = frozenset({"machine", "user", "pack"})
+_OWN_LAYERS = frozenset({"machine", "user", "pack", "managed"})
 
 
 class CommandRunner:

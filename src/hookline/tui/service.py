@@ -18,7 +18,7 @@ from hookline.core.git import ignore_local_file
 from hookline.core.hook import HookSpec
 from hookline.core.json_edit import JsonError
 from hookline.core.paths import FILE, FOLDER, LOCAL, Paths, project_root, unusable
-from hookline.dialects.base import Lookup
+from hookline.dialects.base import MANAGED, Lookup
 from hookline.dialects.claude_family.settings_edit import (
     RULES,
     WrittenHook,
@@ -206,6 +206,8 @@ class HookService:
     def switch_off(self, hook: Hook, seconds: float | None = None) -> None:
         """On all its events, for good or for ``seconds``."""
         require_outside_agent(self.runtime.paths.state, "switch off a hook")
+        if hook.origin.layer == MANAGED:
+            raise UsageError(f"{hook.title} belongs to the policy of this machine, which only its owner changes; see: hookline policy show")
         until = None if seconds is None else self.now + seconds
         self.runtime.switches.switch_off(hook.specs, among=self._specs, until=until)
 
