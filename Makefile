@@ -66,7 +66,7 @@ bench: $(STAMP)           ## the speed ratios, all measured in one run; ARGS=tru
 	$(BIN)/python bench/bench.py $(ARGS)
 
 E2E := $(addprefix tests/e2e/test_,real_agents.py faults.py registrations.py derived.py terminal.py manual.py \
-         memory.py own_files.py doctor.py guard.py packs.py) tests/packs/test_own_packs.py
+         memory.py own_files.py doctor.py guard.py packs.py policy.py) tests/packs/test_own_packs.py
 
 e2e: $(STAMP)             ## the real agents, installed from npm into a cache, run offline against a scripted model
 	$(BIN)/python -m tests.e2e.install

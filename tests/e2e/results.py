@@ -46,6 +46,7 @@ CAPABILITIES: Mapping[str, str] = MappingProxyType(
         "tool failure": "PostToolUseFailure is fired for a failed command",
         "assistant_final": "a Lectic hook on assistant_final runs at the end of the answer",
         "run_end": "a Lectic hook on run_end runs at the end of the run",
+        "managed policy": "a policy of the machine's owner refuses a tool, whatever a person and a repository switch off",
         "undeploy": "undeploy restores the agent's files byte for byte, and no hook runs any more",
     }
 )

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.e2e import world as worlds
+from tests.e2e.results import proves
 from tests.e2e.world import World
+
+from hookline.core.agents import AGENTS
 
 POLICY = """\
 [[hook]]
@@ -26,11 +29,12 @@ REFUSAL = "refused by the owner of the machine"
 
 
 @pytest.fixture
-def machine(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+def machine(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
     """The agent on a machine with an /etc of its own, in which the policy is installed."""
     if os.geteuid() != 0:
         pytest.skip("only root can have an /etc of its own, and files in it that belong to root")
-    if not world.agent.name.startswith(("claude", "codex", "gemini", "qwen", "copilot")):
+    if not AGENTS[world.agent.name].managed:
+        world.lacks("managed policy", "no file in which the owner of a machine registers hooks is known")
         pytest.skip("it has no managed file")
     etc = world.home.parent / "etc"
     shutil.copytree("/etc", etc, symlinks=True)
@@ -48,11 +52,11 @@ def machine(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     world.hookline("policy", "keygen", f"{home}/owner.key")
     world.hookline("policy", "build", str(folder), "-o", f"{home}/policy.hkp", "--sign", f"{home}/owner.key")
     world.hookline("policy", "install", f"{home}/policy.hkp", "--key", f"{home}/owner.key.pub")
-    yield world
+    return world
 
 
-def refused(world: World, *first: list[str], **variables: str) -> None:
-    session = world.run(first=tuple(first), environ=variables)
+def refused(world: World, **variables: str) -> None:
+    session = world.run(environ=variables)
     assert not world.has("proof.txt"), session
     assert session.reached_the_model(REFUSAL), session
 
@@ -64,14 +68,17 @@ def merge(path: Path, more: dict[str, object]) -> None:
 
 
 @pytest.mark.gate
+@proves("managed policy")
 def test_neither_a_person_nor_a_repository_switches_a_policy_off(machine: World) -> None:
     """Files of the agent and of hookline, and the agent's environment, all at once."""
     elsewhere = {"HOOKLINE_STATE_DIR": "/tmp/other", "XDG_CONFIG_HOME": "/tmp/other", "HOOKLINE_NO_HOOKS": "1",
                  "HOOKLINE_DAEMON": "off", "HOOKLINE_CONFIG_DIR": "/tmp/other"}  # fmt: skip
     if machine.agent.name == "codex":
         config = machine.home / ".codex/config.toml"
-        text = config.read_text(encoding="utf-8").replace("[features]\n", "[features]\nhooks = false\ncodex_hooks = false\n")
-        config.write_text(f"{text}\n[shell_environment_policy]\ninherit = \"none\"\n", encoding="utf-8")
+        text = config.read_text(encoding="utf-8").replace(
+            "[features]\n", "[features]\nhooks = false\ncodex_hooks = false\n"
+        )
+        config.write_text(f'{text}\n[shell_environment_policy]\ninherit = "none"\n', encoding="utf-8")
         machine.write(".codex/config.toml", "[features]\nhooks = false\n")
     else:
         off = {"disableAllHooks": True, "hooksConfig": {"enabled": False}, "hooks": {}}
@@ -96,3 +103,26 @@ def test_a_policy_needs_no_registration_and_a_person_adds_hooks(machine: World) 
     assert {"owner-says-no", "mine"} <= machine.outcomes().keys()
     machine.hookline("undeploy", "--agent", machine.agent.name)
     refused(machine)
+
+
+#: Switches on the command line and variables that a person could start the agent with.
+WAYS: dict[str, list[tuple[list[str], dict[str, str]]]] = {
+    "claude-code": [
+        (["--settings", '{"disableAllHooks": true}'], {}), (["--setting-sources", "project"], {}), (["--bare"], {}),
+        (["--safe-mode"], {}), ([], {"CLAUDE_CODE_SIMPLE": "1"}), ([], {"CLAUDE_CONFIG_DIR": "/tmp/other"}),
+    ],
+    "codex": [(["--disable", "hooks"], {}), (["-c", "features.hooks=false"], {}), (["-c", "hooks={}"], {})],
+}  # fmt: skip
+
+
+@proves("managed policy")
+def test_no_switch_of_the_agent_ends_a_policy(machine: World) -> None:
+    runs = machine.agent.runs
+    for words, variables in WAYS.get(machine.agent.name, [([], {})]):
+
+        def with_switch(program: str, asks: bool, words: list[str] = words) -> list[list[str]]:
+            return [[*one, *words] for one in runs(program, asks)]
+
+        refused(replace(machine, agent=replace(machine.agent, runs=with_switch)), **variables)
+    if gap := AGENTS[machine.agent.name].managed_gap:
+        machine.holds("managed policy", f"but {gap}")

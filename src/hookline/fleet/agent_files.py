@@ -98,13 +98,13 @@ def remove_files(ledger: apply.Ledger) -> list[str]:
     return removed
 
 
-def build_program(folder: str) -> str:
+def build_program(folder: str, *, cold: bool) -> str:
     """The native client, or a launcher where none can be built, in the owner's directory and for everybody to run."""
     environ = {"HOME": "/", "HOOKLINE_DATA_DIR": folder}
     agent = next(one for one in all_agents().values() if one.form == "groups")
-    path = transport.entry_program(agent, "", environ, build=True)
+    path = transport.entry_program(agent, "command" if cold else "", environ, build=True)
     for one in (os.path.dirname(path), os.path.realpath(path)):
-        os.chmod(one, 0o755)
+        os.chmod(one, 0o755)  # noqa: S103  everybody's agents call it
     return path
 
 
@@ -127,10 +127,12 @@ def as_ansible(plans: Sequence[AgentPlan]) -> str:
 
 
 def as_dockerfile(plans: Sequence[AgentPlan], policy: str, key: str) -> str:
-    names = f"{os.path.basename(policy)} {os.path.basename(key)}"
-    install = f"hookline policy install /tmp/{os.path.basename(policy)} --key /tmp/{os.path.basename(key)}"
+    """Lines for an image that has hookline."""
+    files = [os.path.basename(policy), os.path.basename(key)]
+    inside = [f"/root/{one}" for one in files]
     written = "".join(f"# writes {path}\n" for path, _ in _contents(plans))
-    return f"{written}COPY {names} /tmp/\nUSER root\nRUN {install} && rm {' '.join(f'/tmp/{one}' for one in names.split())}\n"
+    install = f"hookline policy install {inside[0]} --key {inside[1]} && rm {' '.join(inside)}"
+    return f"{written}USER root\nCOPY {' '.join(files)} /root/\nRUN {install}\n"
 
 
 def _contents(plans: Sequence[AgentPlan]) -> Iterator[tuple[str, str]]:

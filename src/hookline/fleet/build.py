@@ -109,7 +109,9 @@ def _packs(tree: Tree, paths: Paths, name: str) -> Mapping[str, File]:
     document = parse_text(f"{name}/{FILE}", text, "toml")
     if not isinstance(document.tree, dict) or "pack" not in document.tree:
         return {}
-    layer = Layer(path=f"{name}/{FILE}", name="policy", syntax="toml", text=text, tree=document.tree, line=document.line)
+    layer = Layer(
+        path=f"{name}/{FILE}", name="policy", syntax="toml", text=text, tree=document.tree, line=document.line
+    )
     tables, problems = parse_packs(layer)
     manifests.raise_problems(problems)
     store, found = PackStore(paths), dict[str, File]()

@@ -56,7 +56,9 @@ def read_bundle(data: bytes, name: str = "the policy") -> Bundle:
     end = data.find(b"\n", len(_FIRST), len(_FIRST) + _LONGEST_HEADER)
     try:
         header: Mapping[str, Any] = json.loads(data[len(_FIRST) : end]) if end > 0 else {}
-        links = tuple(Link(key=str(one["key"]), by=str(one["by"]), signature=str(one["signature"])) for one in header["links"])
+        links = tuple(
+            Link(key=str(one["key"]), by=str(one["by"]), signature=str(one["signature"])) for one in header["links"]
+        )
         key, signature = PublicKey(key=str(header["key"]), links=links), str(header["signature"])
     except (ValueError, KeyError, TypeError, RecursionError):
         raise ConfigError(f"{name} is damaged: its second line is no signature; fetch it again") from None

@@ -61,7 +61,9 @@ class PolicyFolder:
         except FileNotFoundError:
             return 0, ""
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise StateError(f"{path} cannot be read ({error}); without it nobody knows which versions are old") from None
+            raise StateError(
+                f"{path} cannot be read ({error}); without it nobody knows which versions are old"
+            ) from None
 
     def bundle(self) -> Bundle | None:
         """The policy in force, as it was signed; None if there is none. Raises ConfigError if it is not."""
@@ -106,7 +108,9 @@ class PolicyFolder:
 
     # ── changes ──────────────────────────────────────────────────────────────────────────────────────
 
-    def install(self, data: bytes, key: PublicKey | None = None, *, check: Callable[[Bundle], None] | None = None) -> bool:
+    def install(
+        self, data: bytes, key: PublicKey | None = None, *, check: Callable[[Bundle], None] | None = None
+    ) -> bool:
         """Take a policy; False if it is in force already. ``key`` is whom to trust, at the first time.
 
         Raises ConfigError, UsageError and StateError, and has then changed nothing that is in force.
@@ -150,7 +154,9 @@ class PolicyFolder:
         version, digest = self.highest()
         new = bundle.manifest.version
         if new < version:
-            raise ConfigError(f"version {new} is older than version {version}, which this machine has taken; nothing changed")
+            raise ConfigError(
+                f"version {new} is older than version {version}, which this machine has taken; nothing changed"
+            )
         if new == version and bundle.digest != digest:
             raise ConfigError(f"this is another policy with the same version {new}; give it a higher one")
         return new > version or not os.path.lexists(self.current)
@@ -189,7 +195,9 @@ class PolicyFolder:
             if not os.access(self.folder, os.W_OK):
                 raise PermissionError(13, "Permission denied")
         except OSError as error:
-            raise StateError(f"{self.folder} cannot be written ({error.strerror}); the owner of the machine does this: sudo") from None
+            raise StateError(
+                f"{self.folder} cannot be written ({error.strerror}); the owner of the machine does this: sudo"
+            ) from None
 
 
 def _version_number(name: str) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import os
 from collections.abc import Sequence
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import dataclass
@@ -64,7 +65,10 @@ def read_public_key(path: str) -> PublicKey:
 
 def generate(path: str, previous: str = "") -> PublicKey:
     """Write the private key to ``path`` and the public one beside it; ``previous`` signs it. Raises UsageError."""
-    ed25519 = _ed25519()
+    _require_library()
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric import ed25519
+
     public_path = f"{path}.pub"
     if os.path.lexists(path) or os.path.lexists(public_path):
         raise UsageError(f"{path} or {public_path} is there already; a key is never overwritten")
@@ -75,8 +79,6 @@ def generate(path: str, previous: str = "") -> PublicKey:
         before = read_public_key(f"{previous}.pub")
         link = Link(key=made.key, by=_public(old), signature=_encode(old.sign(_SUCCESSION + _decode(made.key, 32))))
         made = PublicKey(key=made.key, links=(*before.links, link))
-    from cryptography.hazmat.primitives import serialization
-
     pem = private.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
@@ -89,8 +91,9 @@ def generate(path: str, previous: str = "") -> PublicKey:
 
 def load_private(path: str) -> Ed25519PrivateKey:
     """Raises ConfigError."""
-    ed25519 = _ed25519()
+    _require_library()
     from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric import ed25519
 
     try:
         with open(path, "rb") as file:
@@ -113,8 +116,9 @@ def sign(path: str, data: bytes) -> tuple[PublicKey, str]:
 
 
 def verify(key: str, signature: str, data: bytes) -> bool:
-    ed25519 = _ed25519()
+    _require_library()
     from cryptography.exceptions import InvalidSignature
+    from cryptography.hazmat.primitives.asymmetric import ed25519
 
     raw, signed = _decode(key, 32), _decode(signature, 64)
     if not raw or not signed:
@@ -137,12 +141,9 @@ def leads_to(trusted: str, key: str, links: Sequence[Link]) -> bool:
     return here == key
 
 
-def _ed25519():  # type: ignore[no-untyped-def]  # noqa: ANN202  a module of an optional package
-    try:
-        from cryptography.hazmat.primitives.asymmetric import ed25519
-    except ImportError:
-        raise ConfigError(f"signed policies need another package; install it: {install_command('fleet')}") from None
-    return ed25519
+def _require_library() -> None:
+    if find_spec("cryptography") is None:
+        raise ConfigError(f"signed policies need another package; install it: {install_command('fleet')}")
 
 
 def _public(private: Ed25519PrivateKey) -> str:

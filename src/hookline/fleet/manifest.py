@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, cast
 
 from hookline.config.syntax import parse_text
-from hookline.core._dataclass import dataclass
+from hookline.core._dataclass import dataclass, replace
 from hookline.core.agents import full_name, select_agents
 from hookline.core.errors import ConfigError, UsageError
 from hookline.core.problem import Problem
@@ -75,26 +75,32 @@ def parse_manifest(path: str, text: str) -> Manifest:
     records = _read(layer, top.pop("records", {}), "records", _RECORDS, found)
     offline = _read(layer, top.pop("offline", {}), "offline", _OFFLINE, found)
     where = Address(layer=layer)
-    found += [where.problem(f"the policy has no {key}", f"add {key} = …") for key in ("name", "version") if key not in top]
+    found += [
+        where.problem(f"the policy has no {key}", f"add {key} = …") for key in ("name", "version") if key not in top
+    ]
     try:
         agents = tuple(dict.fromkeys(full_name(one.name) for one in select_agents(top.get("agents", ()))))
     except UsageError as error:
         agents = ()
         found.append(where.at("agents").problem(str(error), "name one of these"))
-    fields = tuple(dict.fromkeys((*_ALWAYS, *records.get("fields", Records().fields))))
+    fields = tuple(dict.fromkeys((*_ALWAYS, *records.pop("fields", Records().fields))))
     for one in set(fields) - set(RECORD_FIELDS):
-        found.append(where.at("records").at("fields").problem(f"unknown field {one!r}", f"use {', '.join(RECORD_FIELDS)}"))
+        found.append(
+            where.at("records").at("fields").problem(f"unknown field {one!r}", f"use {', '.join(RECORD_FIELDS)}")
+        )
     raise_problems(found)
     return Manifest(
         name=top["name"], version=top["version"], agents=agents, daemon=top.get("daemon", True),
-        records=Records(**{**records, "fields": fields}), offline=Offline(**offline),
+        records=replace(Records(), **records, fields=fields), offline=Offline(**offline),
     )  # fmt: skip
 
 
 def _read(layer: Layer, table: Any, key: str, fields: Sequence[Field], found: list[Problem]) -> dict[str, Any]:
     where = Address(layer=layer).at(key) if key else Address(layer=layer)
     if not isinstance(table, dict):
-        found.append(where.problem(f"{key or 'the file'} must be a table", f"write [{key}]" if key else "write NAME = …"))
+        found.append(
+            where.problem(f"{key or 'the file'} must be a table", f"write [{key}]" if key else "write NAME = …")
+        )
         return {}
     read = read_table(cast("dict[str, Any]", table), fields, where)
     found += read.problems

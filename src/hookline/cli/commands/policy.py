@@ -24,10 +24,15 @@ from typing import Any
 from hookline.cli.output import paint, plural, print_json, safe
 from hookline.cli.parser import add_json
 from hookline.config.managed import find_stranger
+from hookline.core.agents import all_agents
 from hookline.core.errors import ConfigError, UsageError
 from hookline.core.hook import HookSpec
 from hookline.core.paths import Paths, find_paths
+from hookline.deploy import apply
 from hookline.deploy.apply import Ledger
+from hookline.deploy.own_entry import entry_commands
+from hookline.deploy.plan import own_entries
+from hookline.deploy.registration import command_program
 from hookline.fleet import agent_files, keys
 from hookline.fleet.agent_files import AgentPlan, Machine
 from hookline.fleet.build import Built, build_policy, check_tree, reseal
@@ -44,14 +49,22 @@ def configure(parser: ArgumentParser) -> None:
     one.add_argument("name", metavar="NAME", help="the file of the private key; keep it off the machines")
     one.add_argument("--previous", metavar="OLD", default="", help="the private key that it follows, which signs it")
     one = verbs.add_parser("build", description="Make one signed file of a folder.")
-    one.add_argument("folder", metavar="FOLDER", help="the policy, or an older .hkp file to take again (with --version)")
-    one.add_argument("-o", "--output", metavar="FILE", default="policy.hkp", help="where to write it (default: policy.hkp)")
+    one.add_argument(
+        "folder", metavar="FOLDER", help="the policy, or an older .hkp file to take again (with --version)"
+    )
+    one.add_argument(
+        "-o", "--output", metavar="FILE", default="policy.hkp", help="where to write it (default: policy.hkp)"
+    )
     one.add_argument("--sign", metavar="KEY", required=True, help="the private key of the owner")
     one.add_argument("--version", metavar="N", type=int, default=0, help="instead of the version in policy.toml")
-    one = verbs.add_parser("install", description="Put a policy in force on this machine, and in its agents' managed files.")
+    one = verbs.add_parser(
+        "install", description="Put a policy in force on this machine, and in its agents' managed files."
+    )
     one.add_argument("file", metavar="FILE", help="the policy")
     one.add_argument("--key", metavar="KEY.pub", default="", help="whom this machine trusts, at the first time")
-    one.add_argument("--program", metavar="PATH", default="", help="what agents call (default: a client in /etc/hookline)")
+    one.add_argument(
+        "--program", metavar="PATH", default="", help="what agents call (default: a client in /etc/hookline)"
+    )
     one.add_argument("--root", metavar="DIR", default="", help="the root of another system's disk; needs --program")
     one.add_argument("--print", dest="shown", choices=_PRINTS, nargs="?", const="files", default="",
                      help="write nothing; print what agents' files would say, for MDM, Ansible or a Dockerfile")  # fmt: skip
@@ -81,7 +94,9 @@ def _paths(root: str = "") -> Paths:
 
 def _keygen(args: Namespace) -> int:
     made = keys.generate(args.name, args.previous)
-    print(f"{args.name} signs policies: keep it secret, and off the machines\n{args.name}.pub is for machines: {made.short}…")
+    print(
+        f"{args.name} signs policies: keep it secret, and off the machines\n{args.name}.pub is for machines: {made.short}…"
+    )
     return 0
 
 
@@ -96,7 +111,9 @@ def _build(args: Namespace) -> int:
         file.write(built.data)
     _warn(built)
     manifest = built.manifest
-    print(f"{args.output}: {safe(manifest.name)} version {manifest.version}, {plural(len(_names(built.loaded.specs)), 'hook')}, {len(built.data)} bytes")
+    print(
+        f"{args.output}: {safe(manifest.name)} version {manifest.version}, {plural(len(_names(built.loaded.specs)), 'hook')}, {len(built.data)} bytes"
+    )
     return 0
 
 
@@ -132,7 +149,7 @@ def _install(args: Namespace) -> int:
 
     def check(bundle: Bundle) -> None:
         specs = check_tree(bundle.tree, paths, args.file).specs
-        program = args.program or agent_files.build_program(folder.folder)
+        program = args.program or agent_files.build_program(folder.folder, cold=not bundle.manifest.daemon)
         made.extend(Machine(root=_root(args), program=program).plans(bundle.manifest, specs))
         agent_files.require_possible(made)
 
@@ -166,7 +183,10 @@ def _warn_about_program(program: str, root: str) -> None:
     """Who can replace the program that agents call can answer for it."""
     for path in (program, sys.executable) if not root else ():
         if os.path.exists(path) and (why := find_stranger(path)):
-            print(f"{paint('warning', 'yellow')}: {why}, so they can replace what decides; install hookline as root", file=sys.stderr)
+            print(
+                f"{paint('warning', 'yellow')}: {why}, so they can replace what decides; install hookline as root",
+                file=sys.stderr,
+            )
 
 
 def _print(args: Namespace, bundle: Bundle, paths: Paths) -> int:
@@ -192,7 +212,11 @@ def _show(args: Namespace) -> int:
     agents = _agents(bundle, paths, folder, args, findings) if bundle is not None else []
     if args.json:
         installed = folder.installed()
-        policy = None if bundle is None or installed is None else {**describe(bundle.manifest), **describe_installed(installed)}
+        policy = (
+            None
+            if bundle is None or installed is None
+            else {**describe(bundle.manifest), **describe_installed(installed)}
+        )
         print_json({"policy": policy, "agents": agents, "findings": findings})
     elif bundle is None:
         print(f"no policy is in force on this machine ({folder.folder})")
@@ -205,27 +229,29 @@ def _show(args: Namespace) -> int:
     return int(bool(findings))
 
 
-def _agents(bundle: Bundle, paths: Paths, folder: PolicyFolder, args: Namespace, findings: list[str]) -> list[dict[str, Any]]:
+def _agents(
+    bundle: Bundle, paths: Paths, folder: PolicyFolder, args: Namespace, findings: list[str]
+) -> list[dict[str, Any]]:
     """What each agent's managed file says of it; a file that is not as it should be is a finding."""
     specs = check_tree(bundle.tree, paths, folder.current).specs
     program = _registered_program(folder)
     rows: list[dict[str, Any]] = []
     for one in Machine(root=_root(args), program=program).plans(bundle.manifest, specs):
-        state = "no managed file" if one.plan is None else "missing" if one.plan.changes or one.plan.refused else "in force"
+        state = (
+            "no managed file" if one.plan is None else "missing" if one.plan.changes or one.plan.refused else "in force"
+        )
         if one.plan is not None and state == "missing":
             findings.append(f"{one.plan.path} does not register the policy; hookline policy install again")
-        rows.append({"agent": one.agent.name, "file": one.agent.managed or None, "state": state, "gap": one.gap or None})
+        rows.append(
+            {"agent": one.agent.name, "file": one.agent.managed or None, "state": state, "gap": one.gap or None}
+        )
     return rows
 
 
 def _registered_program(folder: PolicyFolder) -> str:
     """What the entries call, from the entries themselves."""
-    from hookline.deploy.plan import own_entries
-    from hookline.deploy.own_entry import entry_commands
-    from hookline.deploy.registration import command_program
-
     for path in _ledger_paths(folder):
-        text, _ = agent_files.apply.read(path)
+        text, _ = apply.read(path)
         for entry in own_entries(text or "", path) if text else ():
             for line in entry_commands(entry.value):
                 return command_program(line)
@@ -236,7 +262,7 @@ def _ledger_paths(folder: PolicyFolder) -> list[str]:
     try:
         return list(_ledger(folder).all())
     except (OSError, ConfigError):  # a person who is not the owner only looks
-        return [one.managed for one in agent_files.all_agents().values() if one.managed]
+        return [one.managed for one in all_agents().values() if one.managed]
 
 
 def _describe(bundle: Bundle, agents: Sequence[dict[str, Any]], paths: Paths) -> None:
