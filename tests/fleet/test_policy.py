@@ -311,3 +311,18 @@ def test_mistakes_are_named_with_what_to_type(project: Project, tmp_path: Path) 
         done = project.run("policy", *words)
         assert done.code in {64, 78}, done
         assert text in done.err
+
+
+@needs_root
+def test_a_snapshot_in_a_persons_state_holds_nothing_of_the_policy(owner: Owner, tmp_path: Path) -> None:
+    """Who could write the snapshot could leave the owner's hooks out of it; and a new policy counts at once."""
+    sources = Sources(cwd=tmp_path, home=str(owner.home), paths=owner.paths, environ={"PATH": os.environ["PATH"]})
+    effects: list[str] = []
+    for step in range(3):
+        if step:
+            owner.machine.install(owner.build(step), owner.public)
+        with load_runtime(sources, StoreOptions(record=False), reuse=True).engine as engine:
+            effects.append(engine.fire_sync("PreToolUse", PUSH).effect)
+    assert effects == ["allow", "deny", "deny"]
+    kept = [file.read_bytes() for file in Path(owner.paths.state).rglob("*") if file.is_file()]
+    assert not any(b"no-push" in data for data in kept)

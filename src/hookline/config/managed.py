@@ -11,10 +11,11 @@ import stat
 from collections.abc import Iterator
 
 from hookline.config.layers import LayerLoader, ProjectGate
-from hookline.config.load import Loaded, load_native
+from hookline.config.load import load_native
 from hookline.core._dataclass import replace
 from hookline.core.event import GUARDED
 from hookline.core.hook import Command, HookSpec, Origin, hook_id
+from hookline.core.loaded import Loaded
 from hookline.core.paths import FILE, Paths
 from hookline.core.problem import Problem
 from hookline.core.settings import Settings

@@ -7,10 +7,10 @@ import tempfile
 from collections.abc import Iterator, Mapping
 
 from hookline.config.discover import lookup_for
-from hookline.config.load import Loaded
 from hookline.config.managed import read_policy
 from hookline.core._dataclass import dataclass, replace
 from hookline.core.errors import ConfigError, PackError
+from hookline.core.loaded import Loaded
 from hookline.core.paths import FILE, Paths
 from hookline.core.problem import Problem
 from hookline.core.settings import Settings

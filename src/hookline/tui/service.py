@@ -207,7 +207,9 @@ class HookService:
         """On all its events, for good or for ``seconds``."""
         require_outside_agent(self.runtime.paths.state, "switch off a hook")
         if hook.origin.layer == MANAGED:
-            raise UsageError(f"{hook.title} belongs to the policy of this machine, which only its owner changes; see: hookline policy show")
+            raise UsageError(
+                f"{hook.title} belongs to the policy of this machine, which only its owner changes; see: hookline policy show"
+            )
         until = None if seconds is None else self.now + seconds
         self.runtime.switches.switch_off(hook.specs, among=self._specs, until=until)
 
