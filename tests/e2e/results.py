@@ -21,6 +21,7 @@ CAPABILITIES: Mapping[str, str] = MappingProxyType(
         "tool events": "PreToolUse and PostToolUse arrive, and a hook without an opinion lets the tool run",
         "session events": "SessionStart, UserPromptSubmit and Stop arrive",
         "deny": "a deny blocks the tool, and its reason is in the next model request",
+        "pack": "a hook of a pack that was published for another agent blocks the tool, and its reason is in the next model request",
         "rewrite": "a rewritten input is what runs",
         "session context": "text from SessionStart is in the model request",
         "prompt context": "text from UserPromptSubmit is in the model request",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from tests.e2e.results import proves
 from tests.e2e.world import World
 
 HOOK = {"type": "command", "command": '"${CLAUDE_PLUGIN_ROOT}/hooks/guard.sh"'}
@@ -12,6 +13,7 @@ GUARD = '#!/bin/sh\nif grep -q proof.txt; then echo "a pack refuses" >&2; exit 2
 
 
 @pytest.mark.gate
+@proves("pack")
 def test_a_packs_hook_blocks(world: World) -> None:
     folder = world.home / "plugin"
     (folder / "hooks").mkdir(parents=True)

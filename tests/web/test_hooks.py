@@ -45,6 +45,14 @@ def test_a_hook_is_switched_off_tried_and_edited(web: Web) -> None:
     text = (web.project / ".hookline" / "hookline.toml").read_text()
     assert text == CONFIG.replace('on_failure = "deny"', 'on_failure = "abort"')
     assert hook(client, "no-rm")["trust"] == "changed"
+    shown = client.get(f"/api/hook/{name}").json
+    (change,) = shown["diff"]
+    assert (change["path"], [line for line in change["lines"] if line[0] in "+-"]) == (
+        "definition",
+        ["-on_failure = deny", "+on_failure = abort"],
+    )
+    client.post("/api/hook/trust", {"id": name, "seal": shown["seal"]})
+    assert (hook(client, "no-rm")["trust"], client.get(f"/api/hook/{name}").json["diff"]) == ("trusted", [])
 
 
 def test_a_recorded_event_is_run_again(web: Web) -> None:

@@ -190,8 +190,10 @@ class HookService:
     @property
     def _specs(self) -> tuple[HookSpec, ...]:
         """Without the stand-ins for trusted hooks that are missing from their files."""
-        written = {one.id for spec in self.runtime.loaded.specs for one in (spec, spec.below) if one is not None}
-        return tuple(spec for spec in self.runtime.engine.specs if spec.id in written and not is_inner(spec))
+        written = {one.id: one for spec in self.runtime.loaded.specs for one in (spec.below, spec) if one is not None}
+        # As they are written: a changed one runs as a stand-in, which nobody can approve.
+        engine = self.runtime.engine
+        return tuple(written[spec.id] for spec in engine.specs if spec.id in written and not is_inner(spec))
 
     @property
     def now(self) -> float:

@@ -92,11 +92,15 @@ def details(project: str, name: str) -> dict[str, Any]:
             for one in found.fired(hook, 20)
         ]  # fmt: skip
         place = _PLACE.fullmatch(hook.origin.pointer)
-        files = [path for path, _ in runtime.trust.pins(spec).files] if runtime.trust and verdict else []
+        store = runtime.trust if verdict else None
+        files = [path for path, _ in store.pins(spec).files] if store else []
+        # The rest of its file is approved with it.
+        asked = [(spec, verdict), *((one, v) for one, v in runtime.contents if one.origin.file == spec.origin.file)]
+        diffs = [change for one, judged in asked for change in store.changes(one, judged)] if store else []
         return {
             **_shape(hook, found.now, []), "conditions": list(conditions(spec)), "does": clean(action_whole(spec)),
             "changed": list(verdict.changed) if verdict else [], "runs": runs, "given": _given(spec),
-            "seal": _seal(runtime, hook),
+            "seal": _seal(runtime, hook), "diff": [{"path": d.path, "lines": [clean(line) for line in d.lines]} for d in diffs],
             "table": _table(hook.origin.file, int(place[1])) if place and hook.dialect == "native" else None,
             "covered": [{"path": path, "text": clean(_text(path))} for path in files],
             "help": [{"key": field.key, "about": field.about} for field in HOOK_FIELDS],

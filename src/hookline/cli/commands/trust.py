@@ -13,11 +13,13 @@ is not. What a file contains besides hooks (settings, sources, tools, servers) i
   hookline trust --revoke NAME
 
 You see everything that the approval covers: the event and the hook's conditions, how it runs and what its failure means,
-the full text of its action, and every pinned file with digest and size.
+the full text of its action, and every pinned file with digest and size. Of a hook that was approved before, you see what
+changed since, line by line.
 
---json prints {"hooks": [{"hook", "event", "native_event", "dialect", "file", "line", "state", "changed", "files",
-"pinned": [{"path", "sha256", "bytes"}], "unpinned", "notes", "match", "mode", "timeout", "on_failure", "enabled", "inject",
-"environ", "action", "instead_of"}], "files": [{"file", "dialect", "state", "changed", "contents", "pinned", "unpinned"}],
+--json prints {"hooks": [{"hook", "event", "native_event", "dialect", "file", "line", "state", "changed",
+"diff": [{"path", "lines"}], "files", "pinned": [{"path", "sha256", "bytes"}], "unpinned", "notes", "match", "mode",
+"timeout", "on_failure", "enabled", "inject", "environ", "action", "instead_of"}],
+"files": [{"file", "dialect", "state", "changed", "diff", "contents", "pinned", "unpinned"}],
 "missing": [{"hook", "event", "file"}]}; "action" is the full text, "match" a list of conditions, "instead_of" what your
 own hook of this name does, "contents" what the file contains besides hooks. Hooks that an older version approved, whose
 approval covers less than one of today, are also in "renewable": [{"hook", "event", "file"}]. With --list {"trusted": [{"hook", "event",
@@ -56,13 +58,18 @@ from hookline.state.trust import Approval, Pins, TrustStore, Verdict
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
+    from hookline.state.trust.copies import Change
+
 
 #: A header whose value is a variable, perhaps after one word: it contains no secret.
 _VARIABLE = re.compile(r"[\w-]+: (?:\w{1,10} )?\$\{?\w+\}?")
 
 
 def _render_hooks(
-    specs: Sequence[HookSpec], verdicts: Mapping[str, Verdict], pins: Callable[[HookSpec], Pins]
+    specs: Sequence[HookSpec],
+    verdicts: Mapping[str, Verdict],
+    pins: Callable[[HookSpec], Pins],
+    store: TrustStore | None,
 ) -> Iterator[str]:
     """Each hook once, with all events on which it does the same: nobody reads repetitions."""
     alike: dict[Any, list[tuple[HookSpec, Pins]]] = {}
@@ -73,7 +80,24 @@ def _render_hooks(
         alike.setdefault(key, []).append((spec, covered))
     for group in alike.values():
         first, covered = group[0]
-        yield _hook([spec for spec, _ in group], verdicts[first.id], covered)
+        shown = _hook([spec for spec, _ in group], verdicts[first.id], covered)
+        changes = store.changes(first, verdicts[first.id]) if store else ()
+        yield "\n".join([shown, *_change_lines(changes)])
+
+
+def _change_lines(changes: Iterable[Change]) -> Iterator[str]:
+    colours = {"+": "green", "-": "red", "@": "cyan"}
+    for one in changes:
+        yield f"    {'changed':<11}{safe(one.path)}"
+        for line in _diff_lines(one):
+            text = f"      {safe(line)}"
+            yield paint(text, colours[line[0]]) if line[:1] in colours else text
+
+
+def _diff_lines(change: Change) -> list[str]:
+    """What a hook runs is shown as it is (``_full_action``); settings may hold secrets."""
+    clean, code = Redactor(os.environ).text, change.path != "definition"
+    return [line if code or line[1:].startswith(("action.", "    ")) else clean(line) for line in change.lines]
 
 
 def _hook(specs: Sequence[HookSpec], verdict: Verdict, pins: Pins) -> str:
@@ -100,7 +124,7 @@ def _pin_lines(pins: Pins) -> Iterator[str]:
         yield f'    {"not whole":<11}{safe(note)}; name the rest of it with: covers = ["FOLDER", …]'
 
 
-def _render_file(contents: HookSpec, verdict: Verdict, pins: Pins) -> str:
+def _render_file(contents: HookSpec, verdict: Verdict, pins: Pins, changes: Iterable[Change]) -> str:
     """What a file contains besides hooks, value by value."""
     changed = f" ({', '.join(map(safe, verdict.changed))})" if verdict.changed else ""
     values = list(_values(_contents(contents))) or ["nothing besides its hooks"]
@@ -108,7 +132,7 @@ def _render_file(contents: HookSpec, verdict: Verdict, pins: Pins) -> str:
     lines.append(f"    {'written at':<11}{safe(contents.origin.file)}")
     for label, value in zip(("contains", *[""] * len(values)), values, strict=False):
         lines.append(f"    {label:<11}{safe(Redactor(os.environ).text(value))}")
-    return "\n".join([*lines, *_pin_lines(pins)])
+    return "\n".join([*lines, *_pin_lines(pins), *_change_lines(changes)])
 
 
 def _contents(spec: HookSpec) -> Any:
@@ -206,6 +230,10 @@ def shape(spec: HookSpec, verdict: Verdict, pins: Pins) -> dict[str, Any]:
         "action": _full_action(spec),
         "instead_of": action_text(spec.below) if spec.below else None,
     }
+
+
+def _diffs(changes: Iterable[Change]) -> list[dict[str, Any]]:
+    return [{"path": one.path, "lines": _diff_lines(one)} for one in changes]
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -314,14 +342,14 @@ def _state(runtime: Runtime, spec: HookSpec) -> str:
 
 
 def _show(look: _Look) -> None:
-    pins = _pins(look.runtime)
+    pins, store = _pins(look.runtime), look.runtime.trust
     files = dict.fromkeys(spec.origin.file for spec in (*look.asking, *(spec for spec, _ in look.files)))
     for file in files if look.dialect != "hookline" else ():
         print(f"{look.dialect}: {safe(file)}")
-    for text in _render_hooks(look.asking, look.runtime.verdicts, pins):
+    for text in _render_hooks(look.asking, look.runtime.verdicts, pins, store):
         print(text)
     for contents, verdict in look.files:
-        print(_render_file(contents, verdict, pins(contents)))
+        print(_render_file(contents, verdict, pins(contents), store.changes(contents, verdict) if store else ()))
     for gone in look.runtime.missing:
         print(
             f"{paint('gone', 'red')}  {paint(safe(gone.name), 'bold')} on {safe(gone.event)} was trusted and is missing from {safe(gone.file)}"
@@ -433,8 +461,12 @@ def _print_json(looks: Sequence[_Look]) -> None:
     hooks, files, missing, renewable = [], [], [], []
     for look in looks:
         runtime, pins = look.runtime, _pins(look.runtime)
-        hooks += [shape(spec, runtime.verdicts[spec.id], pins(spec)) for spec in look.asking]
-        files += [_file_shape(contents, verdict, pins(contents)) for contents, verdict in look.files]
+        changes = runtime.trust.changes if runtime.trust else lambda *_: ()
+        for spec in look.asking:
+            verdict = runtime.verdicts[spec.id]
+            hooks.append(shape(spec, verdict, pins(spec)) | {"diff": _diffs(changes(spec, verdict))})
+        for contents, verdict in look.files:
+            files.append(_file_shape(contents, verdict, pins(contents)) | {"diff": _diffs(changes(contents, verdict))})
         missing += [{"hook": one.name, "event": one.event, "file": one.file} for one in runtime.missing]
         renewable += [
             {"hook": one.name, "event": one.event, "file": one.origin.file} for one in _renewable(runtime)

@@ -108,6 +108,10 @@ def _sha256(path: str) -> str:
 
 
 def definition_digest(spec: HookSpec, roots: Mapping[str, str] = MappingProxyType({})) -> str:
+    return sha256(definition_text(spec, roots)).hexdigest()
+
+
+def definition_text(spec: HookSpec, roots: Mapping[str, str] = MappingProxyType({})) -> bytes:
     """The same for the same hook wherever in its file it stands; different as soon as one word of it differs.
 
     ``roots`` are names of the project with the one that counts: the same hook in a worktree is the same hook.
@@ -120,8 +124,7 @@ def definition_digest(spec: HookSpec, roots: Mapping[str, str] = MappingProxyTyp
         for field in fields(spec)
         if field.name not in {"id", "origin", "below"} and not _came_later(field.name, getattr(spec, field.name))
     }
-    text = json.dumps(tree, sort_keys=True, separators=(",", ":"))
-    return sha256(text.encode()).hexdigest()
+    return json.dumps(tree, sort_keys=True, separators=(",", ":")).encode()
 
 
 def _came_later(name: str, value: Any) -> bool:

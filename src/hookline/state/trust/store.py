@@ -6,9 +6,9 @@ import json
 import os
 import threading
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from hookline.core._dataclass import EMPTY, replace
 from hookline.core.errors import StateError
@@ -17,8 +17,11 @@ from hookline.core.hook import FILE_EVENT, HookSpec, OnFailure, means_if_tampere
 from hookline.core.paths import repository_root, unusable, upwards
 from hookline.state.protection import MANIFEST
 from hookline.state.trust.covered import Cover, CoveredFiles, Pins, Watch, is_being_written
-from hookline.state.trust.digest import Digests, Signature, definition_digest, file_signature
+from hookline.state.trust.digest import Digests, Signature, definition_digest, definition_text, file_signature
 from hookline.state.trust.judge import Approval, Judgement, Verdict, judge
+
+if TYPE_CHECKING:
+    from hookline.state.trust.copies import Change, Copies
 
 _VERSION = 1
 #: Beside the approvals: which guards are expected. Approvals that are deleted or emptied do not take a guard away.
@@ -137,9 +140,11 @@ class TrustStore:
 
     def _definitions(self, spec: HookSpec) -> tuple[str, ...]:
         """By the names of this project, of the file's own (who judges may be elsewhere), and as it is written."""
+        return tuple(dict.fromkeys(definition_digest(spec, one) for one in (*self._root_names(spec), {})))
+
+    def _root_names(self, spec: HookSpec) -> tuple[dict[str, str], ...]:
         own = _file_project(spec.origin.file)
-        names = dict.fromkeys(_names(root) for root in (self._given_root or own, own))
-        return tuple(dict.fromkeys(definition_digest(spec, dict(one)) for one in (*names, ())))
+        return tuple(map(dict, dict.fromkeys(_names(root) for root in (self._given_root or own, own))))
 
     def _covered_files(self, approval: Approval) -> CoveredFiles:
         made_in = approval.look.partition(" ")[2] or self._root or _file_project(approval.file)
@@ -200,7 +205,40 @@ class TrustStore:
                 if (a.file, a.event, a.name) not in slots and (a.file, a.event, a.definition) not in slots
             ]
             self._write((*kept, *made))
+            self._keep_copies(specs, made)
         return made
+
+    def changes(self, spec: HookSpec, verdict: Verdict | None) -> Iterator[Change]:
+        """What is not as it was approved, beside what was, for the person who is to approve it again."""
+        approval = verdict.approval if verdict is not None and verdict.state == "changed" else None
+        if approval is None or not approval.definition:
+            return
+        from hookline.state.trust.copies import definition_lines, read_bytes  # noqa: PLC0415  few look at a change
+
+        copies, root = self._copies(), self._root or _file_project(spec.origin.file)
+        if approval.definition not in self._definitions(spec):
+            text = definition_text(spec, self._root_names(spec)[0])
+            yield copies.compare("definition", approval.definition, text, definition_lines)
+        before, after = dict(approval.cover.files), dict((self._shown.get(spec.id) or self.pins(spec)).files)
+        for path in dict.fromkeys((*before, *after)):
+            if before.get(path) != after.get(path):
+                yield copies.compare(path, before.get(path, ""), read_bytes(os.path.join(root, path)))
+
+    def _copies(self) -> Copies:
+        from hookline.state.trust.copies import Copies  # noqa: PLC0415  only who approves or looks at a change
+
+        return Copies(os.path.join(os.path.dirname(self.path), "approved"))
+
+    def _keep_copies(self, specs: Sequence[HookSpec], made: Sequence[Approval]) -> None:
+        from hookline.state.trust.copies import read_bytes  # noqa: PLC0415  only who approves
+
+        contents = [definition_text(spec, self._root_names(spec)[0]) for spec in specs]
+        for spec, approval in zip(specs, made, strict=True):
+            root = self._root or _file_project(spec.origin.file)
+            found = (read_bytes(os.path.join(root, path)) for path, _ in approval.cover.files)
+            contents += [data for data in found if data is not None]
+        wanted = {digest for a in self._read() for digest in (a.definition, *dict(a.cover.files).values())}
+        self._copies().keep(contents, wanted)
 
     def revoke(self, name: str) -> int:
         """Take back the approval of every hook of this name; how many there were. Raises StateError.

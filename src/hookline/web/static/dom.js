@@ -94,6 +94,11 @@ export function diff(before, after) {
   return h("pre", { class: "diff", tabindex: "0", "aria-label": "Difference" }, lines);
 }
 
+// The lines of a unified diff.
+export function unified(path, lines) {
+  return h("pre", { class: "diff", tabindex: "0", "aria-label": `Difference in ${path}` }, lines.map((text) => mark(text[0] || " ", text.slice(1))));
+}
+
 export function mark(sign, text) {
   return h("span", { class: { "-": "minus", "+": "plus" }[sign] || null }, `${sign} ${text}\n`);
 }

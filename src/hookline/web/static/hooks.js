@@ -1,7 +1,7 @@
 // Every hook of a project, and one hook whole: its text, its approval, its runs, and what can be done to it.
 
 import { act, get, state } from "./api.js";
-import { add, ago, base, block, button, chip, h, link, ms, number, pretty, short, showDialog, table, when } from "./dom.js";
+import { add, ago, base, block, button, chip, h, link, ms, number, pretty, short, showDialog, table, unified, when } from "./dom.js";
 import { go } from "./main.js";
 
 const TRUST = { own: ["own", "none"], trusted: ["trusted", "allow"], unknown: ["not approved", "ask"], changed: ["changed", "failed"] };
@@ -59,7 +59,7 @@ export async function page(root, id, query) {
     h("div", { class: "actions" },
       hook.state === "on" ? [button("Switch off", change({ on: false }, "Switched off"), { disabled }), button("Snooze for an hour", change({ on: false, seconds: 3600 }, "Off for an hour"), { disabled })] : hook.state === "switched off" ? button("Switch on", change({ on: true }, "Switched on"), { disabled }) : null,
       hook.events.map((event) => button(`Try on ${event}`, () => tryIt(hook, project, event), { disabled })), link(`/live?hook=${encodeURIComponent(hook.name)}`, "Its events")),
-    open ? h("section", { class: "notice" }, h("h2", {}, hook.trust === "changed" ? "It has changed since you approved it" : "It is not approved"), h("p", {}, hook.changed.length ? `Changed: ${hook.changed.join(", ")}. Until you approve it, it counts as failed.` : "Until you approve it, it has no effect. Read what it does, below."), button("Approve exactly this", approve, { class: "primary", disabled })) : null,
+    open ? h("section", { class: "notice" }, h("h2", {}, hook.trust === "changed" ? "It has changed since you approved it" : "It is not approved"), h("p", {}, hook.changed.length ? `Changed: ${hook.changed.join(", ")}. Until you approve it, it counts as failed.` : "Until you approve it, it has no effect. Read what it does, below."), hook.diff.map((one) => h("div", { class: "change" }, h("small", {}, `changed since you approved it: ${one.path}`), unified(one.path, one.lines))), button("Approve exactly this", approve, { class: "primary", disabled })) : null,
     h("section", {}, h("h2", {}, "What it does"), h("pre", { tabindex: "0", "aria-label": "What it does" }, hook.does), hook.given ? block("Its settings, with rules and exceptions", hook.given, true) : null, hook.covered.map((one) => block(one.path, one.text, open))),
     hook.table ? editor(hook, project, reload) : null,
     h("section", {}, h("h2", {}, "Latest runs"), table(["When", "Event", "Status", "Effect", "#Time", "Error"], hook.runs.map((one) => [link(`/event/${encodeURIComponent(one.id)}`, when(one.t)), one.event, one.status, one.effect ? chip(one.effect) : "–", ms(one.ms), short(one.error || "", 120)]), "It has not run yet.")));

@@ -1,7 +1,7 @@
 // Everything that waits for a person. An answer goes straight to the process that waits for it.
 
 import { act, get, state } from "./api.js";
-import { add, base, block, button, chip, h, link, mark, toast } from "./dom.js";
+import { add, base, block, button, chip, h, link, toast, unified } from "./dom.js";
 import { drawWaiting } from "./main.js";
 
 function left(seconds) {
@@ -21,7 +21,7 @@ function question(one, load) {
 function guard(one, load) {
   const keep = async () => { if (await act("/api/inbox/keep", { path: one.path, seal: one.seal }, "The change counts now")) load(); };
   return h("article", { class: "card" }, h("div", { class: "line" }, chip("changed", "failed"), h("strong", {}, one.path)), h("p", {}, "A deployed guard was changed. It stays in force as it was deployed until you say that the change is yours."),
-    h("pre", { class: "diff", tabindex: "0", "aria-label": `Difference in ${one.path}` }, one.diff.map((text) => mark(text[0] || " ", text.slice(1)))), h("p", { class: "actions" }, button("This change is mine", keep, { disabled: state.read_only || null })));
+    unified(one.path, one.diff), h("p", { class: "actions" }, button("This change is mine", keep, { disabled: state.read_only || null })));
 }
 
 export async function page(root) {

@@ -227,6 +227,52 @@ def test_an_edit_that_also_changes_the_name_is_still_a_change_of_what_stood_ther
     assert store.verdict(spec(project, shell("true"), name="true")).state == "changed"
 
 
+def _changes(store, hook) -> list[tuple[str, tuple[str, ...]]]:
+    return [(one.path, one.lines) for one in store.changes(hook, store.verdict(hook))]
+
+
+def test_what_changed_since_the_approval_is_shown_line_by_line(project, store) -> None:
+    hook = spec(project)
+    store.approve([hook])
+    assert _changes(store, hook) == []
+    script = project / "hooks" / "guard.sh"
+    before = script.read_text().splitlines()
+    script.write_text(before[0] + "\nexit 0\n")
+    ((path, lines),) = _changes(store, hook)
+    assert (path, [line for line in lines if line[0] in "+-"]) == (
+        "hooks/guard.sh",
+        [*(f"-{line}" for line in before[1:]), "+exit 0"],
+    )
+    edited = replace(hook, on_failure="deny", action=Command(form="shell", text="echo a\necho b"))
+    names = {
+        one.path: [line for line in one.lines if line[0] in "+-"]
+        for one in store.changes(edited, store.verdict(edited))
+    }
+    assert {"+on_failure = deny", "+action.text = echo a", "+    echo b"} <= set(names["definition"])
+
+
+def test_only_what_is_approved_now_is_kept_and_only_its_owner_reads_it(project, store) -> None:
+    hook, script = spec(project), project / "hooks" / "guard.sh"
+    store.approve([hook])
+    folder = Path(store.path).parent / "approved"
+    first = {path.name for path in folder.iterdir()}
+    assert {path.stat().st_mode & 0o777 for path in (folder, *folder.iterdir())} == {0o700, 0o600}
+    script.write_text("#!/bin/sh\nexit 1\n")
+    store.approve([hook])
+    second = {path.name for path in folder.iterdir()}
+    assert (len(first), len(second), len(first & second)) == (2, 2, 1)  # the definition is the same
+
+
+def test_a_copy_that_is_not_what_its_name_says_is_not_shown(project, store) -> None:
+    hook = spec(project)
+    store.approve([hook])
+    for path in (Path(store.path).parent / "approved").iterdir():
+        path.write_text("harmless\n")
+    (project / "hooks" / "guard.sh").write_text("#!/bin/sh\nexit 0\n")
+    ((_, lines),) = _changes(store, hook)
+    assert lines == ("(the approved version was not kept: a larger file, or approved by an older hookline)",)
+
+
 def test_a_moved_hook_stays_trusted_and_its_new_neighbour_is_unknown(project, store) -> None:
     hook = spec(project)
     store.approve([hook])
