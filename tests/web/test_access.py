@@ -5,15 +5,18 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 from tests.web.client import Client
-from tests.web.conftest import Web, start
+from tests.web.conftest import Web, record, start
 
+from hookline.state.record.store import Store
 from hookline.web.access import Access, Bucket
 
 
@@ -45,6 +48,27 @@ def test_every_page_has_a_strict_policy(web: Web) -> None:
     assert "unsafe" not in policy
     assert (answer.headers["referrer-policy"], answer.headers["cache-control"]) == ("no-referrer", "no-store")
     assert b"<script>" not in answer.body
+
+
+def test_files_of_the_page_are_kept_by_the_browser_and_no_others(web: Web) -> None:
+    client = Client(web).enter()
+    (main,) = re.findall(rb'<script type="module" src="([^"]+)"', client.get("/").body)
+    path = main.decode()
+    assert client.get(path).headers["cache-control"] == "private, max-age=31536000, immutable"
+    assert client.get(path.replace("/main.js", "/../main.js")).status == 404
+    assert client.get("/static/000000000000/main.js").status == 404
+
+
+def test_no_text_of_an_event_ends_the_data_of_the_page(web: Web) -> None:
+    hostile = "echo '</script><script>alert(1)</script><!--'"
+    store = Store(str(web.state / "hookline.db"))
+    store.write(record(1, time.time(), str(web.project), command=hostile))
+    store.close()
+    body = Client(web).enter().get("/").body.decode()
+    (data,) = re.findall(r'<script type="application/json" id="first">(.*?)</script>', body, re.DOTALL)
+    found = json.loads(data)
+    assert "<" not in data
+    assert found["events"]["rows"][0]["about"] == f"Bash {hostile}"
 
 
 def test_acting_needs_the_code_of_the_terminal_once_in_each_browser(web: Web) -> None:

@@ -92,7 +92,7 @@ def test_everything_can_be_reached_by_keyboard(person: Person) -> None:
     page.get_by_role("button", name="Refused", pressed=True).wait_for()
     page.keyboard.press("j")
     page.keyboard.press("ArrowDown")
-    page.locator("#row-1[aria-selected=true]").wait_for()
+    page.locator("[aria-selected=true][aria-posinset='2']").wait_for()
     page.keyboard.press("Enter")
     page.locator(".chain").wait_for()
     first = page.url
@@ -162,7 +162,7 @@ def test_two_hundred_hostile_texts_stay_texts(person: Person) -> None:
     for path in ("/sessions", "/costs", "/live?effect=deny"):
         person.visit(path)
     shown = page.evaluate(
-        """async (ids) => { const { go } = await import('/static/main.js'); const found = [];
+        """async (ids) => { const { go } = await import(document.querySelector('script[type=module]').src); const found = [];
         for (const id of ids) { go(`/event/${id}`);
           await new Promise(done => document.addEventListener('page', done, {once: true}));
           found.push([document.querySelector('.step .reason')?.textContent, document.querySelectorAll('main script, main iframe, main img, main style, main object').length]); }

@@ -9,7 +9,7 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
@@ -26,10 +26,9 @@ from hookline.state.record.store import Store, store_in
 from hookline.web import events, hooks, metrics, sessions, waiting
 from hookline.web.access import Access, Browser
 from hookline.web.feed import Feed, Follower
+from hookline.web.pages import Pages
 from hookline.web.security import Security
 
-STATIC = os.path.join(os.path.dirname(__file__), "static")
-_TYPES = {".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 #: Pages that one browser may have open at a time.
 _STREAMS = 8
 _LARGEST = 1 << 62
@@ -73,11 +72,12 @@ class View:
             "/api/hook/switch": self._switch, "/api/hook/try": self._try, "/api/hook/trust": self._trust,
             "/api/hook/save": self._save, "/api/inbox/answer": self._answer, "/api/inbox/keep": self._keep,
         }  # fmt: skip
+        files = Pages(self._first)
         pages = ("/", "/live", "/event/{id}", "/session/{id:path}", "/sessions", "/hooks", "/hook/{id}", "/inbox",
                  "/what-if", "/costs")  # fmt: skip
         return [
-            *(Route(path, _page) for path in pages),
-            Route("/static/{name}", _static),
+            *(Route(path, files.page) for path in pages),
+            Route("/static/{version}/{name}", files.static),
             Route("/api/live", self._live),
             Route("/metrics", self._metrics),
             *(Route(path, _reading(function)) for path, function in reading.items()),
@@ -95,6 +95,11 @@ class View:
             "agents": [{"name": name, "title": row.title} for name, row in all_agents().items()],
             "waiting": sum(1 for _ in inbox.questions(self._paths.state)),
         }  # fmt: skip
+
+    def _first(self, request: Request) -> dict[str, Any]:
+        """What a page asks for at once; of events only the newest, since filters are made in the page."""
+        live = request.url.path in {"/", "/live"} and not request.url.query
+        return {"state": self._state(request), "events": self._events(request) if live else None}
 
     def _note(self) -> str:
         why = why_unusable(self._paths.state)
@@ -261,19 +266,6 @@ def _whole(text: Any, default: int) -> int:
         return default
 
 
-def _page(request: Request) -> Response:
-    return FileResponse(os.path.join(STATIC, "index.html"), media_type=_TYPES[".html"])
-
-
-def _static(request: Request) -> Response:
-    name = request.path_params["name"]
-    kind = _TYPES.get(os.path.splitext(name)[1])
-    path = os.path.join(STATIC, os.path.basename(name))
-    if kind is None or not os.path.isfile(path):
-        return PlainTextResponse("There is no such file.", 404)
-    return FileResponse(path, media_type=kind)
-
-
 def _reading(function: Callable[[Request], Any]) -> Callable[[Request], Response]:
     def endpoint(request: Request) -> Response:
         return _answering(lambda: function(request))
@@ -307,4 +299,4 @@ def _answering(work: Callable[[], Any]) -> Response:
         return JSONResponse({"error": f"{type(error).__name__}: {error}"}, 400)
 
 
-__all__ = ["STATIC", "Services", "Store", "View", "make_app"]
+__all__ = ["Services", "Store", "View", "make_app"]

@@ -20,8 +20,8 @@ from hookline.state.record.journal import journal_path
 from hookline.state.record.store import Store
 from hookline.web import events
 
-#: Seconds between two looks, and the number of messages that a page may fall behind.
-_PACE, _RING = 0.03, 256
+#: Seconds between two looks, which is how often a page draws at most, and the messages that it may fall behind.
+_PACE, _RING = 0.07, 256
 #: Bytes of the journal that are read at a time.
 _CHUNK = 4 << 20
 #: Seconds between two signs of life, for whatever is between the page and us.
@@ -117,6 +117,9 @@ class Feed:
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._ended = threading.Event()
+        #: Set while somebody follows; and the number of the last stored event that a page need not ask for.
+        self._following = asyncio.Event()
+        self._last = 0
 
     def close(self) -> None:
         self._ended.set()
@@ -128,11 +131,13 @@ class Feed:
         with self._lock:
             self._listeners += 1
             if self._thread is None:
+                self._following.clear()
                 self._thread = threading.Thread(target=self._follow, args=(loop,), name="hookline-feed", daemon=True)
                 self._thread.start()
-        seen = self._sequence
         try:
-            yield "retry: 1000\nevent: hello\ndata: {}\n\n"
+            await self._following.wait()
+            seen = self._sequence
+            yield f'retry: 1000\nevent: hello\ndata: {{"last": {self._last}}}\n\n'
             while not self._ended.is_set():
                 arrived = self._arrived
                 for number, text in self._after(seen):
@@ -156,6 +161,7 @@ class Feed:
     def _follow(self, loop: asyncio.AbstractEventLoop) -> None:
         follower = self._make()
         follower.start()
+        loop.call_soon_threadsafe(self._begin, follower.last)
         while not self._ended.is_set():
             time.sleep(_PACE)
             with self._lock:
@@ -166,12 +172,17 @@ class Feed:
             if message is not None:
                 text = f"data: {json.dumps(message)}\n\n"
                 try:
-                    loop.call_soon_threadsafe(self._publish, text)
+                    loop.call_soon_threadsafe(self._publish, text, follower.last)
                 except RuntimeError:  # the server has ended
                     return
 
-    def _publish(self, text: str) -> None:
+    def _begin(self, last: int) -> None:
+        self._last = last
+        self._following.set()
+
+    def _publish(self, text: str, last: int) -> None:
         self._sequence += 1
+        self._last = last
         self._ring.append((self._sequence, text))
         arrived, self._arrived = self._arrived, asyncio.Event()
         if arrived is not None:

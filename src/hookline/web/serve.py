@@ -74,8 +74,6 @@ def serve(
     """Until somebody ends it."""
     require_person()
     read_only = read_only or (is_protected(paths.state) and not _has_terminal())
-    with contextlib.suppress(OSError):
-        os.nice(5)  # whoever looks must not take the processor from whoever decides
     sock = bind(port)
     number = int(sock.getsockname()[1])
     access = Access(read_only=read_only)
@@ -90,6 +88,8 @@ def serve(
         address = _announce(number, access, say)
         if browse:
             _open(address, say)
+        with contextlib.suppress(OSError):  # not before: a browser that we start must not inherit it
+            os.nice(10)  # whoever looks must not take the processor from whoever decides
         _offer_addresses(number, access, say)
         try:
             server.run(sockets=[sock])

@@ -4,6 +4,9 @@ import { button, h, showDialog, toast } from "./dom.js";
 
 export const state = { read_only: false, may_act: false, agents: [] };
 
+// What came with the page, for what it would ask for at once.
+export const first = JSON.parse(document.getElementById("first").textContent);
+
 export async function get(path, query) {
   const words = new URLSearchParams(Object.entries(query || {}).filter(([, value]) => value !== "" && value !== null && value !== undefined));
   return answer(await fetch(`${path}${words.size ? `?${words}` : ""}`, { headers: { accept: "application/json" } }));

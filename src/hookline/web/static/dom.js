@@ -57,7 +57,9 @@ export function ms(value) {
   return `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`;
 }
 
-export const number = (value) => new Intl.NumberFormat().format(Math.round(value));
+const digits = new Intl.NumberFormat();
+
+export const number = (value) => digits.format(Math.round(value));
 
 export const pretty = (value) => (typeof value === "string" ? value : JSON.stringify(value, null, 2));
 

@@ -1,6 +1,6 @@
 // All events, the newest first: a virtual list over pages of SQLite, with what arrives on top of it.
 
-import { get } from "./api.js";
+import { first, get } from "./api.js";
 import { add, base, button, chip, effectChip, h, ms, number, short, when } from "./dom.js";
 import { go } from "./main.js";
 
@@ -40,7 +40,7 @@ class Model {
     this.loading = true;
     const mine = ++this.loads;
     try {
-      const found = await get("/api/events", this.query());
+      const found = this.came() || await get("/api/events", this.query());
       if (mine !== this.loads) return;
       const ids = new Set(found.rows.map((row) => row.id));
       const newest = found.rows.length ? found.rows[0].t : 0;
@@ -51,6 +51,13 @@ class Model {
       this.loading = false;
     }
     this.changed();
+  }
+
+  // The first page of all, once: it came with the page.
+  came() {
+    const found = !Object.keys(this.filters).length && first?.events;
+    if (found) first.events = null;
+    return found;
   }
 
   get length() { return this.head.length + this.total; }
@@ -103,7 +110,8 @@ export async function page(root, _, query) {
   const filters = Object.fromEntries(query);
   const narrow = matchMedia("(max-width: 760px)");
   const height = () => (narrow.matches ? 54 : 27);
-  let selected = -1, paused = false, dirty = true, ended = false, missed = 0, drawn = 0, fromAfar = false;
+  let selected = -1, paused = false, due = false, ended = false, missed = 0;
+  let tall = 0, scrolled = 0;  // as the last events said: to ask while drawing makes the browser lay out twice
   let colours = null;
   const lanes = new Map();
 
@@ -114,7 +122,7 @@ export async function page(root, _, query) {
   const fresh = button("", () => { release(); viewport.scrollTop = 0; viewport.focus(); }, { class: "fresh", hidden: true });
   const pause = button("Pause", () => setPaused(!paused), { "aria-pressed": "false", title: "Pause (p)" });
   viewport.append(space);
-  const model = new Model(filters, () => { dirty = true; });
+  const model = new Model(filters, () => redraw());
   const pool = [];
 
   // ── filters ──
@@ -152,16 +160,16 @@ export async function page(root, _, query) {
     pause.setAttribute("aria-pressed", String(paused));
     pause.textContent = paused ? "Resume" : "Pause";
     if (!paused) release();
-    dirty = true;
+    redraw();
   }
 
   function release() {
     if (selected >= 0) selected += model.pending.length;
     model.release();
-    dirty = true;
+    redraw();
   }
 
-  const held = () => paused || viewport.scrollTop > height();
+  const held = () => paused || scrolled > height();
 
   // ── drawing ──
   function lane(session) {
@@ -171,7 +179,7 @@ export async function page(root, _, query) {
 
   function make() {
     const parts = Object.fromEntries(["time", "effect", "agent", "project", "event", "about", "hooks", "ms"].map((name) => [name, h("span", { class: name })]));
-    const node = h("div", { class: "row", role: "option", "aria-selected": "false" }, Object.values(parts));
+    const node = h("div", { class: "row", role: "option", "aria-selected": "false", "aria-setsize": "-1" }, Object.values(parts));
     node.addEventListener("click", () => { if (node.row) go(`/event/${encodeURIComponent(node.row.id)}`); });
     space.append(node);
     return { node, parts, key: "" };
@@ -180,10 +188,9 @@ export async function page(root, _, query) {
   function fill(item, row, index) {
     const { node, parts } = item;
     node.style.transform = `translateY(${index * height()}px)`;
-    node.setAttribute("aria-posinset", index + 1);
-    node.setAttribute("aria-setsize", model.length);
-    node.id = `row-${index}`;
-    node.setAttribute("aria-selected", String(index === selected));
+    if (item.index !== index) { item.index = index; node.setAttribute("aria-posinset", index + 1); }
+    const picked = index === selected;
+    if (item.picked !== picked) { item.picked = picked; node.setAttribute("aria-selected", String(picked)); node.id = picked ? "picked" : ""; }
     const key = row ? row.id : "";
     if (item.key === key && key) return;
     item.key = key;
@@ -201,18 +208,22 @@ export async function page(root, _, query) {
     document.dispatchEvent(new CustomEvent("shown", { detail: row }));
   }
 
-  function draw() {
-    if (ended) return;
+  // At the next frame, once: a page that shows nothing new costs nothing. The server says how often events arrive.
+  function redraw() {
+    if (due || ended) return;
+    due = true;
     requestAnimationFrame(draw);
-    // What arrives by itself is drawn at most twenty times a second; what the person does, at once.
-    if (fromAfar && performance.now() - drawn > 45) dirty = true;
-    if (!dirty || !viewport.isConnected) return;
-    dirty = fromAfar = false;
-    drawn = performance.now();
+  }
+
+  function draw() {
+    due = false;
+    if (ended) return;
+    if (!viewport.isConnected) return redraw();
     const size = height();
-    space.style.height = `${model.length * size}px`;
-    const first = Math.max(0, Math.floor(viewport.scrollTop / size) - 4);
-    const many = Math.min(model.length - first, Math.ceil(viewport.clientHeight / size) + 8);
+    const whole = `${model.length * size}px`;
+    if (space.style.height !== whole) space.style.height = whole;
+    const first = Math.max(0, Math.floor(scrolled / size) - 4);
+    const many = Math.min(model.length - first, Math.ceil(tall / size) + 8);
     while (pool.length < many) pool.push(make());
     const shown = [];
     // A row keeps its element while it is on the screen: only what is new is filled in.
@@ -227,12 +238,13 @@ export async function page(root, _, query) {
     }
     const free = [...left];
     for (const [item, row, index] of wanted) fill(item || free.pop(), row, index);
-    for (const item of free) { item.key = ""; item.node.row = null; item.node.style.transform = "translateY(-999px)"; item.node.id = ""; item.node.setAttribute("aria-selected", "false"); }
+    for (const item of free) { item.key = ""; item.node.row = null; item.node.style.transform = "translateY(-999px)"; item.index = null; if (item.picked) { item.picked = false; item.node.id = ""; item.node.setAttribute("aria-selected", "false"); } }
     drawLanes(shown, first, size);
-    selected >= 0 ? viewport.setAttribute("aria-activedescendant", `row-${selected}`) : viewport.removeAttribute("aria-activedescendant");
+    selected >= 0 ? viewport.setAttribute("aria-activedescendant", "picked") : viewport.removeAttribute("aria-activedescendant");
     fresh.hidden = !model.pending.length;
     fresh.textContent = `↑ ${number(model.pending.length)}${model.pending.length >= HEAD ? "+" : ""} new`;
-    status.textContent = `${number(model.length)} events`;
+    const count = `${number(model.length)} events`;
+    if (status.textContent !== count) status.textContent = count;
     empty.hidden = model.length > 0;
     if (!model.length) empty.replaceChildren(...nothing());
   }
@@ -244,7 +256,7 @@ export async function page(root, _, query) {
   }
 
   function drawLanes(shown, first, size) {
-    const ratio = devicePixelRatio || 1, tall = viewport.clientHeight, wide = LANES * LANE + 6;
+    const ratio = devicePixelRatio || 1, wide = LANES * LANE + 6;
     if (canvas.height !== Math.round(tall * ratio) || canvas.width !== wide * ratio) {
       canvas.width = wide * ratio;
       canvas.height = Math.round(tall * ratio);
@@ -255,7 +267,7 @@ export async function page(root, _, query) {
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     pen.clearRect(0, 0, wide, tall);
     const ends = new Map();
-    const top = (at) => (first + at) * size - viewport.scrollTop + (narrow.matches ? 15 : size / 2);
+    const top = (at) => (first + at) * size - scrolled + (narrow.matches ? 15 : size / 2);
     shown.forEach((row, at) => {
       if (!row || !row.session) return;
       const seen = ends.get(row.session);
@@ -288,7 +300,7 @@ export async function page(root, _, query) {
     const size = height(), top = selected * size;
     if (top < viewport.scrollTop) viewport.scrollTop = top;
     else if (top + size > viewport.scrollTop + viewport.clientHeight) viewport.scrollTop = top + size - viewport.clientHeight;
-    dirty = true;
+    redraw();
   }
 
   function key({ detail: event }) {
@@ -305,15 +317,16 @@ export async function page(root, _, query) {
     const waiting = held();
     const many = model.add(detail.rows, waiting);
     if (many && !waiting && selected >= 0) selected += many;
-    if (many) fromAfar = true;
+    if (many) redraw();
   };
-  const connected = () => { if (missed++) model.load(); };
+  // What happened while the page was on its way, or while nobody listened, is not in the stream.
+  const connected = ({ detail }) => { if (missed++ || detail.last > model.upto) model.load(); };
   const off = () => { status.textContent = "connection lost, trying again…"; };
-  const redraw = () => { colours = null; dirty = true; };
-  const handlers = [["events", arrived], ["gap", () => model.load()], ["connected", connected], ["disconnected", off], ["key", key], ["theme", redraw]];
+  const recolour = () => { colours = null; redraw(); };
+  const handlers = [["events", arrived], ["gap", () => model.load()], ["connected", connected], ["disconnected", off], ["key", key], ["theme", recolour]];
   for (const [name, handler] of handlers) document.addEventListener(name, handler);
-  viewport.addEventListener("scroll", () => { dirty = true; if (viewport.scrollTop <= height() && !paused && model.pending.length) release(); }, { passive: true });
-  const resized = new ResizeObserver(redraw);
+  viewport.addEventListener("scroll", () => { scrolled = viewport.scrollTop; redraw(); if (scrolled <= height() && !paused && model.pending.length) release(); }, { passive: true });
+  const resized = new ResizeObserver(() => { tall = viewport.clientHeight; recolour(); });
   resized.observe(viewport);
   draw();
   await model.load();

@@ -1,6 +1,6 @@
 // Pages by address, the frame around them, and the keys.
 
-import { get, state, unlock } from "./api.js";
+import { first, get, state, unlock } from "./api.js";
 import { h, showDialog, toast } from "./dom.js";
 
 const PAGES = [
@@ -71,7 +71,7 @@ export function drawWaiting(many) {
 function listen() {
   const stream = new EventSource("/api/live");
   const tell = (name, detail) => document.dispatchEvent(new CustomEvent(name, { detail }));
-  stream.addEventListener("hello", () => tell("connected"));
+  stream.addEventListener("hello", (event) => tell("connected", JSON.parse(event.data)));
   stream.addEventListener("gap", () => tell("gap"));
   stream.onmessage = (event) => {
     const message = JSON.parse(event.data);
@@ -118,7 +118,7 @@ function help() {
 function switchTheme() {
   const dark = (document.documentElement.dataset.theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
   document.documentElement.dataset.theme = dark ? "light" : "dark";
-  localStorage.setItem("theme", dark ? "light" : "dark");
+  document.cookie = `theme=${dark ? "light" : "dark"}; path=/; samesite=strict; max-age=31536000`;  // the server sets it in the page
   document.dispatchEvent(new Event("theme"));
 }
 
@@ -137,7 +137,7 @@ document.getElementById("help").addEventListener("click", help);
 // Not awaited here: pages import this module, and would wait for it for ever.
 async function start() {
   try {
-    Object.assign(state, await get("/api/state"));
+    Object.assign(state, first?.state || await get("/api/state"));
     drawLock();
     drawWaiting(state.waiting);
     if (state.note) toast(state.note);

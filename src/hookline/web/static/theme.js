@@ -1,3 +1,0 @@
-// Before the first paint: the theme that was chosen here, if any.
-const chosen = localStorage.getItem("theme");
-if (chosen === "light" || chosen === "dark") document.documentElement.dataset.theme = chosen;
