@@ -95,7 +95,8 @@ def detect_agent(path: str, agent: str) -> str:
 def is_interactive(known: About) -> bool:
     """Whether a person took part, as far as this agent's transcripts show."""
     row = AGENTS.get(known.agent)
-    return known.interactive is True if row is not None and row.tells_interactive else known.interactive is not False
+    tells = known.agent == "hookline" or (row is not None and row.tells_interactive)  # our own chat has no row
+    return known.interactive is True if tells else known.interactive is not False
 
 
 def messages(path: str, agent: str) -> Iterator[TranscriptMessage]:

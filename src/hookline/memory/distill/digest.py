@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
+from hashlib import blake2b
 from typing import Any
 
 from hookline.core._dataclass import dataclass
@@ -46,6 +47,8 @@ class Digest:
     insights: tuple[str, ...] = ()
     #: The beginnings of all words of the conversation, to judge what it was about.
     words: frozenset[str] = frozenset()
+    #: The same while nobody said or did anything more, whatever an agent adds to the file when it ends.
+    state: str = ""
 
 
 def digest_transcript(path: str, agent: str, clean: Callable[[str], str]) -> Digest:
@@ -66,6 +69,7 @@ def digest_transcript(path: str, agent: str, clean: Callable[[str], str]) -> Dig
         files=tuple(clean(file) for file in found.files),
         insights=tuple(dict.fromkeys(found.insights)),
         words=frozenset(found.words),
+        state=found.state.hexdigest(),
     )
 
 
@@ -79,9 +83,13 @@ class _Collector:
         self.files: dict[str, None] = {}
         self.insights: deque[str] = deque(maxlen=100)
         self.words: set[str] = set()
+        self.state = blake2b(digest_size=8)
         self._clean = clean
 
     def add(self, message: TranscriptMessage) -> None:
+        if not message.synthetic:
+            said = f"{message.role}\0{message.text.strip()}\0{message.tool}\0{message.call}\0"
+            self.state.update(said.encode("utf-8", "replace"))
         if message.role == "tool_call":
             self._add_files(message.input)
             self.words |= keywords(" ".join(file_paths(message.input)))

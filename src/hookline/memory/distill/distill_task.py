@@ -174,7 +174,10 @@ def distill(run: RunContext, task: DistillTask, model: Model) -> WritePlan:
         moment=now.isoformat(timespec="seconds"), day=now.strftime("%Y-%m-%d"),
     )  # fmt: skip
     _check_worth(job, settings)
-    known = _known(job.journal().state(), digest.words)
+    state = job.journal().state()
+    if job.state in state.states:
+        raise SkipTask("nobody said anything since it was distilled")
+    known = _known(state, digest.words)
     return job.plan(_ask(model, job.prompt(known, clean), clean), known)
 
 
@@ -210,6 +213,10 @@ class _Job:
     def memory(self) -> str:
         return self.task.memory_dir or self.places.memory(self.project)
 
+    @property
+    def state(self) -> str:
+        return f"{self.task.session_id[:60]} {self.digest.state}"
+
     def provenance(self) -> handoff.Provenance:
         return handoff.Provenance(session=self.task.session_id, written=self.moment, source_mtime=self.source_mtime)
 
@@ -229,7 +236,7 @@ class _Job:
         return WritePlan(
             memory=self.memory, learnings=self.places.learnings, project=self.project.name, session=self.task.session_id,
             agent=self.digest.about.agent, moment=self.moment, day=self.day, source_mtime=self.source_mtime,
-            results=replace(results, handoff=fresh, notes=(*results.notes, *notes)), rulings=tuple(rulings),
+            state=self.state, results=replace(results, handoff=fresh, notes=(*results.notes, *notes)), rulings=tuple(rulings),
             cwd=self.task.cwd, created=self.task.created, session_note=self.session_note(),
         )  # fmt: skip
 

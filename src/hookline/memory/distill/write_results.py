@@ -41,6 +41,8 @@ class WritePlan:
     day: str
     source_mtime: float
     results: Distilled
+    #: Of the conversation (``Digest.state``).
+    state: str = ""
     rulings: tuple[Ruling, ...] = ()
     cwd: str = ""
     #: The name of the session's own note, for links.
@@ -59,8 +61,8 @@ def apply_plan(plan: WritePlan, places: Places) -> list[str]:
         return []  # a later state of the session was distilled already
     wrote = [f"{count} {name}" for kind, name in _NAMES.items() if (count := _add(plan, journal, author, kind))]
     wrote += [f"{count} {what}" for what, count in _apply(plan, journal, author, before).items()]
-    if before.distilled.get(plan.session) != plan.source_mtime:
-        journal.mark_distilled(author, plan.source_mtime)
+    if before.distilled.get(plan.session) != plan.source_mtime or plan.state not in {"", *before.states}:
+        journal.mark_distilled(author, plan.source_mtime, plan.state)
     refresh(places, journal, plan.project, plan.session, plan.source_mtime)
     return wrote
 

@@ -124,8 +124,8 @@ class Journal:
         """Write down what only a file has: it may be replaced, or be another program's."""
         self._append(entry.project, replace(entry.changes[0], machine=machine_name(self._places.state)))
 
-    def mark_distilled(self, author: Author, until: float) -> None:
-        self._append(self.folder, self._change("distilled", "", 0, author, {"until": until}))
+    def mark_distilled(self, author: Author, until: float, state: str = "") -> None:
+        self._append(self.folder, self._change("distilled", "", 0, author, {"until": until, "state": state}))
 
     def _change(  # noqa: PLR0917  the fields of one line
         self, op: Op, entry: str, number: int, author: Author, data: Mapping[str, Any], at: str = ""

@@ -85,10 +85,12 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
-    """``entries`` by id, oldest first; ``distilled``: per session, the time of the transcript that was read last."""
+    """``entries`` by id, oldest first; ``distilled``: per session, the time of the transcript that was read last;
+    ``states``: fingerprints of conversations that were read."""
 
     entries: Mapping[str, Entry] = field(default_factory=empty)
     distilled: Mapping[str, float] = field(default_factory=empty)
+    states: frozenset[str] = frozenset()
 
     def current(self, *kinds: Kind) -> list[Entry]:
         return [one for one in self.entries.values() if one.is_current and (not kinds or one.kind in kinds)]
@@ -104,6 +106,7 @@ def fold(changes: Iterable[Change]) -> State:
     added: dict[str, Change] = {}
     others: dict[str, dict[str, Change]] = {}
     distilled: dict[str, float] = {}
+    states: set[str] = set()
     for one in changes:
         if one.op == "add":
             known = added.get(one.entry)
@@ -111,11 +114,12 @@ def fold(changes: Iterable[Change]) -> State:
         elif one.op == "distilled":
             until = one.data.get("until")
             distilled[one.session] = max(distilled.get(one.session, 0.0), until if isinstance(until, float) else 0.0)
+            states.add(_text(one.data.get("state")))
         else:
             others.setdefault(one.entry, {})[one.id] = one
     entries = [_entry(one, sorted(others.get(one.entry, {}).values(), key=_order)) for one in added.values()]
     entries.sort(key=lambda one: (one.created, one.id))
-    return State(entries=_without_duplicates(entries), distilled=distilled)
+    return State(entries=_without_duplicates(entries), distilled=distilled, states=frozenset(states - {""}))
 
 
 def _order(change: Change) -> tuple[int, str, str]:

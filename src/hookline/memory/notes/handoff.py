@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Sequence
 
 from hookline.core._dataclass import dataclass
@@ -14,6 +15,11 @@ from hookline.core.files import read_text, replace_atomically
 from hookline.memory.layout import make_private
 
 _SLIM = "# Handoff (slim)"
+_PHRASES = """
+a ahead all alright and bye continue cool do done exit fine go good great hello hey hi it keep looks make nice no now ok
+okay on perfect please proceed quit so sounds sure thank thanks that this yeah yep yes you
+"""
+_NOTHING = frozenset(_PHRASES.split())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,9 +32,9 @@ class Provenance:
 
 
 def write_slim(path: str, *, prompt: str, branch: str, files: Sequence[str], source: Provenance) -> bool:
-    """Write it if there is a prompt and no full handoff. Raises OSError."""
+    """Write it if there is a prompt and no full handoff; "ok, go on" replaces none at all. Raises OSError."""
     before = read_text(path)
-    if not prompt or (before is not None and not is_slim(before)):
+    if not prompt or (before is not None and (says_nothing(prompt) or not is_slim(before))):
         return False
     make_private(os.path.dirname(path))
     quoted = "".join(f"> {line}\n" for line in prompt.split("\n"))
@@ -41,6 +47,12 @@ def write_slim(path: str, *, prompt: str, branch: str, files: Sequence[str], sou
     ]
     replace_atomically(path, "".join(parts))
     return True
+
+
+def says_nothing(prompt: str) -> bool:
+    """Whether it is "ok, go on": words that are about no work at all."""
+    words = re.findall(r"\w+", prompt.casefold())
+    return len(words) < 8 and _NOTHING.issuperset(words)
 
 
 def is_slim(text: str) -> bool:

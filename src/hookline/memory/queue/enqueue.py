@@ -25,6 +25,8 @@ from hookline.memory.queue.task import DistillTask
 
 #: Seconds after a task in which a change of the transcript does not count: agents write a note when they end.
 _IGNORED_GROWTH = 3.0
+#: A session that goes on is distilled after two minutes, then eight, half an hour, two hours: each time all of it is read.
+_MAX_BACKOFF = 64
 
 
 def queue_unfinished(context: HookContext) -> None:
@@ -147,7 +149,8 @@ def enqueue(context: HookContext, *, force: bool = False, once: bool = False, st
     else:
         reason = skip_reason(
             now=time.time(), waiting_since=queue.open_since(session), ended=queue.ended(session),
-            grown=_changed(transcript), debounce=loop.debounce_seconds, growth=loop.reprocess_min_growth_seconds,
+            grown=_changed(transcript), debounce=loop.debounce_seconds,
+            growth=loop.reprocess_min_growth_seconds * min(4 ** max(0, queue.asked(session) - 1), _MAX_BACKOFF),
         )  # fmt: skip
     name = "" if reason else queue.put(replace(_task(context, session, transcript), seen=seen))
     # Also when nothing was queued: tasks of a worker that was killed should not wait for the next session.

@@ -31,6 +31,8 @@ from hookline.memory.queue.task import (
 CLAIMED = "claimed"
 _DONE = "done"
 _WAKE = ".now"
+#: Outcomes of tasks for which a model was asked.
+_ASKED = frozenset({"wrote", "nothing", "failed"})
 #: Seconds after which a temporary file is abandoned.
 _ABANDONED = 3600.0
 #: No task waits longer for its next attempt: a due time further away comes from a wrong clock.
@@ -119,6 +121,11 @@ class Queue:
         """When the finished tasks of the session were queued."""
         paths = [os.path.join(self.done, name) for name in list_names(self.done) if may_belong_to(name, session)]
         return [found for path in paths if (found := _mtime(path)) is not None and _belongs_to(path, session)]
+
+    def asked(self, session: str) -> int:
+        """How often a model was asked about the session."""
+        tasks = [read_task(path) for _name, path in self._session_tasks(session)]
+        return sum(one is not None and one.session_id == session and one.outcome in _ASKED for one in tasks)
 
     def queued_as(self, session: str, seen: str) -> str:
         """The session's task for this state of its transcript, unless it failed; "" for none."""

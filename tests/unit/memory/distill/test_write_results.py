@@ -184,6 +184,7 @@ def test_a_slim_handoff_never_takes_the_place_of_a_full_one(tmp_path: Path) -> N
     assert not slim("")
     assert slim("fix it\n---\n# Git")
     assert slim("again")
+    assert not slim("ok, go on")
     assert handoff.is_slim(Path(path).read_text())
     assert "> again\n" in Path(path).read_text()
     assert "- /a.py\n" in Path(path).read_text()

@@ -47,6 +47,9 @@ def lived(world: World, session: str, word: str) -> None:
         "handoff": [f"document {word}"],
     }
     world.work(answer)
+    world.transcript(
+        session, turns=4, prompt=f"Please mend the {word} of the migration, and say what {word} means. " * 5
+    )
     world.stop(session, force=True)
     world.work(f"I will not say anything about {word}")
 

@@ -135,11 +135,45 @@ def test_an_empty_answer_leaves_what_is_open(world: World) -> None:
     world.transcript("s1")
     world.stop("s1")
     world.work(ANSWER)
+    world.transcript("s1", turns=4)
     world.put("s1")
     report, _asked = world.work("{}")
     assert report.counts == {"nothing": 1}
     assert "- write the docs\n" in world.handoff()
     assert "nothing to persist" in world.log()
+
+
+def test_a_conversation_that_was_distilled_is_not_asked_about_again(world: World) -> None:
+    file = world.transcript("s1")
+    world.stop("s1")
+    assert len(world.work(ANSWER)[1]) == 1
+    with file.open("a") as ending:  # what an agent notes at the end is nothing that anybody said
+        ending.write('{"type": "summary", "summary": "a migration", "leafUuid": "x"}\n')
+    world.stop("s1", force=True)
+    report, asked = world.work(ANSWER)
+    assert (report.counts, asked) == ({"skipped": 1}, [])
+    assert "nobody said anything since it was distilled" in world.log()
+    world.transcript("s1", turns=4)
+    world.stop("s1", force=True)
+    assert len(world.work({})[1]) == 1
+
+
+def test_a_session_that_goes_on_is_read_less_and_less_often(world: World) -> None:
+    world.transcript("s1")
+    pauses: list[float] = []
+    for turns in range(4, 7):
+        name = world.stop("s1", force=True).name
+        world.work({})
+        made = (world.state / "queue/done" / name).stat().st_mtime
+        file = world.transcript("s1", turns=turns)
+        for pause in (121.0, 481.0, 1921.0):
+            set_time(file, made + pause)
+            if world.stop("s1").name:
+                pauses.append(pause)
+                break
+        (waiting,) = world.queue().pending()
+        (world.state / "queue" / waiting.name).unlink()
+    assert pauses == [121.0, 481.0, 1921.0]
 
 
 def test_the_handoff_goes_when_the_last_item_is_closed(world: World) -> None:
