@@ -26,6 +26,7 @@ EXCEPTIONS = {
         "lazy-harness's settings: its variable, its default model, and the directory that it names",
     ),
     **dict.fromkeys(("guard/programs/system.py", "guard/sensitive.py"), "programs and settings that the guard protects"),
+    "fleet/manifest.py": "an example of a list of agents",
     "packs/installed.py": "where each agent keeps the plugins that were installed in it",
     "cli/pack_skeleton.py": "a new pack is published for its marketplaces too",
     "memory/notes/session_export.py": "fields of lazy-harness's document",
