@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from itertools import chain
 
+import cold
 import guard
 import guests
 import in_process
@@ -42,6 +43,7 @@ GROUPS: dict[str, Rows] = {
     "plugins": plugins.round_trip,
     "keeping": lambda folder, short: chain(keeping.record(folder, short), keeping.redaction(short), keeping.imports()),
     "approval": approval.rows,
+    "cold": cold.rows,
     "daemon": daemon.rows,
     "shell": lambda folder, short: chain(shell.command(folder, short), shell.key(short)),
     "knowledge": knowledge.rows,

@@ -207,7 +207,7 @@ PROMISES = {
     "deployed line, PostToolUse": ("sh -c static no-op", 1.3),
     "native client, resident plugin": ("static no-op (floor)", 2.0),
     "Python twin, in-process hook": ("python -I -S, reads and writes", 1.3),
-    "hookline hook, cold": ("python3 -c pass", 6.0),
+    "hookline hook, cold": ("python3 -c pass", 4.0),
 }
 
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import signal
 import sys
 import threading
 from importlib import import_module
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
 
 from hookline import __version__
 from hookline.cli.stdio import prepare_process
 from hookline.core.errors import ConfigError, DataError, HooklineError, StateError, UsageError, shortage
+from hookline.core.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -119,9 +120,14 @@ _EXITS: tuple[tuple[type[HooklineError], int], ...] = (
 )  # fmt: skip
 
 
+#: New objects between two collections: what a command loads stays, and to look through it took a tenth of a cold call.
+_MANY = 50_000
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command. Neither a user's mistake nor a bug of ours ends in a traceback."""
     words = list(sys.argv[1:] if argv is None else argv)
+    gc.set_threshold(_MANY)
     if os.name == "nt":
         _print_error("hookline: Windows is not supported; install hookline in WSL, beside the agent that it guards")
         return 71

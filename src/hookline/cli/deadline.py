@@ -13,10 +13,10 @@ from _thread import allocate_lock, start_new_thread
 from collections.abc import Callable
 from contextlib import suppress
 from time import monotonic
-from typing import TYPE_CHECKING
 
 from hookline.cli.stdio import file_identity, was_closed
 from hookline.core.result import encode
+from hookline.core.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:  # a call that the daemon answers loads none of these
     from hookline.dialects.base import Answer

@@ -11,12 +11,12 @@ import threading
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
-from typing import NoReturn
 
 from hookline.core._dataclass import replace
 from hookline.core.hook import Function
 from hookline.core.result import Decision, Effect
 from hookline.core.settings import RecordSettings
+from hookline.core.typed import NoReturn
 from hookline.dialects.base import Answer
 from hookline.engine.build import Runtime, record_store
 from hookline.engine.engine import Engine

@@ -8,9 +8,9 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from io import TextIOWrapper
 from select import select
-from typing import Any, TextIO
 
 from hookline.core.errors import DataError
+from hookline.core.typed import Any, TextIO
 
 
 def prepare_process() -> None:

@@ -2,7 +2,7 @@
 
 The standard decorator writes and compiles six methods per class and imports ``inspect``: for our ninety classes that
 was half of the time of a cold ``hookline hook``. Here the methods that rarely run are shared by all classes, and
-``__init__`` is compiled when the first instance is made, which most classes of a cold run never see. To everybody
+``__init__`` is compiled after the first few instances, which most classes of a cold run never see. To everybody
 else these are dataclasses: ``dataclasses.fields``, ``replace`` and ``asdict`` work on them, and type checkers see the
 standard ones. Left out is what this project does not use: ordering, ``InitVar``, ``KW_ONLY``, heirs without slots.
 
@@ -16,8 +16,9 @@ simply assigned, until all are set. Both ways are for frozen, slotted, keyword-o
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from types import FunctionType, MappingProxyType
+
+from hookline.core.typed import TYPE_CHECKING, Any, TypeVar, cast
 
 if TYPE_CHECKING:
     from dataclasses import dataclass, field, fields, replace
@@ -122,11 +123,43 @@ def _names(slots: Any) -> tuple[str, ...]:
 # ── what all classes share ───────────────────────────────────────────────────────────────────────────
 
 
+#: So many instances are made slowly before a constructor is compiled, which takes as long as thirty of them.
+_SLOW = 4
+
+
 def _first_init(self: Any, *args: Any, **given: Any) -> None:
-    """Stands in until the first instance is made: writes the real one and steps aside."""
+    """Stands in for the first few instances, then writes the real one and steps aside."""
     owner = next(base for base in type(self).__mro__ if base.__dict__.get("__init__") is _first_init)
-    owner.__init__ = _init_of(owner)  # type: ignore[misc]  # what this is for
-    owner.__init__(self, *args, **given)  # type: ignore[misc]  # what this is for
+    made = _made_slowly[owner] = _made_slowly.get(owner, 0) + 1
+    if made > _SLOW or not _filled(self, owner, args, given):
+        owner.__init__ = _swift_init(owner) if owner in _swift else _init_of(owner)  # type: ignore[misc]
+        owner.__init__(self, *args, **given)  # type: ignore[misc]  # what this is for
+
+
+#: Class -> how many of its instances there were; those with the quicker constructor.
+_made_slowly: dict[type, int] = {}
+_swift: set[type] = set()
+
+
+def _filled(self: Any, owner: Any, args: tuple[Any, ...], given: Mapping[str, Any]) -> bool:
+    """Set the fields one by one; False for arguments that do not fit, which the compiled constructor refuses."""
+    left = {**dict(zip(owner.__match_args__, args)), **given}  # noqa: B905  too many are found out here
+    if len(left) != len(args) + len(given):
+        return False
+    for slot in owner.__slots_of_class__:
+        if slot.init and slot.name in left:
+            _set(self, slot.name, left.pop(slot.name))
+        elif slot.default_factory is not MISSING:
+            _set(self, slot.name, slot.default_factory())
+        elif slot.default is not MISSING:
+            _set(self, slot.name, slot.default)
+        elif slot.init:
+            return False
+    if left:
+        return False
+    if hasattr(owner, "__post_init__"):
+        self.__post_init__()
+    return True
 
 
 def _init_of(cls: Any) -> Any:
@@ -247,25 +280,49 @@ def empty() -> Mapping[str, Any]:
 
 def swift(cls: type[_T]) -> type[_T]:
     """The class itself, with instances that are made in half the time."""
-    written = _written(cls, "__init__(self, ", "_become(self, _draft)", "")
-    cls.__init__ = written  # type: ignore[method-assign]  # what this is for
+    _swift.add(cls)
     return cls
 
 
 def fast_constructor(cls: type[_T]) -> type[_T]:
-    """A function to call like the class, for the few places that every firing passes: a third of the time."""
-    return cast("type[_T]", _written(cls, "make(", "self = _new(_draft)", "return self"))
+    """A function to call like the class, for the few places that every firing passes: a third of the time.
+
+    The first few calls go to the class: a process that fires once need not compile it.
+    """
+    known = _known(cls)
+    calls = 0
+
+    def first_calls(given: dict[str, Any]) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls <= _SLOW:
+            return cls(**given)
+        written = _written(cls, known, "make(", "self = _new(_draft)", "return self")
+        make.__kwdefaults__ = written.__kwdefaults__  # first: another thread may be about to call
+        make.__code__ = written.__code__
+        return make(**given)
+
+    known["_first_calls"] = first_calls
+    make = FunctionType(_call_first.__code__, known, "make")
+    return cast("type[_T]", make)
 
 
-def _written(cls: type, head: str, first: str, last: str) -> Any:
+def _call_first(**given: Any) -> Any:
+    return _first_calls(given)  # type: ignore[name-defined]  # noqa: F821  in the names of each constructor
+
+
+def _swift_init(cls: type) -> Any:
+    return _written(cls, _known(cls), "__init__(self, ", "_become(self, _draft)", "")
+
+
+def _known(cls: type) -> dict[str, Any]:
+    return {"_cls": cls, "_new": object.__new__, "_become": object.__dict__["__class__"].__set__}
+
+
+def _written(cls: type, known: dict[str, Any], head: str, first: str, last: str) -> Any:
     # Both, or CPython takes the slow way: it has one slot for the two.
     loose = {"__slots__": (), "__setattr__": object.__setattr__, "__delattr__": object.__delattr__}
-    known: dict[str, Any] = {
-        "_cls": cls,
-        "_draft": type(f"{cls.__name__}Draft", (cls,), loose),
-        "_new": object.__new__,
-        "_become": object.__dict__["__class__"].__set__,
-    }
+    known["_draft"] = type(f"{cls.__name__}Draft", (cls,), loose)
     wanted = ", ".join(_parameter(field, known) for field in fields(cls))
     lines = [first, *(f"self.{field.name} = {field.name}" for field in fields(cls)), "self.__class__ = _cls", last]
     source = f"def {head}*, {wanted}):\n" + "".join(f"    {line}\n" for line in lines)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any, Literal
 
 from hookline.core._dataclass import dataclass, empty, field
+from hookline.core.typed import Any, Literal
 
 Scope = Literal["user", "project", "local"]
 #: Seconds that an agent waits for hookline at most, where its own limit is not shorter.

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from types import MappingProxyType
-from typing import Any
 
 from hookline.core._dataclass import EMPTY
+from hookline.core.typed import Any
 
 #: Class -> its module. Those that are not here are not written.
 _CLASSES = MappingProxyType(

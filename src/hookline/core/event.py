@@ -10,9 +10,9 @@ import os
 from collections.abc import Callable, Mapping
 from itertools import count
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
 
 from hookline.core._dataclass import dataclass, empty, field
+from hookline.core.typed import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from hookline.core.paths import Directories

@@ -13,9 +13,9 @@ import threading
 import time
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from typing import Any, BinaryIO
 
 from hookline.core.paths import UnusableError, private_dir, unusable
+from hookline.core.typed import Any, BinaryIO
 
 _PRIVATE = os.O_CLOEXEC | os.O_NOFOLLOW
 

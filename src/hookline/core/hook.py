@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias
 
 from hookline.core._dataclass import dataclass, empty, field
 from hookline.core.event import GUARDED, Flow
 from hookline.core.problem import Problem, ProblemCode, Severity
+from hookline.core.typed import Any, Literal, TypeAlias
 
 try:
     from _blake2 import blake2b  # hashlib loads OpenSSL first, which costs as much as a hook

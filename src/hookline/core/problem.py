@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from hookline.core._dataclass import dataclass
+from hookline.core.typed import Literal
 
 Severity = Literal["error", "warning", "note"]
 #: Findings that code acts on, whatever their text says.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias
 
 from hookline.core._dataclass import dataclass, empty, field
 from hookline.core.event import Event
+from hookline.core.typed import Any, Literal, TypeAlias
 
 Effect = Literal["allow", "ask", "deny"]
 Placement = Literal["context", "attachment", "comment", "reply", "session"]

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from math import inf
-from typing import Any
 
 from hookline.core._dataclass import dataclass, fast_constructor, replace
 from hookline.core.event import EventKind
 from hookline.core.hook import Gates
+from hookline.core.typed import Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

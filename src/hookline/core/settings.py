@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from hookline.core._dataclass import dataclass, empty, field
+from hookline.core.typed import Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,9 +7,9 @@ import os
 import shlex
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
 
 from hookline.core.lazy_pattern import lazy_pattern
+from hookline.core.typed import Any
 
 #: Canonical name -> what agents call it; a canonical name may stand for itself.
 _NATIVE = {

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from types import MappingProxyType
-from typing import cast
 
 from hookline.core.agents import AGENTS, find_agent
 from hookline.core.errors import ConfigError, UsageError
+from hookline.core.typed import cast
 from hookline.dialects.base import Dialect
 
 #: Each is a module or a package here, with its ``DIALECT``.

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from typing import Any, Literal, Protocol, cast
 
 from hookline.core._dataclass import dataclass, empty, field, swift
 from hookline.core.agents import find_agent
@@ -17,6 +16,7 @@ from hookline.core.event import Event
 from hookline.core.hook import HookSpec, Origin
 from hookline.core.problem import Problem
 from hookline.core.result import Decision, HookError, Reply, RunResult
+from hookline.core.typed import Any, Literal, Protocol, cast
 
 Syntax = Literal["toml", "json", "yaml", "lec", "ini", "lash"]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hookline.core._dataclass import dataclass, field, replace
 from hookline.core.files import note
@@ -13,6 +12,7 @@ from hookline.core.loaded import Loaded, Unapproved
 from hookline.core.paths import Directories, Paths, find_paths, project_root
 from hookline.core.result import Blocked
 from hookline.core.settings import RecordSettings
+from hookline.core.typed import TYPE_CHECKING, Any, TypeAlias
 from hookline.engine.eligibility import HookBlocks, agent_files, block_agents_own, block_other_files, inside_agent
 from hookline.engine.engine import Engine
 from hookline.state.disabled import Switches, switches_at

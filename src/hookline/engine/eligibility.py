@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
 
 from hookline.core._dataclass import dataclass, replace
 from hookline.core.agents import AGENTS, full_name
@@ -27,6 +26,7 @@ from hookline.core.hook import (
     hook_id,
 )
 from hookline.core.result import Blocked, Failed, Outcome, Skipped
+from hookline.core.typed import TYPE_CHECKING, Protocol
 from hookline.dialects import dialect_named
 from hookline.dialects.base import FOREIGN, MANAGED, PACK
 from hookline.engine.fold import State

@@ -12,7 +12,6 @@ import time
 from _queue import SimpleQueue  # without the module around it, which a cold call would wait for
 from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Self, TypeAlias, cast
 
 from hookline.core._dataclass import EMPTY, dataclass, fast_constructor, field, replace
 from hookline.core.agents import uses_dialect
@@ -23,6 +22,7 @@ from hookline.core.result import Blocked, Decision, Outcome, Replied
 from hookline.core.session_facts import Facts, as_number, as_text, session_facts
 from hookline.core.settings import Settings
 from hookline.core.tool_names import each_input
+from hookline.core.typed import TYPE_CHECKING, Any, Self, TypeAlias, cast
 from hookline.engine import fold
 from hookline.engine.eligibility import Explained, explain, outcome_without_running
 from hookline.engine.executor import Applied, Executor, Leave, Task

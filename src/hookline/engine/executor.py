@@ -10,11 +10,11 @@ import select
 import threading
 from collections.abc import Callable, Mapping
 from time import monotonic, perf_counter, time
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from hookline.core._dataclass import dataclass, fast_constructor, field, replace
 from hookline.core.hook import ASK, OWN_MODEL, AgentRun, Command, Function, HookSpec, Plugin, Prompt
 from hookline.core.result import Failed, HookError, Outcome, Replied, Reply, RunResult, Skipped, Started, TimedOut
+from hookline.core.typed import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 from hookline.dialects import dialect_named
 from hookline.dialects.base import Call, Dialect
 from hookline.runners.base import Job, Stop

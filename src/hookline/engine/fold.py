@@ -8,7 +8,6 @@ else.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TypeGuard, assert_never
 
 from hookline.core._dataclass import EMPTY, dataclass, empty, fast_constructor, field, replace
 from hookline.core.event import COMMON_FIELDS, EventKind
@@ -29,6 +28,7 @@ from hookline.core.result import (
     Started,
     TimedOut,
 )
+from hookline.core.typed import Any, TypeGuard, assert_never
 
 
 class _Gone:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from time import perf_counter
-from typing import Any
 
 from hookline.core._dataclass import EMPTY, dataclass
 from hookline.core.event import Event, EventKind
@@ -16,6 +15,7 @@ from hookline.core.hook import FieldTest, Gates, HookSpec, Pattern, Scope
 from hookline.core.result import Blocked
 from hookline.core.session_facts import Facts
 from hookline.core.tool_names import matching_names
+from hookline.core.typed import Any
 from hookline.dialects.base import FOREIGN
 from hookline.engine.patterns import NAMES, Undecided, compile_pattern, is_folder
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from time import time_ns
-from typing import TYPE_CHECKING, Any
 
 from hookline.core.hook import HookSpec
 from hookline.core.loaded import Loaded, Unapproved
 from hookline.core.paths import FILE, FOLDER, LOCAL, Directories, upwards
+from hookline.core.typed import TYPE_CHECKING, Any
 from hookline.core.watched_environ import WatchedEnviron
 from hookline.dialects.base import FOREIGN
 from hookline.state import snapshots

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
-from typing import Any
 
 from hookline.core._dataclass import dataclass, empty, field
+from hookline.core.typed import Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,11 +13,11 @@ import threading
 from collections import OrderedDict
 from collections.abc import Mapping
 from time import monotonic
-from typing import Any, Protocol
 
 from hookline.core._dataclass import EMPTY, dataclass, fast_constructor, replace
 from hookline.core.event import Event
 from hookline.core.result import Decision
+from hookline.core.typed import Any, Protocol
 from hookline.dialects.base import Incoming
 
 #: Seconds for which a decision is repeated. An agent that runs its hooks one after the other comes with the second

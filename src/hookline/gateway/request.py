@@ -10,7 +10,6 @@ import os
 from _blake2 import blake2b  # hashlib would load the whole of OpenSSL for it
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any
 
 from hookline.core._dataclass import dataclass, fast_constructor, replace
 from hookline.core.agents import AGENTS, Agent, full_name
@@ -18,6 +17,7 @@ from hookline.core.errors import DataError, UsageError
 from hookline.core.event import GUARDED, Event, event_kind
 from hookline.core.own_directories import agents_directories
 from hookline.core.paths import Directories, Paths, account_home, find_paths
+from hookline.core.typed import Any
 from hookline.dialects import dialect_named, find_guests
 from hookline.dialects.base import Dialect, Incoming
 from hookline.gateway.args import HOOK_SYNTAX, parse_plain, parse_seconds

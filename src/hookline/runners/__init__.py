@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, cast
 
 from hookline.core.errors import UsageError
 from hookline.core.hook import AgentRun, Command, Function, Http, Plugin, Prompt
+from hookline.core.typed import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from hookline.runners.base import Runner

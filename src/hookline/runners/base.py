@@ -9,13 +9,13 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
 
 from hookline.core._dataclass import dataclass
 from hookline.core.event import Event
 from hookline.core.hook import HookSpec
 from hookline.core.result import RunResult
 from hookline.core.settings import Settings
+from hookline.core.typed import Any, Protocol
 from hookline.dialects.base import Call
 
 

@@ -11,12 +11,12 @@ import threading
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, TypeVar
 
 from hookline.core._dataclass import dataclass
 from hookline.core.errors import StateError
 from hookline.core.files import lock
 from hookline.core.paths import UnusableError, private_dir, unusable
+from hookline.core.typed import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     import sqlite3

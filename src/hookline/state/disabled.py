@@ -7,10 +7,10 @@ import stat
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
 from hookline.core._dataclass import dataclass
 from hookline.core.hook import HookSpec
+from hookline.core.typed import Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,8 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeAlias
+
+from hookline.core.typed import Any, TypeAlias
 
 try:
     from _blake2 import blake2b  # hashlib loads OpenSSL first

@@ -7,10 +7,11 @@ import dataclasses
 import pickle
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
-from hookline.core._dataclass import dataclass, field, replace
+from hookline.core._dataclass import dataclass, empty, fast_constructor, field, replace, swift
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +73,45 @@ def test_what_is_missing_is_a_type_error_from_the_first_instance_on():
         Wheel()  # type: ignore[call-arg]
 
 
+@pytest.mark.parametrize("number", range(8))
+def test_the_first_instances_are_made_as_the_later_ones(number: int):
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Value:
+        name: str
+        size: int = 1
+        data: Any = field(default_factory=empty)
+
+    @swift
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Swift:
+        name: str
+        size: int = 1
+        data: Any = field(default_factory=empty)
+
+    makers: list[Any] = [Value, fast_constructor(Value), Swift, fast_constructor(Swift)]
+    for make in makers:
+        for _ in range(number):
+            make(name="a")
+        made = make(name="a", size=2)
+        assert (made.name, made.size, dict(made.data)) == ("a", 2, {})
+        assert make(name="a", size=2) == made
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            made.size = 3
+        for wrong in ({}, {"name": "a", "colour": "red"}):
+            with pytest.raises(TypeError):
+                make(**wrong)
+
+
+def test_an_instance_is_made_by_position_from_the_first_on():
+    for count in range(8):
+        assert Tally(count) == Tally(count=count)
+        for wrong in ((), (1, 2)):
+            with pytest.raises(TypeError):
+                Tally(*wrong)
+        with pytest.raises(TypeError):
+            Tally(1, count=2)
+
+
 def test_it_can_be_copied_and_pickled():
     part = Part(name="axle", tags=["steel"])
 
@@ -87,8 +127,10 @@ def test_a_hash_fits_equality_and_mutable_values_have_none():
         hash(Tally(2))
 
 
-def test_the_engine_is_imported_without_the_standard_dataclasses():
-    code = "import sys, hookline.engine, hookline.engine.build; print({'dataclasses', 'inspect'} & set(sys.modules))"
+def test_the_engine_is_imported_without_slow_modules_of_the_standard():
+    ours = ("engine.build", "gateway.handler", "state.record.store", "state.sessions.sqlite", "cli.commands.hook")
+    imports = ", ".join(f"hookline.{name}" for name in ours)
+    code = f"import sys, {imports}; print({{'dataclasses', 'inspect', 'typing', 'tomllib'}} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True)
 
     assert done.stdout == "set()\n"

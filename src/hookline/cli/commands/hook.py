@@ -22,12 +22,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from time import monotonic
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 from hookline.cli.deadline import BLOCK, AnswerDeadline
 from hookline.cli.stdio import read_stream, stdout_to_stderr, write_fully
 from hookline.core.errors import HooklineError, StateError, UsageError, shortage
 from hookline.core.result import encode
+from hookline.core.typed import TYPE_CHECKING
 from hookline.gateway.args import HOOK_SYNTAX, parse_plain, parse_seconds
 
 if TYPE_CHECKING:

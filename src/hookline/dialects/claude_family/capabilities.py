@@ -7,9 +7,9 @@ left of it, so they always show what stands here.
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
 
 from hookline.core._dataclass import dataclass, empty, field
+from hookline.core.typed import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, cast
 
 from hookline.core._dataclass import fast_constructor
 from hookline.core.agents import ASSUMED, uses_dialect
 from hookline.core.event import EVENTS, Event
 from hookline.core.tool_names import native_input, tool_fields
+from hookline.core.typed import Any, cast
 from hookline.dialects.base import Incoming
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any
 
 from hookline.core._dataclass import dataclass, field
 from hookline.core.event import Event
 from hookline.core.result import Decision
+from hookline.core.typed import Any
 from hookline.dialects.base import Answer
 from hookline.dialects.claude_family.capabilities import CAPABILITIES, Feasible, feasible
 from hookline.dialects.claude_family.payload import output_in_shape

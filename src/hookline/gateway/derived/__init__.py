@@ -9,10 +9,10 @@ Every event of every agent looks into these tables, so this module holds nothing
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import dataclass, empty, field
 from hookline.core.agents import AGENTS, find_agent, full_name
+from hookline.core.typed import TYPE_CHECKING
 from hookline.dialects import ALIASES, DIALECTS
 
 if TYPE_CHECKING:

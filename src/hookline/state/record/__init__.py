@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol
 
 from hookline.core._dataclass import dataclass
 from hookline.core.event import Event
 from hookline.core.hook import HookSpec
 from hookline.core.result import Decision, Outcome
+from hookline.core.typed import Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,9 +12,9 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import TypeAlias
 
 from hookline.core.lazy_pattern import lazy_pattern
+from hookline.core.typed import TypeAlias
 from hookline.state.record.secret_patterns import (
     ASSIGNED,
     HARMLESS_NAMES,

@@ -10,9 +10,9 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import IO, Any
 
 from hookline.core.problem import Problem
+from hookline.core.typed import IO, Any
 from hookline.state.record.find_secrets import Span, announces, find_secrets, flatten, words_in
 from hookline.state.record.secret_patterns import HARMLESS_ENDS, HARMLESS_PARTS, KEY_NAMES, VARIABLE_PARTS
 

@@ -6,10 +6,10 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from itertools import compress
 from operator import is_not, itemgetter
-from typing import Any, TypeAlias
 
 from hookline.core.event import Event
 from hookline.core.result import NO_OPINION, STATUS, Decision, Outcome, RunResult
+from hookline.core.typed import Any, TypeAlias
 from hookline.state.database import storable
 from hookline.state.record import Record
 from hookline.state.record.redact import Redactor, as_text, redact_file

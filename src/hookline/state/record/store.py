@@ -7,11 +7,11 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
 
 from hookline.core.errors import StateError
 from hookline.core.result import Outcome
 from hookline.core.settings import RecordSettings
+from hookline.core.typed import TYPE_CHECKING, Any
 from hookline.state.database import Database, Layout, transaction
 from hookline.state.record import Record
 from hookline.state.record.redact import Redactor

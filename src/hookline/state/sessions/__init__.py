@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from typing import Protocol
 
 from hookline.core.hook import Gates
 from hookline.core.session_facts import (
@@ -17,6 +16,7 @@ from hookline.core.session_facts import (
     open_turn,
     to_facts,
 )
+from hookline.core.typed import Protocol
 
 
 class _Session:

@@ -12,7 +12,6 @@ import json
 import time
 from collections.abc import Callable
 from time import monotonic
-from typing import TYPE_CHECKING, Any, TypeVar
 
 from hookline.core.hook import Gates
 from hookline.core.session_facts import (
@@ -25,6 +24,7 @@ from hookline.core.session_facts import (
     open_turn,
     to_facts,
 )
+from hookline.core.typed import TYPE_CHECKING, Any, TypeVar
 from hookline.state.database import Database, Layout, storable
 from hookline.state.sessions import MemorySessions
 
