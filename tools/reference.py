@@ -145,6 +145,8 @@ EXAMPLES: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "output": ("2097152", str(Limits().output)),
         "stop_continuations": ("20", str(Limits().stop_continuations)),
         "grace": ('"2s"', f"{Limits().grace:g} s"),
+        "model_tokens_per_day": ("2000000", "no cap"),
+        "model_usd_per_day": ("2.50", "no cap"),
     },
     "record": {
         "enabled": ("false", "true"),

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from hookline.cli import COMMANDS
+from hookline.llm.spending import note_usage
 
 HOOKS = """
 [[hook]]
@@ -118,6 +119,14 @@ def test_log_follow_prints_what_happens_meanwhile(hooked):
             assert json.loads(follower.stdout.readline())["effect"] == "deny"
         finally:
             follower.kill()
+
+
+def test_status_sums_what_models_cost_today(hooked):
+    note_usage(
+        str(hooked.home / ".local/state/hookline"), "judge", {"input_tokens": 40, "output_tokens": 7, "cost_usd": 0.5}
+    )
+    assert "models         today 1 model requests, 47 tokens, $0.5000: judge: 1 model" in hooked.run("status").out
+    assert hooked.run("status", "--json").json["models_today"]["by"]["judge"]["output_tokens"] == 7
 
 
 def test_status_names_the_next_command(hooked):

@@ -18,6 +18,9 @@ class Limits:
     stop_continuations: int = 8
     #: Seconds between SIGTERM and SIGKILL.
     grace: float = 1.0
+    #: What hooks and the distiller may ask of models in a day; 0 for no cap.
+    model_tokens_per_day: int = 0
+    model_usd_per_day: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -191,10 +191,12 @@ def _completed(snapshot: Snapshot, job: Job) -> Snapshot:
 def run_assignment(assignment: AgentAssignment, more: Sequence[ToolSet] = ()) -> RunResult:
     """The answer as ``{"last_text", "error"}`` on stdout, like an external agent's; never raises."""
     from hookline.llm.requests import AgentTask, run_agent_task, run_bounded
+    from hookline.llm.spending import check_cap, note_usage
 
     snapshot, settings, environ = assignment.snapshot, assignment.settings, assignment.environ
     briefing = build_prompt(snapshot, steps=assignment.steps, fence=Fence())
     try:
+        check_cap(settings.state_dir, settings.limits)
         functions, toolsets, notes = _tools(assignment, more)
         task = AgentTask(
             system=briefing.system,
@@ -211,6 +213,7 @@ def run_assignment(assignment: AgentAssignment, more: Sequence[ToolSet] = ()) ->
         return RunResult(timed_out=True, error=f"the agent did not finish within {assignment.timeout:g} s")
     except HooklineError as error:
         return RunResult(error=str(error), stderr=str(error))
+    note_usage(settings.state_dir, str(snapshot.variables.get("hook_name") or "agent"), reply.usage)
     answer = {"last_text": reply.text or None, "error": None}
     stdout = json.dumps(answer, ensure_ascii=False)
     return RunResult(exit_code=0, stdout=stdout, value=answer, usage=reply.usage, notes=(*notes, *reply.notes))
@@ -268,6 +271,7 @@ def _settings_text(job: Job) -> str:
     passed = {
         "models": dict(settings.models), "mcp": dict(settings.mcp), "state_dir": settings.state_dir,
         "timeout": job.timeout, "agent": job.event.agent,
+        "caps": [settings.limits.model_tokens_per_day, settings.limits.model_usd_per_day],
         "directories": own and [own.home, own.paths.config, own.paths.state, own.paths.data],
     }  # fmt: skip
     return json.dumps(passed, ensure_ascii=False, default=str)

@@ -137,6 +137,7 @@ class PromptRunner:
 def _ask_model(job: Job) -> RunResult:
     from hookline.llm.names import ModelError
     from hookline.llm.requests import ModelQuestion, ask, run_bounded
+    from hookline.llm.spending import check_cap, note_usage
 
     action = job.spec.action
     assert isinstance(action, Prompt)
@@ -150,11 +151,13 @@ def _ask_model(job: Job) -> RunResult:
         environ=child_environ(job.event.environ, job.call.unset, job.call.environ),
     )
     try:
+        check_cap(job.settings.state_dir, job.settings.limits)
         reply = run_bounded(ask(question), timeout=job.timeout, stop=job.stop)
     except TimeoutError:
         return RunResult(timed_out=True, error=f"the model did not answer within {job.timeout:g} s")
     except ModelError as error:
         return RunResult(error=str(error), stderr=str(error))
+    note_usage(job.settings.state_dir, job.spec.name, reply.usage)
     return _to_result(reply)
 
 

@@ -92,6 +92,6 @@ def _run_attributes(run: Mapping[str, Any]) -> dict[str, Any]:
         "hookline.hook.status": run["status"], "hookline.hook.effect": run["effect"], "process.exit.code": run["exit_code"],
         "error.type": run["status"] if run["status"] in {"failed", "timed-out"} else None,
         **{name: usage.get(key) for key, name in _USAGE.items()}, "gen_ai.request.model": usage.get("model"),
-        "hookline.cost": usage.get("cost"),
+        "hookline.cost": usage.get("cost_usd"),
     }  # fmt: skip
     return {name: value for name, value in found.items() if isinstance(value, str | int | float) and value != ""}

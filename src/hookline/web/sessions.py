@@ -60,7 +60,7 @@ def _usage(runs: Iterable[Run]) -> dict[str, float]:
     for run in runs:
         used = run.usage if isinstance(run.usage, dict) else {}
         tokens += _number(used, "total_tokens") or _number(used, "input_tokens") + _number(used, "output_tokens")
-        cost += _number(used, "cost")
+        cost += _number(used, "cost_usd")
     return {"tokens": tokens, "cost": cost}
 
 
@@ -116,7 +116,7 @@ def _tokens(store: Store, query: str, since: float) -> dict[str, dict[str, float
             one["tokens"] += _number(used, "total_tokens") or _number(used, "input_tokens") + _number(
                 used, "output_tokens"
             )
-            one["cost"] += _number(used, "cost")
+            one["cost"] += _number(used, "cost_usd")
     return found
 
 

@@ -13,9 +13,10 @@ import pytest
 from hookline.core.event import Event, event_kind
 from hookline.core.hook import HookSpec, Origin, Prompt
 from hookline.core.result import RunResult
-from hookline.core.settings import Settings
+from hookline.core.settings import Limits, Settings
 from hookline.dialects.base import Call
 from hookline.llm.scripted import ModelServer
+from hookline.llm.spending import spent_today
 from hookline.runners.base import Job, Stop
 from hookline.runners.prompt import PromptRunner, VerdictError, read_verdict
 
@@ -189,6 +190,15 @@ def test_the_settings_point_a_name_at_another_model() -> None:
     with ModelServer([{"json": {"ok": True}}]) as server:
         run(job_for(server, model="haiku", settings=Settings(models={"haiku": "openai:gpt-4o-mini"})))
     assert (server.requests[0].protocol, server.requests[0].body["model"]) == ("openai-chat", "gpt-4o-mini")
+
+
+def test_what_it_cost_is_counted_and_beyond_the_cap_nobody_is_asked(tmp_path: Any) -> None:
+    settings = Settings(state_dir=str(tmp_path), limits=Limits(model_tokens_per_day=40))
+    with ModelServer([{"json": {"ok": True}, "usage": {"input": 40, "output": 7}}] * 2) as server:
+        assert run(job_for(server, settings=settings)).exit_code == 0
+        assert "model_tokens_per_day = 40 is reached" in run(job_for(server, settings=settings)).error
+    assert len(server.requests) == 1
+    assert spent_today(str(tmp_path)).by["judge"].tokens == 47
 
 
 def test_a_script_is_a_model_too(tmp_path: Any) -> None:

@@ -67,6 +67,8 @@ class ChatEvents(EventEmitter):
     common: dict[str, Any]
     #: The session's totals, which hooks add to.
     tokens: dict[str, int] = field(default_factory=dict[str, int])
+    #: US dollars by hook, as far as prices are known.
+    costs: dict[str, float] = field(default_factory=dict[str, float])
     #: Every decision, where a report is wanted; None keeps nothing.
     fired: list[FiredEvent] | None = None
     _pending: set[asyncio.Task[Any]] = field(default_factory=set["asyncio.Task[Any]"])
@@ -99,6 +101,8 @@ class ChatEvents(EventEmitter):
             counts = {name: usage.get(f"{name}_tokens") for name in ("input", "cached", "output")}
             known = {name: count for name, count in counts.items() if isinstance(count, int)}
             known["total"] = known.get("input", 0) + known.get("output", 0)
+            if cost := usage.get("cost_usd"):
+                self.costs[outcome.hook] = self.costs.get(outcome.hook, 0.0) + cost
             for name, count in known.items():
                 self.tokens[name] = self.tokens.get(name, 0) + count
 

@@ -115,6 +115,7 @@ def _report(session: Session, ended: TurnResult) -> dict[str, Any]:
             {"event": one.decision.event, **message_shape(each)} for one in fired for each in one.decision.messages
         ],
         "tokens": dict(session.tokens),
+        "hooks_cost_usd": sum(session.costs.values()),
         "stop_reason": ended.stop_reason,
         "error": ended.error,
     }  # fmt: skip

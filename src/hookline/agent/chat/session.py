@@ -67,6 +67,7 @@ class Session:
         self._stop = Stop()
         self.calls: list[ShownCall] = []
         self.tokens: dict[str, int] = dict.fromkeys(("input", "cached", "output", "total"), 0)
+        self.costs: dict[str, float] = {}
         self._requests = 0
         self._equip()
 
@@ -81,7 +82,7 @@ class Session:
         }
         self.events = ChatEvents(
             engine=context.engine, conversation=self.conversation, screen=context.screen, session=self.id,
-            common=common, fired=self.fired, tokens=self.tokens,
+            common=common, fired=self.fired, tokens=self.tokens, costs=self.costs,
         )  # fmt: skip
         self.presenter = ChatPresenter(
             conversation=self.conversation, events=self.events, screen=context.screen, calls=self.calls,

@@ -107,6 +107,9 @@ async def run_interactive(reassemble: Callable[[], Runtime], options: ChatOption
             finally:
                 await finish(chat.session, signals, reason)
         if signals.received is None:
+            if total := chat.session.tokens["total"]:
+                cost = sum(chat.session.costs.values())
+                screen.note(f"{total} tokens, with those of hooks" + (f" (${cost:.4f})" if cost else ""))
             screen.note(f"To continue: hookline chat --resume {chat.session.id}")
         else:
             _detach_closed_terminal()

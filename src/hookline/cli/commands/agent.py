@@ -22,7 +22,7 @@ from hookline.cli.output import print_json
 from hookline.cli.parser import add_json
 from hookline.core._dataclass import replace
 from hookline.core.errors import DataError, UsageError
-from hookline.core.settings import Settings
+from hookline.core.settings import Limits, Settings
 from hookline.runners.agent import PASSED_ON, AgentAssignment, passed_directories, run_assignment
 from hookline.runners.base import Stop
 from hookline.runners.snapshot import NotASnapshotError, Snapshot, decode, read_snapshot
@@ -116,7 +116,9 @@ def _settings(passed: Mapping[str, Any] | None) -> Settings:
         # The nicknames of memex's models, for its own external runner.
         nicknames = load_runtime(Sources(dialect="memex"), READ_ONLY).loaded.settings.models
         return replace(settings, models={**nicknames, **settings.models})
+    tokens, usd = passed.get("caps") or (0, 0.0)
     return Settings(
+        limits=Limits(model_tokens_per_day=tokens, model_usd_per_day=usd),
         models=dict(passed.get("models") or {}),
         mcp=dict(passed.get("mcp") or {}),
         state_dir=str(passed.get("state_dir") or ""),

@@ -2,7 +2,7 @@
 
 Without -p it is interactive: /help lists the commands, Ctrl-C cancels a turn, Ctrl-D quits. With -p it prints the
 answer, or with --json one object: session_id, text, turns, tool_calls, decisions, records, contexts, messages, tokens,
-stop_reason, error. Exit codes: 0; 1 if the prompt was blocked or the turn failed; 78 if the model cannot be used;
+hooks_cost_usd, stop_reason, error. Exit codes: 0; 1 if the prompt was blocked or the turn failed; 78 if the model cannot be used;
 128 plus the signal's number after a signal.
 
   hookline chat

@@ -2,7 +2,8 @@
 
 --json prints {"version", "python", "config_dir", "state_dir", "data_dir", "files": [{"path", "dialect", "layer"}],
 "hooks": {"total", "on", "untrusted", "changed", "missing"}, "problems", "record": {"path", "firings", "denies_today",
-"failures_today", "bytes", "note", "late"}, "missed": [{"agent", "session", "tool", "calls", "seen_in"}], "attention": [text]}.
+"failures_today", "bytes", "note", "late"}, "models_today": {"requests", "input_tokens", "output_tokens", "cost_usd", "by": {who: the
+same}}, "missed": [{"agent", "session", "tool", "calls", "seen_in"}], "attention": [text]}.
 
 hookline status hooks shows when each memory hook last ran, where, and what it did (from hooks.log); hookline status queue
 shows what waits to be distilled, what was done today, and what the worker did last. Their --json:
@@ -34,6 +35,7 @@ from hookline.doctor.finding import budget_overruns
 from hookline.doctor.missed import MissedGate, find_missed_gates
 from hookline.engine.build import READ_ONLY, Runtime, record_store
 from hookline.gateway.notices import approval_lines
+from hookline.llm.spending import Spent, spent_today
 from hookline.memory import overview
 from hookline.memory.context import memory_context
 from hookline.memory.layout import Places
@@ -153,9 +155,16 @@ def run(args: Namespace) -> int:
         f"record         {plural(record['firings'], 'event')}, today {plural(record['denies_today'], 'refusal')} and "
         f"{plural(record['failures_today'], 'failure')}, {record['bytes'] / 1e6:.1f} MB"
     )
+    if report["models_today"]["requests"]:
+        spent = spent_today(runtime.paths.state)
+        print(f"models         today {spent}: " + "; ".join(f"{safe(who)}: {one}" for who, one in spent.by.items()))
     for line in report["attention"]:
         print(f"{paint('!', 'yellow')} {line}")
     return 0
+
+
+def _spent(spent: Spent) -> dict[str, float]:
+    return {name: getattr(spent, name) for name in ("requests", "input_tokens", "output_tokens", "cost_usd")}
 
 
 def _report(runtime: Runtime) -> dict[str, Any]:
@@ -168,6 +177,7 @@ def _report(runtime: Runtime) -> dict[str, Any]:
         "missing": len(runtime.missing),
     }
     record, missed = _record(runtime)
+    spent = spent_today(runtime.paths.state)
     return {
         "version": __version__,
         "python": platform.python_version(),
@@ -178,6 +188,7 @@ def _report(runtime: Runtime) -> dict[str, Any]:
         "hooks": hooks,
         "problems": len(loaded.problems),
         "record": record,
+        "models_today": {**_spent(spent), "by": {who: _spent(one) for who, one in spent.by.items()}},
         "missed": [
             {"agent": one.agent, "session": one.session, "tool": one.tool, "calls": one.calls, "seen_in": one.seen_in}
             for one in missed

@@ -225,6 +225,8 @@ LIMIT_FIELDS = (
     Field(key="output", kind=kinds.whole(1024, 1 << 30), about="Bytes of output kept in memory; the rest goes to a file."),
     Field(key="stop_continuations", kind=kinds.whole(0, 1000), about="How often a Stop hook may send the agent back to work in one turn."),
     Field(key="grace", kind=kinds.duration('"1s"'), about="Time between asking a program to end and ending it."),
+    Field(key="model_tokens_per_day", kind=kinds.whole(0), about="Tokens that hooks and the distiller may use in a day; then no model is asked until tomorrow. 0: no cap."),
+    Field(key="model_usd_per_day", kind=kinds.amount(), about="The same in US dollars, where the price of the model is known."),
 )  # fmt: skip
 
 TELEMETRY_FIELDS = (

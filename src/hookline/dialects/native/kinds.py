@@ -100,6 +100,13 @@ def whole(least: int, most: int = 1 << 53) -> Kind:
     return _plain(good, f"a whole number from {least}", str(max(least, 1)), schema)
 
 
+def amount() -> Kind:
+    def good(value: Any) -> bool:
+        return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e9
+
+    return _plain(good, "a number from 0", "2.50", {"type": "number", "minimum": 0})
+
+
 def choice(*options: str) -> Kind:
     shown = " or ".join(f'"{one}"' for one in options)
     schema = {"type": "string", "enum": list(options)}

@@ -25,6 +25,7 @@ SETTING_TABLES = (
 )  # fmt: skip
 _OF_KNOWLEDGE = frozenset(SETTING_TABLES[5:])
 _RAISE_ONLY = ("output", "stop_continuations", "grace")
+_CAPS = ("model_tokens_per_day", "model_usd_per_day")
 #: A project may raise a limit, but not to where it hurts.
 _CEILINGS = {"output": 64 << 20, "stop_continuations": 100, "grace": 10.0}
 
@@ -93,6 +94,11 @@ def _limits(old: Limits, layer: Layer, problems: list[Problem]) -> Limits:
     values = dict(read.values)
     if layer.name in FOREIGN:
         values.pop("timeout", None)
+        for key in _CAPS:
+            cap = getattr(old, key)
+            if key in values and not 0 < values[key] <= (cap or values[key]):
+                values.pop(key)
+                problems.append(_refused(layer, f"limits.{key}", "may only be lowered by a project"))
         for key in _RAISE_ONLY:
             if key in values and not getattr(old, key) <= values[key] <= _CEILINGS[key]:
                 values.pop(key)

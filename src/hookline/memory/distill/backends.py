@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.core.files import UNFINISHED, replace_atomically
 from hookline.gateway import bypass
+from hookline.llm.spending import CapReachedError, check_cap, note_usage
 from hookline.memory.distill import write_results
 from hookline.memory.distill.model_errors import (
     MAX_WAIT,
@@ -25,6 +26,7 @@ from hookline.memory.distill.model_errors import (
     error_from_status,
 )
 from hookline.memory.layout import encode_cwd
+from hookline.transcripts.message import count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -57,13 +59,22 @@ class ModelThrottle:
             left = self._paused_until - time.monotonic()
             if left > 0:
                 raise ModelBusyError(self._reason, wait=left)
-            places = self._run_context.places
+            state, settings = self._run_context.places.state, self._run_context.own_settings()
+            used: dict[str, Any] = {}
             model = self._model or select_model(
-                self._loop, self._run_context.environ, state=places.state, names=self._run_context.models()
+                self._loop, self._run_context.environ, state=state, names=settings.models, used=used
             )
+            try:
+                check_cap(state, settings.limits)
+            except CapReachedError as error:
+                raise ModelBusyError(str(error), wait=MAX_WAIT) from error
             _check_room(folder)
             renew()
-            return self._ask(model, text)
+            answer = self._ask(model, text)
+            # A program or a server that does not count: four characters are about a token.
+            guess = {"model": self._loop.model, "input_tokens": len(text) // 4, "output_tokens": len(answer) // 4}
+            note_usage(state, "distiller", used or {**guess, "estimated": True})
+            return answer
 
         return ask
 
@@ -94,21 +105,31 @@ def _check_room(folder: str) -> None:
 
 
 _CLAUDE, _MODELS = "claude", "models"
+_CACHED = ("cache_read_input_tokens", "cache_creation_input_tokens")
 #: Default addresses of these backends.
 _SERVERS = {"openai-compatible": "", "ollama": "http://localhost:11434", "mlx": "http://localhost:8080"}
 #: Bytes of an answer that are read.
 _MAX_ANSWER = 4 << 20
 
 
-def select_model(loop: CompoundLoop, environ: Mapping[str, str], *, state: str, names: Mapping[str, str]) -> Model:
-    """The backend in the settings. ``names`` is the ``[models]`` table. Raises ``ModelSetupError``."""
+def select_model(
+    loop: CompoundLoop,
+    environ: Mapping[str, str],
+    *,
+    state: str,
+    names: Mapping[str, str],
+    used: dict[str, Any] | None = None,
+) -> Model:
+    """The backend in the settings. ``names`` is the ``[models]`` table; ``used`` gets the tokens and the price of an
+    answer, where they are known. Raises ``ModelSetupError``."""
+    used = {} if used is None else used
     backend = loop.backend.strip().lower() or _CLAUDE
     if backend in _SERVERS:
-        return _server(loop, backend, environ)
+        return _server(loop, backend, environ, used)
     if backend == _MODELS or (backend == _CLAUDE and _is_full_name(loop.model)):
-        return lambda text: _through_models(text, loop, environ, names)
+        return lambda text: _through_models(text, loop, environ, names, used)
     if backend == _CLAUDE:
-        return lambda text: _claude(text, loop, environ, state)
+        return lambda text: _printed(_claude(text, loop, environ, state), used)
     known = ", ".join((_CLAUDE, _MODELS, *_SERVERS))
     raise ModelSetupError(f"unknown backend {loop.backend!r}; write one of {known}")
 
@@ -123,6 +144,21 @@ def _claude(text: str, loop: CompoundLoop, environ: Mapping[str, str], state: st
             return _run(program, text, loop, {**environ, **marks}, bypass.own_model_directory(state))
     finally:
         _delete_transcript(environ, state)
+
+
+def _printed(output: str, used: dict[str, Any]) -> str:
+    """The answer in what claude printed; a version without ``--output-format json`` prints the answer itself."""
+    try:
+        tree = json.loads(output)
+        answer, usage = tree["result"], tree["usage"]
+        sent = sum(count(usage.get(name)) for name in ("input_tokens", *_CACHED))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return output
+    if not isinstance(answer, str):
+        return output
+    used |= {"model": _CLAUDE, "input_tokens": sent, "output_tokens": count(usage.get("output_tokens"))}
+    used |= {"cached_tokens": count(usage.get(_CACHED[0])), "cost_usd": tree.get("total_cost_usd") or 0.0}
+    return answer
 
 
 def _delete_transcript(environ: Mapping[str, str], state: str) -> None:
@@ -142,7 +178,7 @@ def _run(program: str, text: str, loop: CompoundLoop, environ: Mapping[str, str]
     from hookline.runners.process import run_process  # only this backend needs a process
     from hookline.runners.spawn import Launch
 
-    argv = ("claude", "-p", "--model", loop.model, "--output-format", "text")
+    argv = ("claude", "-p", "--model", loop.model, "--output-format", "json")
     launch = Launch(program=program, argv=argv, environ=environ, cwd=cwd, stdin=text.encode("utf-8", "replace"))
     # Output over the limit is not stored: without a state directory there is no file for it.
     settings = Settings(limits=Limits(output=_MAX_ANSWER))
@@ -164,7 +200,7 @@ def _run(program: str, text: str, loop: CompoundLoop, environ: Mapping[str, str]
     return raw.stdout
 
 
-def _server(loop: CompoundLoop, backend: str, environ: Mapping[str, str]) -> Model:
+def _server(loop: CompoundLoop, backend: str, environ: Mapping[str, str], used: dict[str, Any]) -> Model:
     options = loop.backend_options
     # Never from the environment: a repository could send sessions of other projects elsewhere.
     base = str(options.get("base_url") or _SERVERS[backend])
@@ -174,10 +210,10 @@ def _server(loop: CompoundLoop, backend: str, environ: Mapping[str, str]) -> Mod
     named = options.get("api_key_env")
     usual = options.get("api_key") or environ.get("OPENAI_API_KEY", "")
     key = str(environ.get(named, "") if isinstance(named, str) else usual)
-    return lambda text: _post(url, key, text, loop)
+    return lambda text: _post(url, key, text, loop, used)
 
 
-def _post(url: str, key: str, text: str, loop: CompoundLoop) -> str:
+def _post(url: str, key: str, text: str, loop: CompoundLoop, used: dict[str, Any]) -> str:
     import http.client  # only this backend needs them
     from urllib.error import HTTPError, URLError
     from urllib.request import Request
@@ -206,7 +242,7 @@ def _post(url: str, key: str, text: str, loop: CompoundLoop) -> str:
         # If the server was not reached at all, other tasks would fail too.
         unreached = isinstance(error, URLError) and not isinstance(error.reason, TimeoutError)
         raise (ModelBusyError if unreached else ModelFailedError)(failure) from None
-    return _content(data, url)
+    return _content(data, url, used)
 
 
 def _opener(url: str) -> OpenerDirector:
@@ -248,10 +284,14 @@ def _run_with_deadline(seconds: float, fetch: Callable[[], bytes]) -> bytes:
     return fetched[0]
 
 
-def _content(data: bytes, url: str) -> str:
+def _content(data: bytes, url: str, used: dict[str, Any]) -> str:
     try:
-        answer = json.loads(data)["choices"][0]["message"]["content"]
-    except (ValueError, KeyError, IndexError, TypeError, RecursionError):
+        tree = json.loads(data)
+        if isinstance(usage := tree.get("usage"), dict):
+            used |= {"model": str(tree.get("model")), "input_tokens": count(usage.get("prompt_tokens"))}
+            used["output_tokens"] = count(usage.get("completion_tokens"))
+        answer = tree["choices"][0]["message"]["content"]
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
         answer = None
     if not isinstance(answer, str) or not answer.strip():
         raise ModelFailedError(f"{url} sent no readable answer")
@@ -262,7 +302,9 @@ def _without(key: str, text: str) -> str:
     return text.replace(key, "***") if len(key) > 4 else text
 
 
-def _through_models(text: str, loop: CompoundLoop, environ: Mapping[str, str], names: Mapping[str, str]) -> str:
+def _through_models(
+    text: str, loop: CompoundLoop, environ: Mapping[str, str], names: Mapping[str, str], used: dict[str, Any]
+) -> str:
     from hookline.llm.names import ModelError, access, resolve
     from hookline.llm.requests import AgentTask, run_agent_task, run_bounded  # only this backend needs them
     from hookline.runners.base import Stop
@@ -281,6 +323,7 @@ def _through_models(text: str, loop: CompoundLoop, environ: Mapping[str, str], n
         raise error_from_model(error) from error
     finally:
         stop.close()
+    used |= reply.usage
     if not reply.text.strip():
         raise ModelFailedError(f"{loop.model} gave an empty answer")
     return reply.text

@@ -28,6 +28,7 @@ from hookline.transcripts import mtime
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from hookline.core.settings import Settings
     from hookline.memory.distill.answer import Distilled
     from hookline.memory.distill.backends import Model
     from hookline.memory.distill.digest import Digest
@@ -140,14 +141,14 @@ class RunContext:
             known = self._cleaners[settings.redact] = Redactor(self.environ, settings.redact).text
         return known
 
-    def models(self) -> Mapping[str, str]:
-        """The ``[models]`` table of the person's own files."""
-        from hookline.config.load import load as load_config  # only the models extra needs it
+    def own_settings(self) -> Settings:
+        """Models and limits of the person's own files."""
+        from hookline.config.load import load as load_config  # only who asks a model needs it
         from hookline.core.paths import find_paths
 
         home = self.environ.get("HOME", "/")
         paths = find_paths(self.environ, home)
-        return load_config(cwd=paths.state, home=home, environ=self.environ, paths=paths).settings.models
+        return load_config(cwd=paths.state, home=home, environ=self.environ, paths=paths).settings
 
 
 def distill(run: RunContext, task: DistillTask, model: Model) -> WritePlan:

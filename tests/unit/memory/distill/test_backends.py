@@ -37,7 +37,7 @@ def test_claude_is_asked_as_documented_in_a_directory_of_our_own_with_hookline_o
         "print(json.dumps([sys.argv[1:], os.getcwd(), sys.stdin.read(), off, marks['HOOKLINE_NO_HOOKS']]))"
     )
     argv, cwd, text, off, no_hooks = json.loads(ask(world, "what? ü", model="haiku"))
-    assert argv == ["-p", "--model", "haiku", "--output-format", "text"]
+    assert argv == ["-p", "--model", "haiku", "--output-format", "json"]
     assert (cwd, text, off, no_hooks) == (bypass.own_model_directory(str(world.state)), "what? ü", True, "1")
     assert list(Path(bypass.own_model_directory(str(world.state))).iterdir()) == []
 

@@ -13,6 +13,7 @@ import pytest
 from tests.unit.memory.loop_world import ANSWER, World, set_time
 
 from hookline.gateway import bypass
+from hookline.llm.spending import spent_today
 from hookline.memory.distill.model_errors import ModelFailedError, ModelSetupError
 from hookline.memory.queue import task, worker
 from hookline.memory.queue.task import DistillTask
@@ -156,6 +157,21 @@ def test_a_conversation_that_was_distilled_is_not_asked_about_again(world: World
     world.transcript("s1", turns=4)
     world.stop("s1", force=True)
     assert len(world.work({})[1]) == 1
+
+
+def test_what_distilling_costs_is_counted_and_capped(world: World) -> None:
+    usage = {"input_tokens": 800, "cache_read_input_tokens": 100, "output_tokens": 50}
+    printed = json.dumps({"type": "result", "result": '{"handoff": ["x"]}', "usage": usage, "total_cost_usd": 0.01})
+    world.claude(f"sys.stdin.read(); print({printed!r})")
+    world.configure("[compound_loop]\nenabled = true\n[limits]\nmodel_usd_per_day = 0.01\n")
+    for session in ("s1", "s2"):
+        world.transcript(session)
+        world.put(session)
+    report = worker.run(world.environ, cwd=str(world.bin))
+    assert report.counts == {"wrote": 1, "later": 1}
+    assert "limits.model_usd_per_day = 0.01 is reached" in world.log()
+    spent = spent_today(str(world.state)).by["distiller"]
+    assert (spent.requests, spent.input_tokens, spent.output_tokens, spent.cost_usd) == (1, 900, 50, 0.01)
 
 
 def test_a_session_that_goes_on_is_read_less_and_less_often(world: World) -> None:
