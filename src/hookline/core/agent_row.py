@@ -36,8 +36,10 @@ class Agent:
     marker: str = ""
     #: Whether hookline was tried with its program (``make e2e``), or only follows what its makers have written.
     proof: Literal["binary", "documents"] = "binary"
-    #: Canonical tool -> what the agent calls it, where the names differ.
+    #: Canonical tool -> what the agent calls it: all that it has, or nothing where it has Claude Code's.
     tools: Mapping[str, str] = field(default_factory=empty)
+    #: What it calls a tool of an MCP server; "" if that is not known.
+    mcp: str = "mcp__{server}__{tool}"
 
     # ── its events ──
     #: It runs the hooks of its own files itself, so hookline leaves them to it.
@@ -115,6 +117,13 @@ class Agent:
     def label(self) -> str:
         """What a person should know about how far hookline was tried with it; "" where it was."""
         return "" if self.proof == "binary" else UNPROVEN
+
+    def tool_name(self, name: str) -> str:
+        """What the agent calls the tool of this canonical name."""
+        if self.mcp and name.startswith("mcp__") and "__" in name[5:]:
+            server, _, tool = name[5:].partition("__")
+            return self.mcp.replace("{server}", server).replace("{tool}", tool)
+        return self.tools.get(name, name)
 
     def time_limit(self, event: str) -> float:
         """Seconds that an entry of ours asks the agent to wait at this event; hookline answers before."""

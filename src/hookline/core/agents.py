@@ -31,6 +31,12 @@ _GEMINI_TOOLS = {
     "Grep": "search_file_content", "LS": "list_directory", "WebFetch": "web_fetch", "WebSearch": "google_web_search",
 }  # fmt: skip
 
+
+def _same(names: str) -> dict[str, str]:
+    """Tools that have the canonical name."""
+    return {name: name for name in names.split()}
+
+
 _ROWS = (
     Agent(
         name="claude-code", title="Claude Code", speaker="Claude", dialect="claude", program="claude", home=".claude", package="@anthropic-ai/claude-code", marker="CLAUDECODE",
@@ -52,7 +58,7 @@ _ROWS = (
     ),
     Agent(
         name="gemini-cli", title="Gemini CLI", speaker="Gemini", dialect="gemini", program="gemini", home=".gemini", package="@google/gemini-cli", marker="GEMINI_CLI",
-        project_variable="GEMINI_PROJECT_DIR", tools=_GEMINI_TOOLS, failures="output", echoes_stop_reason=True,
+        project_variable="GEMINI_PROJECT_DIR", tools=_GEMINI_TOOLS, mcp="mcp_{server}_{tool}", failures="output", echoes_stop_reason=True,
         prefixes_prompt=True, compacts_always=True, reader="hookline.transcripts.gemini:GeminiReader",
         files={"user": ".gemini/settings.json", "project": ".gemini/settings.json"},
         per_second=1000, everything="*", extra={"name": "hookline"}, managed="/etc/gemini-cli/settings.json",
@@ -85,6 +91,7 @@ _ROWS = (
             "Bash": "bash", "Read": "view", "Write": "create", "Edit": "edit", "Grep": "grep", "Glob": "glob",
             "WebFetch": "web_fetch", "Task": "task",
         },
+        mcp="{server}-{tool}",
         files={"user": ".copilot/hooks/hookline.json", "project": ".github/hooks/hookline.json"}, form="flat", scans=True,
         blocks={
             "PreToolUse": {"permissionDecision": "deny", "permissionDecisionReason": "{reason}"},
@@ -103,18 +110,21 @@ _ROWS = (
             "Bash": "bash", "Read": "read", "Write": "write", "Edit": "edit", "Grep": "grep", "Glob": "glob",
             "LS": "list", "WebFetch": "webfetch", "Task": "task",
         },
+        mcp="{server}_{tool}",
         files={"user": ".config/opencode/plugins/hookline.js", "project": ".opencode/plugins/hookline.js"},
     ),
     Agent(
         name="droid", reader="hookline.transcripts.droid:DroidReader", title="Factory Droid", speaker="Droid", dialect="droid", marker="FACTORY_DISABLE_SETTINGS_PERSISTENCE", program="droid", home=".factory", package="droid",
         project_variable="FACTORY_PROJECT_DIR", marks_continuation=True,
-        tools={"Bash": "Execute", "Write": "Create", "WebFetch": "FetchUrl"},
+        tools={
+            **_same("Read Edit Glob Grep LS WebSearch Task"), "Bash": "Execute", "Write": "Create", "WebFetch": "FetchUrl",
+        },
         files={"user": ".factory/hooks.json", "project": ".factory/hooks.json"}, key="", inline="settings.json",
     ),
     Agent(
         name="kimi-code", reader="hookline.transcripts.kimi:KimiReader", title="Kimi Code", speaker="Kimi", dialect="kimi", program="kimi", home=".kimi-code", package="@moonshot-ai/kimi-code",
         home_variable="KIMI_CODE_HOME",
-        tools={"Task": "Agent", "WebFetch": "FetchURL"}, files={"user": ".kimi-code/config.toml"}, form="list",
+        tools={**_same("Bash Read Write Edit Glob Grep WebSearch"), "Task": "Agent", "WebFetch": "FetchURL"}, files={"user": ".kimi-code/config.toml"}, form="list",
         # One key that it does not know would make it drop all hooks of the file.
         entries={"": {"event": "{event}", **_COMMAND}},
         unregistered=frozenset({"PermissionDenied"}),
@@ -127,6 +137,7 @@ _ROWS = (
             "Bash": "run_terminal_command", "Read": "read_file", "Write": "search_replace", "Edit": "search_replace",
             "LS": "list_dir", "Grep": "grep", "WebSearch": "web_search", "Task": "spawn_subagent",
         },
+        mcp="{server}__{tool}",
         files={"user": ".grok/hooks/hookline.json", "project": ".grok/hooks/hookline.json"}, scans=True,
         # Of what a refusal prints on stderr it reads the first line, which may be the shell's.
         blocks={"PreToolUse": _DENY, "UserPromptSubmit": _TOP}, answers={"PreToolUse": (), "UserPromptSubmit": ()},
@@ -149,7 +160,9 @@ _ROWS = (
     Agent(
         name="deepagents", reader="hookline.transcripts.deepagents:DeepAgentsReader", title="Deep Agents Code", speaker="Deep Agents", dialect="deepagents", program="deepagents-code", home=".deepagents",
         marks_continuation=True,
-        tools={"Task": "task", "WebSearch": "web_search", "WebFetch": "fetch_url"},
+        tools={
+            **_same("Bash Read Write Edit Glob Grep LS"), "Task": "task", "WebSearch": "web_search", "WebFetch": "fetch_url",
+        },
         files={"user": ".deepagents/hooks.json", "project": ".deepagents/hooks.json"},
         blocks=_PERMISSION, answers={"PermissionRequest": ()},
         note="Without a terminal, deepagents-code reads a project's hooks only with --trust-project-hooks.",
@@ -170,6 +183,7 @@ _ROWS = (
             "Bash": "run_commands", "Read": "read_files", "Write": "editor", "Edit": "editor", "Grep": "search_codebase",
             "WebFetch": "fetch_web_content", "Task": "spawn_agent",
         },
+        mcp="{server}__{tool}",
         # It ends its run when a plugin takes three seconds.
         limits=dict.fromkeys(("PreToolUse", "PostToolUse", "UserPromptSubmit", "SessionStart", "Stop"), 2.6),
         files={"user": ".cline/plugins/hookline.js", "project": ".cline/plugins/hookline.js"},
@@ -179,7 +193,7 @@ _ROWS = (
     Agent(
         name="cursor", reader="hookline.transcripts.cursor:CursorReader", title="Cursor", dialect="cursor", program="cursor-agent", home=".cursor", proof="documents",
         project_variable="CURSOR_PROJECT_DIR", also_reads="claude-code", payload_mark="cursor_version",
-        tools={"Bash": "Shell"}, form="flat", head={"version": 1}, managed="/etc/cursor/hooks.json",
+        tools={**_same("Read Write Grep Task"), "Bash": "Shell", "Edit": "Write"}, mcp="MCP:{tool}", form="flat", head={"version": 1}, managed="/etc/cursor/hooks.json",
         files={"user": ".cursor/hooks.json", "project": ".cursor/hooks.json"},
         entries={"": _COMMAND, **{key: {**_COMMAND, "failClosed": True} for key in ("PreToolUse", "UserPromptSubmit")}},
         blocks={
@@ -195,6 +209,7 @@ _ROWS = (
             "Bash": "run_in_terminal", "Read": "read_file", "Write": "create_file", "Edit": "replace_string_in_file",
             "LS": "list_dir", "Glob": "file_search", "Grep": "grep_search", "WebFetch": "fetch_webpage", "Task": "runSubagent",
         },
+        mcp="mcp_{server}_{tool}",
         entries={"": {"type": "command", **_COMMAND}},
         files={"user": ".copilot/hooks/hookline-vscode.json", "project": ".github/hooks/hookline-vscode.json"},
         note="Copilot CLI reads the same folder: register one of the two, or its events arrive twice.",
@@ -215,6 +230,7 @@ _ROWS = (
             "Bash": "execute_bash", "Read": "read_file", "Write": "fs_write", "Edit": "str_replace", "LS": "list_directory",
             "Grep": "grep_search", "WebFetch": "webFetch", "WebSearch": "remote_web_search",
         },
+        mcp="@{server}/{tool}",
         entries={
             "": {
                 "name": "{name}", "trigger": "{event}", "action": {"type": "command", "command": "{command}"},
@@ -226,7 +242,10 @@ _ROWS = (
     Agent(
         name="amp", title="Amp", dialect="amp", failures="output", program="amp", home=".config/amp", proof="documents", runs_own_hooks=False,
         form="plugin",
-        tools={"Edit": "edit_file", "Write": "create_file", "Glob": "glob", "WebFetch": "read_web_page", "WebSearch": "web_search"},
+        tools={
+            **_same("Bash Read Grep Task"), "Edit": "edit_file", "Write": "create_file", "Glob": "glob",
+            "WebFetch": "read_web_page", "WebSearch": "web_search",
+        },
         files={"user": ".config/amp/plugins/hookline.ts", "project": ".amp/plugins/hookline.ts"},
     ),
     Agent(
@@ -249,6 +268,7 @@ _ROWS = (
             "Bash": "bash", "Read": "view", "Write": "write", "Edit": "edit", "Grep": "grep", "Glob": "glob", "LS": "ls",
             "WebFetch": "fetch", "Task": "agent",
         },
+        mcp="mcp_{server}_{tool}",
         marker="CRUSH", entries={"": {"name": "hookline", **_COMMAND}},
         files={"user": ".config/crush/crush.json", "project": "crush.json"},
     ),

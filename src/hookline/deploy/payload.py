@@ -32,5 +32,5 @@ def _in_its_words(agent: Agent, event: Event, native: str) -> Event:
     tool = event.data.get("tool_name")
     data = {name: value for name, value in event.data.items() if name != "native_tool_name"}
     if isinstance(tool, str):
-        data["native_tool_name"] = data["tool_name"] = agent.tools.get(tool, tool)
+        data["native_tool_name"] = data["tool_name"] = agent.tool_name(tool)
     return replace(event, data=data, agent=agent.name, native={}, native_name=native)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from hookline.core._dataclass import replace
-from hookline.core.agents import find_agent
+from hookline.core.agents import Agent, find_agent
 from hookline.core.event import event_kind
 from hookline.core.hook import HookSpec, Pattern
-from hookline.core.tool_names import CANONICAL, canonical
+from hookline.core.tool_names import ANSWERS_TO, CANONICAL, INPUTS, canonical
 
-_NAMES = re.compile(r"[\w\-]+(?:\|[\w\-]+)*", re.ASCII)
+_NAMES = re.compile(r"[\w\-:@/]+(?:\|[\w\-:@/]+)*", re.ASCII)
+#: How ``mcp__server`` is written where it means every tool of the server.
+_WHOLE_SERVER = "(?:__.*)?"
+_MCP = "mcp__{server}__{tool}"
 
 
 def translate_tools(spec: HookSpec, dialect: str) -> tuple[HookSpec, tuple[str, ...]]:
@@ -19,8 +22,8 @@ def translate_tools(spec: HookSpec, dialect: str) -> tuple[HookSpec, tuple[str, 
     subject = spec.matcher.subject
     if spec.dialect == dialect or event_kind(spec.event).subject != "tool_name" or subject.style == "any":
         return spec, ()
-    agent = find_agent(dialect)
-    pattern, lost = _translate(subject, {} if agent is None else agent.tools)
+    target = find_agent(dialect)
+    pattern, lost = _Translation(find_agent(spec.dialect), target).of(subject)
     return replace(spec, matcher=replace(spec.matcher, subject=pattern)), lost
 
 
@@ -33,37 +36,129 @@ def with_canonical_tools(spec: HookSpec) -> HookSpec:
     if names:
         wider = replace(subject, style="exact", text="", options=tuple(dict.fromkeys((*names, *map(canonical, names)))))
     else:
-        ours = _matching(subject, {theirs: ours for ours, theirs in agent.tools.items()})
+        ours = _Translation(agent, None).unmatched(subject)
         wider = replace(subject, text="|".join([f"(?:{subject.text})", *ours])) if ours else subject
     return replace(spec, matcher=replace(spec.matcher, subject=wider))
 
 
-def _translate(pattern: Pattern, tools: Mapping[str, str]) -> tuple[Pattern, tuple[str, ...]]:
-    """``tools`` are the agent's own names by the canonical ones; of an agent with the canonical names there are none."""
-    names = pattern.options
-    if pattern.style == "full" and _NAMES.fullmatch(pattern.text):
-        names = tuple(pattern.text.split("|"))
-    if names:
-        ours = tuple(dict.fromkeys(map(canonical, names)))
-        lost = tuple(
-            name for name in ours if tools and (_is_ours(name) or name.startswith("mcp__")) and name not in tools
+class _Translation:
+    """From the names of one agent to those of another; None has ours."""
+
+    def __init__(self, source: Agent | None, target: Agent | None) -> None:
+        self._from: Mapping[str, str] = {} if source is None else source.tools
+        self._to: Mapping[str, str] = {} if target is None else target.tools
+        self._servers_from = _MCP if source is None else source.mcp
+        self._servers_to = _MCP if target is None else target.mcp
+
+    def of(self, pattern: Pattern) -> tuple[Pattern, tuple[str, ...]]:
+        names = self._names(pattern)
+        if not names:
+            return self._of_expression(pattern)
+        found: dict[str, None] = {}
+        lost: list[str] = []
+        for name in names:
+            here, missing = self._of_name(name)
+            found |= dict.fromkeys(here)
+            lost += missing
+        if all(_NAMES.fullmatch(one) for one in found):
+            return replace(pattern, style="exact", text="", options=tuple(found)), tuple(lost)
+        return replace(pattern, style="full", text="|".join(found), options=()), tuple(lost)
+
+    def _names(self, pattern: Pattern) -> tuple[str, ...]:
+        """The tools that it names; () if it is an expression."""
+        if pattern.options:
+            return pattern.options
+        text = pattern.text.replace(_WHOLE_SERVER, "")
+        if pattern.style not in {"full", "search"} or not _NAMES.fullmatch(text):
+            return ()
+        names = tuple(text.split("|"))
+        # An expression that is searched for may mean more than what it spells, unless that is the name of a tool.
+        known = {*CANONICAL, *INPUTS, *self._from.values()}
+        return names if pattern.style == "full" or known.issuperset(names) else ()
+
+    def _of_name(self, name: str) -> tuple[list[str], list[str]]:
+        """What the other agent calls it, and what it is not known to have."""
+        if name not in CANONICAL and name not in INPUTS and (server := self._server(name)):
+            moved = self._to_server(*server)
+            return [moved or name], [] if moved else [name]
+        ours = dict.fromkeys(
+            (*(one for one, theirs in self._from.items() if theirs == name), *ANSWERS_TO.get(name, (canonical(name),)))
         )
-        return replace(pattern, style="exact", text="", options=tuple(tools.get(name, name) for name in ours)), lost
-    theirs = _matching(pattern, tools)
-    lost = ("mcp__",) if tools and "mcp__" in pattern.text else ()
-    text = "|".join([f"(?:{pattern.text})", *theirs])
-    return (replace(pattern, text=text) if theirs and pattern.style in {"full", "search"} else pattern), lost
+        known = [one for one in ours if not self._to or one in self._to or one not in INPUTS]
+        lost = [] if known else list(ours)
+        return list(dict.fromkeys(self._to.get(one, one) for one in known or ours)), lost
+
+    def _of_expression(self, pattern: Pattern) -> tuple[Pattern, tuple[str, ...]]:
+        added = self.unmatched(pattern)
+        moved, lost = self._servers(pattern)
+        added += moved
+        if not added or pattern.style not in {"full", "search"}:
+            return pattern, lost
+        return replace(pattern, text="|".join([f"(?:{pattern.text})", *dict.fromkeys(added)])), lost
+
+    def unmatched(self, pattern: Pattern) -> list[str]:
+        """The other agent's names of tools that the expression is about, and does not match as they are."""
+        test = _test(pattern)
+        about = [one for one in INPUTS if test(self._from.get(one, one))]
+        named = dict.fromkeys(self._to.get(one, one) for one in about if not self._to or one in self._to)
+        return [_whole(pattern, one) for one in named if not test(one)]
+
+    # ── tools of MCP servers ──
+
+    def _servers(self, pattern: Pattern) -> tuple[list[str], tuple[str, ...]]:
+        """An expression that is about MCP servers, as the other agent spells them."""
+        text = pattern.text.replace(_WHOLE_SERVER, "__.*")
+        for form in dict.fromkeys((self._servers_from, _MCP)):
+            begin = form.partition("{")[0]
+            if begin and begin in text and form != self._servers_to:
+                moved = self._moved(text, form)
+                return ([moved], ()) if moved else ([], ("mcp__",))
+        return [], ()
+
+    def _moved(self, text: str, form: str) -> str:
+        """With every mention of a server as the other agent makes it; "" if that cannot be said."""
+        begin, _, middle = form.partition("{server}")
+        middle = middle.removesuffix("{tool}")
+        if "{server}" not in form:
+            begin, middle = form.removesuffix("{tool}"), ""
+        head = self._servers_to.partition("{tool}")[0]
+        named = (
+            rf"{re.escape(begin)}(?P<server>(?:(?!{re.escape(middle)}).)+?){re.escape(middle)}"
+            if middle
+            else re.escape(begin)
+        )
+
+        def spelled(found: re.Match[str]) -> str:
+            return head.replace("{server}", found.groupdict().get("server") or ".*")
+
+        moved = re.sub(named, spelled, text) if head else ""
+        if moved == text:  # every server
+            start = head.partition("{")[0]
+            moved = text.replace(begin, start) if start else ""
+        return moved
+
+    def _server(self, name: str) -> tuple[str, str] | None:
+        """Server and tool of a name, either of which may be an expression."""
+        form = self._servers_from
+        if not form or name == _MCP.partition("{")[0]:
+            return None
+        if form == _MCP and name.startswith("mcp__") and "__" not in name[5:]:
+            return name[5:].removesuffix(".*") or ".*", ".*"
+        shape = re.escape(form).replace(r"\{server\}", "(?P<server>.+?)").replace(r"\{tool\}", "(?P<tool>.+)")
+        found = re.fullmatch(shape, name)
+        return None if found is None else (found.groupdict().get("server", ".*"), found["tool"])
+
+    def _to_server(self, server: str, tool: str) -> str:
+        return self._servers_to.replace("{server}", server).replace("{tool}", tool)
 
 
-def _matching(pattern: Pattern, tools: Mapping[str, str]) -> list[str]:
-    """The agent's names of tools that the expression is about under our names."""
+def _test(pattern: Pattern) -> Callable[[str], object]:
     try:
-        test = re.compile(pattern.text).fullmatch if pattern.style == "full" else re.compile(pattern.text).search
+        expression = re.compile(pattern.text)
     except re.error:
-        return []
-    anchor = "{}" if pattern.style == "full" else "^{}$"
-    return [anchor.format(theirs) for ours, theirs in tools.items() if test(ours) and not test(theirs)]
+        return lambda _name: None
+    return expression.fullmatch if pattern.style == "full" else expression.search
 
 
-def _is_ours(name: str) -> bool:
-    return name in CANONICAL.values()
+def _whole(pattern: Pattern, name: str) -> str:
+    return name if pattern.style == "full" else f"^{name}$"

@@ -1,7 +1,8 @@
 """Translate hooks from one dialect to another, as far as the other supports them.
 
 What it does not support is reported on stderr with its file and line, and the exit code is 1. Without -o, the result
-goes to standard output.
+goes to standard output. D may be an agent's name. A hook's program stays as it is, and gets the other agent's input there;
+to have it called as its own agent does: hookline deploy --move FROM=TO.
 
   hookline convert --from letta --to native .letta/settings.json -o .hookline/hookline.toml
 """
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from hookline.cli.loading import require_readable, tell_problems
 from hookline.cli.stdio import use_utf8
+from hookline.core.agents import find_agent
 from hookline.core.errors import UsageError
 from hookline.core.problem import Problem
 from hookline.dialects import dialect_named
@@ -35,8 +37,9 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    writer = dialect_named(args.target)
-    dialect_named(args.source)
+    writer, source = dialect_named(args.target), find_agent(dialect_named(args.source).name)
+    if source is not None and source.form == "plugin":
+        raise UsageError(f"{source.title} has plugins and no file of hooks, so there is nothing to convert")
     runtime = load_runtime(Sources(config=args.file, dialect=args.source), READ_ONLY)
     runtime.engine.close()
     require_readable(runtime, args.file)
@@ -47,6 +50,11 @@ def run(args: Namespace) -> int:
     losses += (problem for spec, lost in translated for problem in _unknown_tools(spec, lost, writer.name))
     for loss in losses:
         print(f"lost: {loss}", file=sys.stderr)
+    target = find_agent(writer.name)
+    if losses and source is not None and target is not None:
+        print(
+            f"To lose less, let hookline call them: hookline deploy --move {source.name}={target.name}", file=sys.stderr
+        )
     if args.output:
         _write(args.output, rendered.text)
     else:

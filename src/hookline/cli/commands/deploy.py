@@ -4,6 +4,7 @@
   hookline deploy --agent codex --scope project  one agent, for this project
   hookline deploy --dry-run                      show the changes, write nothing
   hookline deploy --status                       show what is registered, and what is wrong with it
+  hookline deploy --move gemini-cli=codex        carry one agent's own hooks to another, and the registration with them
 
 Other entries, comments and formatting stay byte for byte; each file is backed up; deploying twice changes nothing;
 hookline undeploy restores the bytes. Only events that your hooks need have an entry; --dry-run shows what each is for.
@@ -17,9 +18,14 @@ project are committed: they call hookline from PATH, name no directory, and are 
 The door is how events reach hookline. OpenCode's plugin asks the daemon over its socket. The others start a command: the
 native client if it is built (--door client builds it), else a launcher that starts Python (--door command).
 
+--move copies the hooks of the first agent's own file into hookline.toml, where they keep their input and output format,
+registers the other agent, and then removes hookline's entries from the first one's file; its own hooks stay in it. What a
+hook could do there and cannot do in the other agent is reported, and the exit code is 1.
+
 --json prints {"agents": [{"agent", "scope", "path", "state", "changed", "backup", "note", "approved", "door",
 "events", "why", "findings", "kept"}], "doubled": […]}; "why" has the reasons for each event, "kept" the hooks of others in
-the same file, which hookline leaves as they are. Every [profiles.*] config_dir of lazy-harness has a file of its own.
+the same file, which hookline leaves as they are; with --move also "moved": {"from", "to", "file", "hooks": [{"hook",
+"event", "file", "carried", "lost"}], "problems", "unregistered"}. Every [profiles.*] config_dir of lazy-harness has a file of its own.
 """
 
 from __future__ import annotations
@@ -28,7 +34,7 @@ import os
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hookline.cli.confirm import keep_own_files
 from hookline.cli.output import paint, print_json, safe, table
@@ -62,6 +68,9 @@ from hookline.deploy.status import (
 from hookline.deploy.transport import CHOICES, DESCRIPTIONS, remove_http_token
 from hookline.state.protection import require_outside_agent
 
+if TYPE_CHECKING:
+    from hookline.cli.move import Move
+
 #: For somebody who has no hook yet.
 _FIRST = "write one first: hookline hooks add NAME --on PreToolUse --run PROGRAM"
 
@@ -83,6 +92,7 @@ def configure(parser: ArgumentParser) -> None:
         default=None,
         help="how events reach hookline (default: the fastest available that keeps every guarantee)",
     )
+    parser.add_argument("--move", metavar="FROM=TO", help="carry the hooks of one agent to another")
     asking = ", ".join(agent.title for agent in all_agents().values() if agent.needs_approval)
     parser.add_argument(
         "--approve", action="store_true", help=f"also approve the new entries, if the agent requires it ({asking})"
@@ -111,11 +121,84 @@ def add_selection(parser: ArgumentParser, agents: str = "all found", scope: str 
 def run(args: Namespace) -> int:
     if args.status:
         return _status(args, _requirements(args)[0])
+    if args.move:
+        return _move(args)
     rows = deploy_rows(args)
     print_rows(rows, args)
     if any(row["state"] == "not approved" for row in rows):
         return os.EX_CONFIG
     return int(any(row["findings"] for row in rows))
+
+
+def _move(args: Namespace) -> int:
+    from hookline.cli.move import plan_move  # few deployments are moves
+
+    here, home = os.getcwd(), os.path.expanduser("~")
+    scope: Scope = args.scope or "user"
+    if args.agent:
+        raise UsageError("--move names both agents; leave --agent out")
+    move = plan_move(args.move, scope, here, home)
+    if not args.dry_run:
+        require_outside_agent(find_paths(os.environ, home).state, "move its own registration")
+        move.write()
+    args.agent = [move.target.name]
+    rows = deploy_rows(args)
+    works = args.dry_run or not move.hooks or all(row["state"] == "deployed" and row["events"] for row in rows)
+    gone = _leave(move.source, scope, here, home, dry_run=args.dry_run) if works else []
+    told = {
+        "from": move.source.name, "to": move.target.name, "file": move.file, "hooks": list(move.hooks),
+        "problems": list(move.problems), "unregistered": gone,
+    }  # fmt: skip
+    lost = bool(move.problems) or any(one["lost"] or not one["carried"] for one in move.hooks)
+    if args.json:
+        print_json({"agents": rows, "doubled": [], "moved": told})
+    else:
+        _print_move(move, works=works, gone=gone, args=args)
+        if not (args.dry_run and move.added):  # what is not written yet is not seen there
+            print_rows(rows, args)
+    return int(lost or not works or any(row["findings"] for row in rows))
+
+
+def _leave(source: Agent, scope: Scope, here: str, home: str, *, dry_run: bool) -> list[str]:
+    """Take hookline's entries out of the first agent's files; the files that had some."""
+    ledger = apply.Ledger(find_paths(os.environ, home).state)
+    known = ledger.all()
+    gone: list[str] = []
+    for aim in all_files([source], (scope,), here, home):
+        one = apply.plan_removal(aim.path, source, known.get(aim.path))
+        if one.refused or not (one.changes or aim.path in known):
+            continue
+        gone.append(aim.path)
+        if not dry_run:
+            apply.undeploy(ledger, one)
+    return gone
+
+
+def _print_move(move: Move, *, works: bool, gone: Sequence[str], args: Namespace) -> None:
+    carried = sum(one["carried"] for one in move.hooks)
+    out = sys.stderr if args.dry_run else sys.stdout
+    if args.dry_run:
+        sys.stdout.write(move.added)
+        events = dict.fromkeys(one["event"] for one in move.hooks if one["carried"])
+        print(
+            f"{move.target.name}: would be registered for {', '.join(events) or 'what hookline.toml needs'}", file=out
+        )
+    kept = f" {move.source.title}'s own file keeps them." if carried else ""
+    print(f"{move.source.name}: {carried} of {len(move.hooks)} hooks carried into {move.file}.{kept}", file=out)
+    for problem in move.problems:
+        print(f"lost: {safe(problem)}", file=sys.stderr)
+    for one in move.hooks:
+        for lost in one["lost"]:
+            print(f"lost: {safe(one['hook'], 60)} ({one['event']}): {safe(lost)}", file=sys.stderr)
+    for path in gone:
+        print(f"{move.source.name}: no longer calls hookline: {path}", file=out)
+    if not works and not args.dry_run:
+        scope = f" --scope {args.scope}" if args.scope else ""
+        print(
+            f"{move.target.name} is not registered yet, so {move.source.name} was left as it is. Approve the hooks, then move"
+            f" again: hookline trust && hookline deploy --move {args.move}{scope}",
+            file=sys.stderr,
+        )
 
 
 def _requirements(args: Namespace) -> tuple[Requirements, apply.Ledger]:

@@ -104,7 +104,7 @@ class PluginDialect:
     def render(self, specs: Sequence[HookSpec]) -> Rendered:
         losses = Losses(self.name)
         for spec in specs:
-            losses.leave_out(spec, "a hook")
+            losses.leave_out(spec, "a hook in a file")
         return Rendered(text="", losses=losses.all())
 
     def event_out(self, spec: HookSpec, event: Event) -> Call:

@@ -154,8 +154,8 @@ def payload(words: FieldMap, name: str, event: Event) -> dict[str, Any]:
     native_tool = data.get("native_tool_name")
     if own and native_tool:
         data |= {"tool_name": native_tool, **own_input(event, words.dialect)}
-    elif "tool_name" in data and (agent := find_agent(words.dialect)) is not None:
-        data["tool_name"] = agent.tools.get(str(data["tool_name"]), data["tool_name"])  # as its author knows it
+    elif isinstance(data.get("tool_name"), str) and (agent := find_agent(words.dialect)) is not None:
+        data["tool_name"] = agent.tool_name(data["tool_name"])  # as its author knows it
     # Of its own payload only what a hook has changed is written anew.
     known = event_in(words, name, event.native, event.environ).data if own and event.native else {}
     for ours, theirs in words.frame:

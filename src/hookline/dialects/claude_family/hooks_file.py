@@ -255,7 +255,10 @@ def _hook(system: HooksFormat, spec: HookSpec, event: str, text: str, losses: Lo
     if spec.mode in {"async", "background"} and "async" in system.fields:
         hook["async"] = True
     if spec.timeout is not None and spec.timeout != _default_timeout(system, event):
-        hook["timeout"] = amount(spec.timeout, system.per_second)
+        if "timeout" in system.fields:
+            hook["timeout"] = amount(spec.timeout, system.per_second)
+        else:
+            losses.weaken(spec, f"a time limit of {spec.timeout:g} s")
     losses.policy(spec, modes=modes)
     if spec.flow == "chain" and spec.after_deny != "continue":
         losses.weaken(spec, "stopping the next hooks after a deny")

@@ -9,7 +9,10 @@ from hookline.dialects.native import kinds
 from hookline.dialects.native.kinds import Field, Kind, Wrong, bad_pattern, show
 
 #: Formats that a hook can be bound to: those in which an event comes on stdin.
-WIRES = ("native", "claude", "codex", "copilot", "gemini", "lazy", "letta", "qwen")
+WIRES = (
+    "native", "claude", "codex", "copilot", "gemini", "lazy", "letta", "qwen", "droid", "kimi", "grok", "hermes", "deepagents",
+    "cursor", "vscode", "windsurf", "kiro", "antigravity", "crush", "openhands", "vibe", "junie",
+)  # fmt: skip
 
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _ANY_SUBJECT = frozenset({"", "*", ".*"})
