@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 CLIENT := src/hookline/daemon/client/hookc
 
 .PHONY: demo test test-quick coverage check bench e2e sdk nvim shells shells-screens browser web-test web-load web-picture fuzz fuzz-door
-.PHONY: dist site docs picture lock clean help
+.PHONY: broker dist site docs picture lock clean help
 
 help:                     ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 12
@@ -92,6 +92,9 @@ shells:                   ## tmux, zsh and fish, for the tests of the shells; wi
 browser:                  ## chromium and axe-core, for the tests of the view; without them they say that they are skipped
 	@command -v chromium >/dev/null || (apt-get update && apt-get install -y chromium) || sudo apt-get install -y chromium
 	@test -f build/axe/node_modules/axe-core/axe.min.js || npm install --silent --no-fund --no-audit --prefix build/axe axe-core@4.10.2
+
+broker:                   ## nats-server, for the tests of fleets; without it they say that they are skipped
+	@command -v nats-server >/dev/null || (apt-get update && apt-get install -y nats-server) || sudo apt-get install -y nats-server || brew install nats-server
 
 web-test: $(STAMP)        ## the view in a browser, light and dark, wide and narrow
 	HOOKLINE_WEB=all $(BIN)/python -m pytest -q tests/web $(ARGS)

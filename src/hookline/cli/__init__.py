@@ -42,6 +42,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = MappingProxyType(
         },
         "teams": {
             "policy": "guard every agent on a machine by a signed policy",
+            "fleet": "one policy on many machines, their records, and answers",
         },
         "packs": {
             "add": "install a published hook set, pinned, in every agent",

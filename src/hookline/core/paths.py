@@ -22,6 +22,12 @@ class Paths:
         """The version of the owner's policy that is in force on this machine (``config.managed``)."""
         return os.path.join(self.machine, "policy", "current")
 
+    @property
+    def fleet_credentials(self) -> tuple[str, str]:
+        """By which the machine, or else the person, is known to a fleet (``fleet.join``)."""
+        machine, person = (os.path.join(one, "fleet", "machine.creds") for one in (self.machine, self.config))
+        return machine, person
+
 
 def find_paths(environ: Mapping[str, str], home: str) -> Paths:
     """``HOOKLINE_*_DIR``, then XDG (absolute paths only, as its specification asks), then the defaults."""

@@ -14,7 +14,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import hookline
 from hookline.core.files import atomic_writer, open_locked
@@ -142,33 +142,39 @@ def run(state: str, settings: TelemetrySettings, parent: int = 0) -> bool:
 
 
 class Supervisor:
-    """The daemon's side: starts the process when a configuration wants it, and again when it has ended."""
+    """The daemon's side: starts a process when it is wanted, and again when it has ended."""
 
     def __init__(self) -> None:
         self._running: dict[str, subprocess.Popen[bytes]] = {}
         self._not_before: dict[str, float] = {}
 
     def ensure(self, state: str, settings: TelemetrySettings, environ: Mapping[str, str]) -> None:
-        process = self._running.get(state)
+        given = json.dumps({"endpoint": settings.endpoint, "headers": settings.headers, "buffer": settings.buffer,
+                            "timeout": settings.timeout})  # fmt: skip
+        self._ensure(state, ["daemon", "export", "--directory", state], environ, given)
+
+    def ensure_link(self, environ: Mapping[str, str]) -> None:
+        """What speaks with the fleet's broker."""
+        self._ensure("fleet", ["fleet", "link"], environ, "")
+
+    def _ensure(self, name: str, words: Sequence[str], environ: Mapping[str, str], given: str) -> None:
+        process = self._running.get(name)
         if process is not None and process.poll() is None:
             return
         now = time.monotonic()
-        if now < self._not_before.get(state, 0.0):
+        if now < self._not_before.get(name, 0.0):
             return
-        self._not_before[state] = now + 10.0
-        words = [sys.executable, "-I", MAIN, "daemon", "export", "--directory", state, "--parent", str(os.getpid())]
-        given = json.dumps({"endpoint": settings.endpoint, "headers": settings.headers, "buffer": settings.buffer,
-                            "timeout": settings.timeout})  # fmt: skip
+        self._not_before[name] = now + 10.0
         with contextlib.suppress(OSError):
-            self._running[state] = subprocess.Popen(
-                words,
+            self._running[name] = subprocess.Popen(
+                [sys.executable, "-I", MAIN, *words, "--parent", str(os.getpid())],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 cwd="/",
                 env={name: value for name, value in environ.items() if not _ELSEWHERE.fullmatch(name)},
             )
-            pipe = self._running[state].stdin
+            pipe = self._running[name].stdin
             assert pipe is not None
             pipe.write(given.encode())
             pipe.close()

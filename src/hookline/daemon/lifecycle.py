@@ -22,7 +22,7 @@ import hookline
 from hookline.core.errors import StateError
 from hookline.core.files import is_locked, open_locked
 from hookline.core.isolation import MAIN
-from hookline.core.paths import UnusableError, unusable
+from hookline.core.paths import UnusableError, account_home, find_paths, unusable
 from hookline.daemon.protocol import RESULT, Caller, DaemonPaths, DaemonRequest, create_directory, pack_request
 from hookline.daemon.server import Server
 from hookline.runners.spawn import mark_process, pid_from_mark
@@ -53,19 +53,24 @@ def _truncate_log() -> None:
 
 
 def _chores(server: Server, *, background: bool) -> Callable[[], None]:
-    """What is done about once a second: the log stays short, and what sends telemetry runs."""
+    """What is done about once a second: the log stays short, and what sends telemetry or speaks with a fleet runs."""
     supervisors: list[Supervisor] = []
+    paths = find_paths(os.environ, os.environ.get("HOME") or account_home())
+
+    def supervisor() -> Supervisor:
+        if not supervisors:
+            from hookline.daemon.exporter import Supervisor as Made  # off: nothing is imported
+
+            supervisors.append(Made())
+        return supervisors[0]
 
     def chore() -> None:
         if background:
             _truncate_log()
-        if wanted := server.service.engines.telemetry():
-            if not supervisors:
-                from hookline.daemon.exporter import Supervisor as Made  # off: nothing is imported
-
-                supervisors.append(Made())
-            for state, settings in wanted.items():
-                supervisors[0].ensure(state, settings, os.environ)
+        for state, settings in server.service.engines.telemetry().items():
+            supervisor().ensure(state, settings, os.environ)
+        if any(os.access(path, os.R_OK) for path in paths.fleet_credentials):
+            supervisor().ensure_link(os.environ)
 
     return chore
 

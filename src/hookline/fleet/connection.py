@@ -1,0 +1,92 @@
+"""The one way to the broker, for machines, sinks, people on call and the fleet's owner.
+
+    async with connected(credentials) as client:            # a command: fails within seconds, with what to do
+        await client.request(subject, data, timeout=5)
+    stream = client.jetstream()
+
+A process that stays calls ``connect(credentials, stay=True)``: the client reconnects by itself for as long as it lives, to
+any server of the cluster, and ``client.is_connected`` tells. What is published meanwhile waits in a buffer of the client
+and may be lost with it: count only what was acknowledged (a reply, or JetStream's). Nothing of this is imported where a
+decision is made; only ``hookline.fleet`` imports ``nats``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import ssl
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+from nats.aio.client import Client, RawCredentials
+from nats.errors import Error as NatsError
+from nats.errors import NoRespondersError
+from nats.errors import TimeoutError as NatsTimeoutError
+
+from hookline.core.errors import ConfigError
+from hookline.fleet.credentials import Credentials
+from hookline.fleet.subjects import inbox
+
+#: What may be raised by anything that is asked of a broker.
+UNREACHABLE = (NatsError, OSError, asyncio.TimeoutError, ssl.SSLError)
+#: Seconds for one attempt, and between two of a client that stays.
+_PATIENCE, _PAUSE = 5, 1
+
+
+async def connect(credentials: Credentials, *, stay: bool = False) -> Client:
+    """Raises ConfigError if no server takes us now."""
+    context = ssl.create_default_context(cadata=credentials.authority or None)
+    logging.getLogger("asyncio").setLevel(
+        logging.ERROR
+    )  # it warns about every TLS connection of this library that ends
+    client = Client()
+    options: dict[str, Any] = {
+        "name": f"hookline {credentials.role} {credentials.name}", "tls": context, "connect_timeout": _PATIENCE,
+        "user_credentials": RawCredentials(credentials.text), "inbox_prefix": inbox(credentials.role, credentials.name),
+        "reconnect_time_wait": _PAUSE, "max_reconnect_attempts": -1 if stay else 1, "ping_interval": 20,
+        "error_cb": _quiet, "allow_reconnect": stay,
+    }  # fmt: skip
+    try:
+        await asyncio.wait_for(
+            client.connect(list(credentials.servers), **options), _PATIENCE * (1 + len(credentials.servers))
+        )
+    except UNREACHABLE as error:
+        await close(client)
+        raise ConfigError(explain(credentials, error)) from None
+    return client
+
+
+async def close(client: Client) -> None:
+    """The library waits without end for a connection that never came to be."""
+    with suppress(*UNREACHABLE):
+        await asyncio.wait_for(client.close(), 1)
+
+
+@asynccontextmanager
+async def connected(credentials: Credentials) -> AsyncGenerator[Client]:
+    client = await connect(credentials)
+    try:
+        yield client
+    except NoRespondersError:
+        raise ConfigError("the broker has no such stream; hookline fleet publish makes what a team needs") from None
+    except UNREACHABLE as error:
+        raise ConfigError(explain(credentials, error)) from None
+    finally:
+        await close(client)
+
+
+def explain(credentials: Credentials, error: BaseException) -> str:
+    servers = ", ".join(credentials.servers)
+    text = str(error) or type(error).__name__
+    if "authorization" in text.lower():
+        return f"the broker ({servers}) refuses {credentials.name}: it was revoked, or is from another fleet; hookline fleet add"
+    if isinstance(error, ssl.SSLError):
+        return f"{servers} has no certificate of this fleet ({text}); is it the right broker?"
+    if isinstance(error, NatsTimeoutError | asyncio.TimeoutError):
+        text = "no answer in time"
+    return f"the broker ({servers}) cannot be reached: {text}"
+
+
+async def _quiet(_: Exception) -> None:
+    """The library would log every attempt; whoever waits for an answer learns what is wrong."""

@@ -1,0 +1,158 @@
+"""Who may do what on the broker: a machine speaks for itself alone, and a revoked one not at all."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Project
+from tests.fleet.broker import Broker, needs_broker
+from tests.patience import eventually
+
+from hookline.core.errors import ConfigError, UsageError
+from hookline.core.paths import Paths
+from hookline.fleet import authority as authorities
+from hookline.fleet import link
+from hookline.fleet.connection import connect, connected
+from hookline.fleet.credentials import Credentials, parse_credentials
+from hookline.fleet.join import find_joined, join
+from hookline.fleet.revoke import tell_servers
+from hookline.fleet.subjects import ask_subject, record_subject
+
+pytestmark = needs_broker
+
+
+async def _heard(listener: Credentials, speaker: Credentials, subject: str, listen: str = "") -> bool:
+    """Whether something that one publishes reaches the other."""
+    async with connected(listener) as one, connected(speaker) as two:
+        heard = await one.subscribe(listen or subject)
+        await one.flush()
+        await two.publish(subject, b"x")
+        await two.flush()
+        try:
+            await heard.next_msg(timeout=1)
+        except Exception:
+            return False
+        return True
+
+
+def test_a_machine_publishes_only_as_itself(broker: Broker) -> None:
+    machine, admin = broker.issue("m1"), broker.admin()
+    assert asyncio.run(_heard(admin, machine, record_subject("m1")))
+    assert asyncio.run(_heard(admin, machine, ask_subject("m1", "q1")))
+    assert not asyncio.run(_heard(admin, machine, record_subject("m2")))
+    assert not asyncio.run(_heard(admin, machine, "$KV.hookline_machines.m2"))
+
+
+def test_a_machine_listens_to_nobody_else(broker: Broker) -> None:
+    machine, other = broker.issue("m1"), broker.issue("m2")
+    assert not asyncio.run(_heard(machine, other, record_subject("m2")))
+    assert not asyncio.run(_heard(machine, broker.admin(), "_INBOX.machine_m2.x", "_INBOX.>"))
+
+
+def test_teams_do_not_hear_one_another(broker: Broker) -> None:
+    assert not asyncio.run(_heard(broker.admin("other"), broker.issue("m1"), record_subject("m1"), ">"))
+
+
+def test_a_revoked_machine_is_cut_off_and_stays_out(broker: Broker) -> None:
+    machine, stays = broker.issue("m1"), broker.issue("m2")
+
+    async def revoke() -> None:
+        client = await connect(machine)
+        broker.authority = authorities.revoke(broker.authority, "team", "m1")
+        assert await tell_servers(broker.authority, "team") == 1
+        for _ in range(1000):
+            if not client.is_connected:
+                break
+            await asyncio.sleep(0.02)
+        assert not client.is_connected
+        await client.close()
+        with pytest.raises(ConfigError, match="refuses m1"):
+            await connect(machine)
+        async with connected(stays):
+            pass
+
+    asyncio.run(revoke())
+    broker.kill()
+    broker.start()
+    with pytest.raises(ConfigError, match="refuses m1"):
+        asyncio.run(connect(machine))
+
+
+def test_a_name_is_issued_anew_only_after_its_revocation(broker: Broker) -> None:
+    broker.issue("m1")
+    with pytest.raises(UsageError, match="already"):
+        broker.issue("m1")
+    broker.authority = authorities.revoke(broker.authority, "team", "m1")
+    asyncio.run(tell_servers(broker.authority, "team"))
+
+    async def knock() -> None:
+        async with connected(broker.issue("m1")):
+            pass
+
+    asyncio.run(knock())
+
+
+def test_another_brokers_certificate_is_refused(broker: Broker, tmp_path: Path) -> None:
+    servers = broker.authority.servers
+    elsewhere = authorities.init(str(tmp_path / "elsewhere"), servers, ["team"])
+    _, text = authorities.add(elsewhere, "team", "machine", "m1", "all")
+    with pytest.raises(ConfigError, match="certificate"):
+        asyncio.run(connect(parse_credentials(text, "m1")))
+
+
+def _paths(base: Path) -> Paths:
+    return Paths(
+        config=str(base / "c"), state=str(base / "s"), data=str(base / "d"), machine=str(base / "etc/hookline")
+    )
+
+
+def test_a_part_that_raises_is_noted_and_started_again(broker: Broker, tmp_path: Path) -> None:
+    creds = tmp_path / "m1.creds"
+    creds.write_text(broker.issue("m1").text)
+    joined = join(_paths(tmp_path), str(creds))
+    assert find_joined(_paths(tmp_path)) == joined
+    assert os.stat(tmp_path / "etc/hookline/fleet/machine.creds").st_mode & 0o077 == 0
+    runs: list[str] = []
+
+    async def part(one: link.Link) -> None:
+        runs.append(one.machine)
+        if len(runs) == 1:
+            raise ConfigError("not yet")
+        one.note("part", "")
+        await asyncio.Event().wait()
+
+    assert link.run(joined, _paths(tmp_path), lambda: len(runs) < 2 or not joined.state()["connected"], {"part": part})
+    assert runs == ["m1", "m1"]
+    assert joined.state()["problems"] == {"part": ""}
+
+
+def test_the_daemon_starts_the_link_of_a_machine_that_has_joined(broker: Broker, project: Project) -> None:
+    creds = project.write("m1.creds", broker.issue("m1").text)
+    paths = Paths(
+        config=str(project.home / ".config/hookline"), state="", data="", machine=str(project.path / "nowhere"),
+    )  # fmt: skip
+    place = Path(paths.fleet_credentials[1])
+    place.parent.mkdir(parents=True)
+    place.write_text(creds.read_text())
+    runtime = tempfile.mkdtemp(prefix="hookline-")  # the path of a socket is short
+    started = project.run("daemon", "start", XDG_RUNTIME_DIR=runtime)
+    assert started.code == 0, started.err
+    try:
+        joined = find_joined(paths)
+        assert joined is not None
+        assert eventually(lambda: joined.state().get("connected"))
+    finally:
+        project.run("daemon", "stop", XDG_RUNTIME_DIR=runtime)
+        shutil.rmtree(runtime)
+
+
+def test_credentials_of_no_fleet_are_refused_with_the_next_command(project: Project) -> None:
+    bad = project.write("bad.creds", "-----BEGIN NATS USER JWT-----\nx\n")
+    done = project.run("fleet", "join", str(bad))
+    assert done.code == 78
+    assert "hookline fleet add" in done.err
