@@ -128,7 +128,8 @@ _MANY = 50_000
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command. Neither a user's mistake nor a bug of ours ends in a traceback."""
     words = list(sys.argv[1:] if argv is None else argv)
-    gc.set_threshold(_MANY)
+    if argv is None:  # the process is ours, and short
+        gc.set_threshold(_MANY)
     if os.name == "nt":
         _print_error("hookline: Windows is not supported; install hookline in WSL, beside the agent that it guards")
         return 71
