@@ -18,7 +18,15 @@ from tests.shell.terminal import PROMPT, Terminal
 
 from hookline.core._dataclass import replace
 from hookline.core.hook import Command, HookSpec, Origin
-from hookline.shell.bash_zsh.line_text import bodies, commands, in_background, is_plain, only_defines, started
+from hookline.shell.bash_zsh.line_text import (
+    bodies,
+    commands,
+    in_background,
+    is_plain,
+    only_defines,
+    started,
+    writes_around,
+)
 from hookline.shell.bash_zsh.script import for_bash, for_zsh
 from hookline.shell.bash_zsh.serve import ProtocolError, QuestionReader, encode_answer
 from hookline.shell.bash_zsh.service import answer_timeout
@@ -442,16 +450,47 @@ def test_a_refused_command_fails_with_126_and_the_line_goes_on(house: House, gue
         terminal.keys("C-l").wait(lambda: terminal.screen() == "READY>")
 
 
-def test_what_a_refused_command_would_overwrite_is_kept(house: House, guest: Open) -> None:
+#: Lines that would empty the file "kept" and make "after", if only the refused ``cp`` in them were left out.
+OVERWRITING = (
+    "cp a b > kept; touch after", "cp $(touch after) b", "{ cp a b; } > kept; touch after", "(cp a b) > kept",
+    "if cp a b; then :; fi > kept", "while cp a b; do :; done > kept", "for i in 1; do cp a b; done > kept",
+    "cp a b | cat > kept", "case x in x) cp a b;; esac > kept", "g() { cp a b; }", "g > kept", "{ cp a b; } > kept &",
+    "cat <(cp a b > kept)", 'echo "$(cp a b > kept)"', "echo `cp a b` > kept", "h() { cp a b; } > kept", "h",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("event", ["process.pre_spawn", "pipeline.pre_execute"])
+def test_what_a_refused_command_would_overwrite_is_kept(house: House, guest: Open, event: str) -> None:
     """Shells open files before they look for a command, so the whole line ends."""
-    house.listen("process.pre_spawn").answers.append(deny("process.pre_spawn", "no copies", command="cp"))
+    house.listen(event)
+    if event == "process.pre_spawn":
+        house.answers.append(deny(event, "no copies", command="cp"))
+    else:
+        house.answers += [deny(event, "no copies", text=line) for line in OVERWRITING if "() {" not in line]
     (house.work / "kept").write_text("precious")
     terminal = guest().ready()
-    terminal.line("cp a b > kept; touch after").shows("Problem: no copies")
-    terminal.ready().line("cp $(touch after) b").ready()
-    terminal.line("echo status:$?").ready()
-    assert re.search("(?m)^status:(126|130)$", terminal.screen())
-    assert {path.name: path.read_text() for path in house.work.iterdir()} == {"kept": "precious"}
+    for line in OVERWRITING:
+        terminal.line(line)
+        if "() {" in line:
+            terminal.ready().keys("C-l").wait(lambda: terminal.screen() == PROMPT)
+            continue
+        terminal.shows("Problem: no copies")
+        terminal.ready().line("echo status:$?").wait(lambda: re.search(r"(?m)^status:\d", terminal.screen()))
+        ends = {"status:126", "status:130"} if "&" not in line else {"status:0", "status:130"}
+        assert ends & set(terminal.screen().splitlines()), terminal.screen()
+        terminal.ready().keys("C-l").wait(lambda: terminal.screen() == PROMPT)
+        assert {path.name: path.read_text() for path in house.work.iterdir()} == {"kept": "precious"}, line
+
+
+def test_a_refused_line_does_not_set_off_a_trap_for_interrupts(house: House, guest: Open) -> None:
+    house.listen("pipeline.pre_execute").answers.append(
+        deny("pipeline.pre_execute", "not here", text="x=1; touch made")
+    )
+    terminal = guest("trap 'echo interrupted' INT\n").ready()
+    terminal.line("x=1; touch made").shows("Problem: not here")
+    terminal.ready().line("kill -INT $$").wait(lambda: "\ninterrupted\n" in terminal.screen())
+    assert terminal.ready().screen().count("interrupted") == 1
+    assert list(house.work.iterdir()) == []
 
 
 def test_a_refused_line_fails_with_126(house: House, guest: Open) -> None:
@@ -615,7 +654,7 @@ def test_what_stands_before_a_command_does_not_hide_it(text: str, words: list[st
 
 @pytest.mark.parametrize(
     ("text", "defines"),
-    [("f() { rm x; }", True), ("function f { rm x; }", True), ("f() { rm x; }; f", False), ("f () {\n{ a; }\n}", True), ("rm x", False)],
+    [("f() { rm x; }", True), ("function f { rm x; }", True), ("f() { rm x; }; f", False), ("f() { rm x; } > y", True), ("f() { a; } > $(b)", False), ("f () {\n{ a; }\n}", True), ("rm x", False)],
 )  # fmt: skip
 def test_a_definition_runs_nothing(text: str, defines: bool) -> None:
     assert only_defines(text) is defines
@@ -636,6 +675,31 @@ def test_aliases_eval_and_functions_are_followed() -> None:
 )  # fmt: skip
 def test_only_a_list_of_plain_commands_can_be_replaced(text: str, plain: bool) -> None:
     assert is_plain(text) is plain
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("cat <(cp a) x >(rm b) y", ["cp", "rm", "cat"]),
+        ("echo $(rm x) y", ["rm", "echo"]),
+        ('echo "it\'s $(rm "a b")" `ls`', ["echo", "rm", "ls"]),
+        ("echo '$(rm x)' '`rm x`'", ["echo"]),
+        ("x=$(case a in a) rm b;; esac) ls", ["case", "rm", "ls"]),
+    ],
+)
+def test_commands_in_substitutions_are_found(text: str, names: list[str]) -> None:
+    assert [one["command"] for one in commands(text)] == names
+
+
+@pytest.mark.parametrize(
+    ("text", "writes"),
+    [
+        ("{ a; } > f", True), ("(a) >> f", True), ("a | b > f", True), ("g > f", True), ("a > f", False), ("a $(b) > f", True),
+        ("{ a; } 2>/dev/null", False), ("{ a; } < f", False), ("(a) 2>&1", False),
+    ],
+)  # fmt: skip
+def test_a_redirection_may_be_for_several_commands(text: str, writes: bool) -> None:
+    assert any(writes_around(one, "g () \n{ \n    a\n}\n") for one in started(text, {})) is writes
 
 
 def test_the_text_of_a_here_document_is_no_command() -> None:

@@ -76,8 +76,31 @@ _hookline_say() { [[ -z $1 ]] || builtin printf '%s\n' "$1" >&"$_hl_err"; }
 
 # ── lines ─────────────────────────────────────────────────────────────────────────────────────────────
 
-# From the DEBUG trap, before the first simple command of a line. bash has just put the line into its history; a line
-# that it keeps out of there is judged command by command. $1 is $_, which the trap restores.
+# From PS0, in a subshell: the line is in bash's history, and nothing of it has happened yet, not even a redirection of
+# a compound command. Writes 1 to descriptor 8 if all of it may run, and 3 if there is no answer; otherwise the DEBUG
+# trap asks again. A refused line is interrupted here, unless the person has a trap for that.
+_hookline_foresee() {
+  { builtin trap -p INT; builtin printf '\0'; } 1<>"$_hl_room/int"
+  builtin trap - DEBUG RETURN ERR
+  builtin set +euxf
+  local text theirs
+  ((HISTCMD == _hl_history + 1)) && [[ -z $_hl_off ]] || return 0
+  builtin trap '[[ -z $_hl_held ]] || { builtin kill -INT "$_hl_service"; builtin printf . >&"$_hl_token"; }; exit 130' INT
+  _hookline_history
+  _hookline_question "$text" "$_hl_history" || { builtin printf 3 >&8; return; }
+  if [[ ${_hl_said[0]-} == run ]]; then
+    _hookline_say "${_hl_said[1]-}"
+    ((${#_hl_said[@]} > 2)) || builtin printf 1 >&8
+    return
+  fi
+  IFS= builtin read -r -d '' theirs <"$_hl_room/int"
+  [[ -z $theirs ]] || { _hookline_say "${_hl_said[1]-}"; return; }
+  builtin printf %s "${_hl_said[1]-}" >&"$_hl_err"  # bash itself ends the line
+  builtin kill -INT "$$"
+}
+
+# From the DEBUG trap, before the first simple command of a line, for what PS0 has not settled: commands to refuse, and
+# a line that bash keeps out of its history, which is judged command by command. $1 is $_, which the trap restores.
 _hookline_line() {
   local status=$? - text line=
   _hl_last=$1 _hl_keep=1
@@ -87,8 +110,10 @@ _hookline_line() {
   if [[ -n $_hl_skip ]]; then return 1; fi
   ((HISTCMD <= _hl_history)) || return "$status"  # the line is over: this is a PROMPT_COMMAND
   if ((HISTCMD == _hl_history)); then  # at the prompt it is the number of the next line
+    _hl_keep=
+    case $_hl_verdict in 1) return "$status" ;; 3) _hl_off=1 ;; esac
     _hookline_history
-    line=$HISTCMD _hl_keep=
+    line=$HISTCMD
   else
     text=$BASH_COMMAND
     case $text in 'for '* | 'select '* | 'case '* | '(('* | '[['*) return "$status" ;; esac
@@ -106,10 +131,15 @@ _hookline_history() {
   text=${text%$'\n'}
 }
 
-_hookline_judge() {
+# May this run? $1: its text; $2: its number in the history.
+_hookline_question() {
   local _hl_functions= _hl_aliases=
   [[ " $_hl_wanted " != *' spawn '* ]] || _hookline_meanings "$1"
-  if ! _hookline_ask run text "$1" line "$2" functions "$_hl_functions" aliases "$_hl_aliases" cwd "$PWD"; then
+  _hookline_ask run text "$1" line "$2" functions "$_hl_functions" aliases "$_hl_aliases" cwd "$PWD"
+}
+
+_hookline_judge() {
+  if ! _hookline_question "$1" "$2"; then
     [[ -z $_hl_strict || $1 == @(exit|logout) ]] || _hookline_abort ''
     return
   fi
@@ -206,7 +236,7 @@ _hookline_prompt() {
   else
     _hookline_at_prompt "$1" "$2" "$ran"
   fi
-  _hl_text= _hl_began= _hl_history=$HISTCMD
+  _hl_text= _hl_began= _hl_verdict= _hl_history=$HISTCMD
   if [[ " $_hl_wanted " == *' '@(line|after|bye)' '* && $PS0 != *_hl_running* ]]; then PS0=$PS0$_hl_ps0; fi
   builtin shopt -q promptvars || _hl_running=1
   # A hooked Enter redraws the prompt's line from its start: output without a newline must not be on it.
@@ -269,7 +299,7 @@ _hookline_arm() {
   else
     # Their trap runs where it ran before: not in functions and subshells, and not for what is ours.
     builtin trap -- "{ _hookline_line \"\$_\"; [[ -n \$_hl_keep\$_hl_trace ]] || set +T; : \"\$_hl_last\"; } 2>/dev/null
-[[ \$BASH_COMMAND == _hookline_* || \$BASH_COMMAND == 'trap -p DEBUG'*_hl_room/trap* || ( -z \$_hl_trace && ( -n \${FUNCNAME-} || \$BASHPID != \$\$ ) ) ]] || {
+[[ \$BASH_COMMAND == _hookline_* || \${FUNCNAME-} == _hookline_* || \$BASH_COMMAND == 'trap -p DEBUG'*_hl_room/trap* || ( -z \$_hl_trace && ( -n \${FUNCNAME-} || \$BASHPID != \$\$ ) ) ]] || {
 ${words[1]}
 }
 : \"\$_hl_last\"" DEBUG
@@ -286,8 +316,8 @@ _hookline_disarm() {
 _hookline_want() {
   local keys=$'\n'$2$'\n' now=" $1 "
   [[ $2 != '*' ]] || keys='*'
-  _hl_strict=$3 _hl_timeout=${4:-$_hl_timeout} _hl_wanted=$1
-  [[ $now == *' line '* ]] || _hookline_disarm
+  _hl_strict=$3 _hl_timeout=${4:-$_hl_timeout} _hl_wanted=$1 _hl_watch=1
+  [[ $now == *' line '* ]] || { _hl_watch=; _hookline_disarm; }
   [[ $now == *' '@(line|after|bye)' '* ]] || PS0=${PS0//"$_hl_ps0"/}
   if [[ $keys$now != "$_hl_bound_for" ]]; then _hl_keys=$keys _hl_bound_for=$keys$now; _hookline_bind_keys; fi
   _hookline_missing_handler "$now"
@@ -470,7 +500,8 @@ _hookline_load() {
   _hl_aborted= _hl_their_int= _hl_their_debug= _hl_their_handler= _hl_handles= _hl_armed= _hl_keep=1 _hl_last= _hl_service=0
   _hl_bound_for=$'\n\n''  ' _hl_history=$HISTCMD
   _hl_call='\C-x\C-]k' _hl_do='\C-x\C-]d' _hl_return='\C-x\C-]e' _hl_prompt= _hl_own_prompt=$PS1 _hl_next= _hl_n=x
-  _hl_ps0='${_hl_n:$((_hl_running=1,_hl_began=${EPOCHREALTIME/[.,]/},1))}'
+  _hl_verdict= _hl_watch=
+  _hl_ps0='${_hl_n:$((_hl_verdict=${_hl_watch:+$({ _hookline_foresee; } 8>&1 >/dev/null 2>&1)}+0,_hl_running=1,_hl_began=${EPOCHREALTIME/[.,]/},1))}'
   exec {_hl_err}>&9
   _hookline_cached || _hl_cached="line spawn"$'\t'$_hl_strict  # unknown: the first line asks
 }

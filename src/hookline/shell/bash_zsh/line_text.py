@@ -7,7 +7,10 @@ import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-_ENDS = frozenset({"|", "||", "&&", ";", "&", "|&", ";;", "(", ")", "\n"})
+_PIPES = frozenset({"|", "|&"})
+_ENDS = _PIPES | {"||", "&&", ";", "&", ";;", "(", ")", "\n"}
+#: A command in here is a command of its own, and what follows it are further words of the one around it.
+_SUBSTITUTIONS = frozenset({"<(", ">("})
 #: Reserved words before a command.
 _RESERVED = frozenset(
     {"{", "}", "!", "if", "then", "elif", "else", "fi", "while", "until", "do", "done", "time", "esac"}
@@ -15,12 +18,15 @@ _RESERVED = frozenset(
 #: Builtins that run the command after them; with an option other than ``-p`` they do something else.
 _MODIFIERS = frozenset({"command", "builtin", "exec", "noglob", "nocorrect", "coproc"})
 _REDIRECTS = frozenset({">", ">>", "<", "<<", "<<<", ">|", "&>", "&>>", ">&", "<&", "<>"})
+#: Places that are no files.
+_DESCRIPTORS = frozenset({"1", "2", "-", "/dev/null"})
 _SIGNS = "|&;<>()\n"
-_OPERATORS = re.compile(r"\|\||&&|;;|\|&|&>>|&>|>>|>\||>&|<<<|<<|<&|<>|[|&;<>()\n]")
+_OPERATORS = re.compile(r"[<>]\(|\|\||&&|;;|\|&|&>>|&>|>>|>\||>&|<<<|<<|<&|<>|[|&;<>()\n]")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
 #: A number or {name} right before a redirection is its descriptor, not a word: 2>&1. Quoted text is skipped.
 _DESCRIPTOR = re.compile(r"""'[^']*'|"(?:\\.|[^"\\])*"|\\.|(?<![^\s|;()])(\d+|\{[A-Za-z_]\w*\})(?=[<>])""", re.DOTALL)
 _MARK = "\x1f"
+_QUOTING = re.compile(r"""\\.|\$\(|["'`]""", re.DOTALL)
 _HERE = re.compile(r"(?<!<)<<(-?)[ \t]*(['\"]?)([A-Za-z0-9_.-]+)\2")
 
 
@@ -44,20 +50,33 @@ def only_defines(text: str) -> bool:
     for index, word in enumerate(words):
         depth += (word == "{") - (word == "}")
         if word == "}" and depth == 0:
-            return index == len(words) - 1
+            return len(words) % 2 != index % 2 and _REDIRECTS.issuperset(words[index + 1 :: 2])
     return False
 
 
 def can_be_replaced(command: dict[str, Any]) -> bool:
     """A function in the place of this command keeps it from doing anything: no file is opened, nothing else is run."""
-    words = (command["command"], *command["args"], *command["env"].values())
     return (
         _NAME.fullmatch(command["word"]) is not None
         and all(
-            one["op"].lstrip("0123456789") in {"<<", "<<<"} or one["path"] in {"1", "2"} for one in command["redirects"]
+            one["op"].lstrip("0123456789") in {"<<", "<<<"} or one["path"] in _DESCRIPTORS
+            for one in command["redirects"]
         )
-        and not any("$(" in word or "`" in word or word.endswith(("$", "=")) for word in words)
+        and not _substitutes(command)
     )
+
+
+def writes_around(command: dict[str, Any], functions: str) -> bool:
+    """It writes a file for other commands: after ``}``, ``done`` or ``|``, with ``$( )``, or as a function."""
+    around = not command["word"] or command["piped"] or f"{command['word']} ()" in functions or _substitutes(command)
+    return around and not all(
+        "<" in one["op"].replace("<>", ">") or one["path"] in _DESCRIPTORS for one in command["redirects"]
+    )
+
+
+def _substitutes(command: dict[str, Any]) -> bool:
+    words = (command["command"], *command["args"], *command["env"].values())
+    return any("$(" in word or "`" in word or word.endswith(("$", "=", "(")) for word in words)
 
 
 def is_plain(text: str) -> bool:
@@ -99,17 +118,29 @@ def _unaliased(one: dict[str, Any], aliases: Mapping[str, str]) -> list[dict[str
 
 def _commands(text: str) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
-    current, descriptor = _empty(), ""
+    current, descriptor, last, cases = _empty(), "", "", 0
+    #: Commands around the open parentheses; None for those of a subshell.
+    around: list[dict[str, Any] | None] = []
     # The bodies of here-documents are not commands.
     text = "\n".join(_command_lines(text)) if "<<" in text else text
     words = iter([*_words(_mark_descriptors(text)), ";"])
     for word in words:
+        before, last = last, word
+        cases += (word == "case" and not current["command"]) - (word == "esac" and not current["command"])
         if len(word) > 1 and word[0] == word[-1] == _MARK:
             descriptor = word[1:-1]
+        elif word in _SUBSTITUTIONS or (word == "(" and before.endswith("$")):
+            current["args"] += [word] if current["command"] and word != "(" else []
+            around.append(current)
+            current = _empty()
         elif word in _ENDS:
             if current["command"] or current["redirects"]:
                 found.append(current)
-            current = _empty()
+            current = {**_empty(), "piped": word in _PIPES}
+            if word == "(":
+                around.append(None)
+            elif word == ")" and not cases and around:
+                current = around.pop() or current
         elif word in _REDIRECTS:
             current["redirects"].append({"op": f"{descriptor}{word}", "path": next(words, "")})
             descriptor = ""
@@ -122,7 +153,39 @@ def _commands(text: str) -> list[dict[str, Any]]:
             current["env"][name.removesuffix("+")] = value
         else:
             current["command"] = current["word"] = "" if word in _RESERVED else word
-    return found
+    found += [one for one in around if one is not None and one["command"]]  # never closed
+    return [*found, *(one for inner in _in_quotes(text) for one in _commands(inner))]
+
+
+def _in_quotes(text: str) -> Iterator[str]:
+    """What stands in ``"$(…)"`` and in backticks: the words of a line keep it as one word."""
+    if '"' not in text and "`" not in text:
+        return
+    place, quoted = 0, False
+    while (found := _QUOTING.search(text, place)) is not None:
+        place, sign = found.end(), found[0]
+        if sign == '"':
+            quoted = not quoted
+        elif sign == "'" and not quoted:
+            place = text.find("'", place) + 1 or len(text)
+        elif sign == "`":
+            end = text.find("`", place) % (len(text) + 1)
+            yield text[place:end].replace("\\", "")
+            place = end + 1
+        elif sign == "$(" and quoted:
+            end = _closing(text, place)
+            yield text[place:end]
+            place = end + 1
+
+
+def _closing(text: str, place: int) -> int:
+    """Where the parenthesis before ``place`` is closed."""
+    depth = 1
+    for end in range(place, len(text)):
+        depth += (text[end] == "(") - (text[end] == ")")
+        if depth == 0:
+            return end
+    return len(text)
 
 
 def one_command(text: str) -> tuple[str, list[str]]:
@@ -171,4 +234,4 @@ def _command_lines(text: str) -> Iterator[str]:
 
 
 def _empty() -> dict[str, Any]:
-    return {"command": "", "args": [], "redirects": [], "env": {}, "word": ""}
+    return {"command": "", "args": [], "redirects": [], "env": {}, "word": "", "piped": False}

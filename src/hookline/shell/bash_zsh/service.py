@@ -24,6 +24,7 @@ from hookline.shell.bash_zsh.line_text import (
     one_command,
     only_defines,
     started,
+    writes_around,
 )
 from hookline.shell.bash_zsh.script import BASE_TIMEOUT, for_bash, for_zsh, strip_markers
 from hookline.shell.engine_host import current_directory
@@ -94,7 +95,7 @@ class ShellService:
         #: The line that is running, and the answer about it.
         self._line: tuple[str, list[str]] = ("", [])
         self._line_refused = False
-        self._pipeline = ""
+        self._text = self._pipeline = ""
         self._prompt: dict[str, str] = {}
         self._push = push
         self._drawable = for_zsh if shell == "zsh" else for_bash
@@ -187,6 +188,7 @@ class ShellService:
         text = fields.get("text", "")
         if not (entered or problem):
             problem = self._refused(self._dispatcher.fire("input.submit", {"text": text, "history": True}))
+        self._text = text
         answer = self._judge(text, problem, fields)
         self._line = (line, [answer[0], "", *answer[2:]])
         answer = answer[:1] if answer == [_RUN, ""] else answer  # bash reads byte by byte
@@ -226,19 +228,20 @@ class ShellService:
         if not self._dispatcher.has_hooks("process.pre_spawn"):
             return [_RUN, self._message()]
         aliases = dict(each.split("=", 1) for each in fields.get("aliases", "").split("\n") if "=" in each)
-        found = [
-            *started(text, aliases),
-            *started(bodies(fields.get("functions", "")), aliases),
-        ]
+        functions = fields.get("functions", "")
+        found = [*started(text, aliases), *started(bodies(functions), aliases)]
         known: dict[str, str] = {}
         refused: dict[str, str] = {}
+        writes = any(writes_around(command, functions) for command in found)
         for index, command in enumerate(found):
             same = repr((command["command"], command["args"], command["env"]))
             problem = known[same] if same in known else self._check_command(command, index, fields)
             known[same] = problem
             # zsh looks up no function for a command after "command" and its like.
             if problem and (
-                not can_be_replaced(command) or (self._shell == "zsh" and command["word"] != command["command"])
+                writes
+                or not can_be_replaced(command)
+                or (self._shell == "zsh" and command["word"] != command["command"])
             ):
                 return [_DROP, self._message(problem)]
             if problem:
@@ -303,14 +306,14 @@ class ShellService:
         return ["1" if changed else "", self._drawable(prompt), self._drawable(right)]
 
     def _after(self, fields: Mapping[str, str], code: int, took: int) -> None:
-        text = fields.get("text", "")
+        text = fields.get("text", "") or self._text
         data = {
             "pipeline_id": self._pipeline, "text": text, "exit_code": code, "duration_ms": took,
             "statuses": [_number(each) for each in fields.get("statuses", "").split()],
             "background": in_background(text),
         }  # fmt: skip
         self._dispatcher.fire("pipeline.post_execute", data)
-        self._pipeline = ""
+        self._text = self._pipeline = ""
 
     def _late_prompt(self, late: Applied) -> None:
         if self._push is not None:
