@@ -26,6 +26,7 @@ from hookline.dialects.claude_family.payload import payload_agent
 #: The usual event of each, for a payload that does not name one.
 _RUNS_ON: Mapping[str, str] = {
     "context-inject": "SessionStart",
+    "recall": "UserPromptSubmit",
     "pre-compact": "PreCompact",
     "session-export": "Stop",
     "compound-loop": "Stop",

@@ -14,6 +14,7 @@ ENTRY_POINTS = "hookline.builtins"
 BUILTINS: Mapping[str, str] = MappingProxyType(
     {
         "context-inject": "hookline.memory.inject.context_inject:context_inject",
+        "recall": "hookline.memory.inject.recall:recall",
         "pre-compact": "hookline.memory.notes.backup:pre_compact",
         "session-export": "hookline.memory.notes.session_export:session_export",
         "compound-loop": "hookline.memory.queue.enqueue:compound_loop",

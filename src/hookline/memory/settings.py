@@ -75,8 +75,10 @@ class _ContextInject:
     enabled: bool = True
     max_body_chars: int = 3000
     last_session_enabled: bool = True
-    #: Relevant notes that are shown; 0 for none.
+    #: Relevant notes that are shown; 0 for none. None are shown where ``recall`` runs: it knows the prompt.
     relevant_notes: int = 3
+    #: Of what is recalled with a prompt.
+    recall_tokens: int = 600
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -113,9 +113,8 @@ def test_a_project_that_opted_out_leaves_and_is_told_nothing(world: World) -> No
     assert pre_compact(world.event(SESSION, "PreCompact")) is None
     assert context_inject(world.event(SESSION, "SessionStart")) is None
     assert handoff_now(str(world.project), world.environ).skip_reason
-    assert {Path(path).name for path in kept(world)} - {"trust.json", "trust.json.lock", "trust.json.expected"} == {
-        "hooks.log"
-    }
+    left = {Path(path).name for path in kept(world)} - {"trust.json", "trust.json.lock", "trust.json.expected"}
+    assert {name for name in left if len(name) < 64} == {"hooks.log"}, "and the copy of what was approved"
 
 
 def test_who_opts_out_later_is_not_distilled(world: World) -> None:

@@ -4,7 +4,7 @@
   hookline hook --agent claude-code --event PreToolUse --on-failure deny
   hookline hook context-inject < payload.json     run one of hookline's built-in hooks
 
-NAME is context-inject, pre-compact, session-export, compound-loop or session-end. Its answer is in Claude Code's format,
+NAME is context-inject, recall, pre-compact, session-export, compound-loop or session-end. Its answer is in Claude Code's format,
 or in Copilot's or Letta Code's if the payload is theirs or --agent names them. The exit code is always 0.
 
 A repository's agent settings can set variables. So entries of hookline deploy name the person's directories, and no

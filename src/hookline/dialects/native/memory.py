@@ -84,7 +84,8 @@ _CONTEXT_INJECT_FIELDS = (
     Field(key="enabled", kind=kinds.flag(), about="false: context-inject adds nothing (true)."),
     Field(key="max_body_chars", kind=kinds.whole(0), about="Above this, whole sections are left out (3000)."),
     Field(key="last_session_enabled", kind=kinds.flag(), about="Whether the last session is shown (true)."),
-    Field(key="relevant_notes", kind=kinds.whole(0, 50), about="How many notes that fit the session are shown (3; 0 for none)."),
+    Field(key="relevant_notes", kind=kinds.whole(0, 50), about="How many notes that fit the branch and the changed files are shown (3; 0 for none). Where recall runs, it shows those that fit the prompt instead."),
+    Field(key="recall_tokens", kind=kinds.whole(0, 100_000), about="Tokens that recall may add to a prompt (600; 0 for none)."),
 )  # fmt: skip
 
 _LAZYNORTH_FIELDS = (

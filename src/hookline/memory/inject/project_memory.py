@@ -38,7 +38,8 @@ def _last_entries(memories: list[str], name: str) -> list[dict[str, object]]:
     lines = [line for folder in reversed(memories) for line in _last_lines(os.path.join(folder, name))]
     found = [entry for line in lines if (entry := parse_entry(line))]
     ended = {text_key(entry["summary"]) for entry in found if entry.get("status")}
-    found = [entry for entry in found if text_key(entry["summary"]) not in ended]
+    ended -= {text_key(entry["summary"]) for entry in found if entry.get("id") and not entry.get("status")}
+    found = [entry for entry in found if not entry.get("status") and text_key(entry["summary"]) not in ended]
     found.sort(key=lambda entry: str(entry.get("ts", "")))
     return found[-_ENTRIES:]
 

@@ -70,10 +70,10 @@ def _hits(context: HookContext, query: Query, shown: str, most: int) -> list[Hit
     except StateError as error:
         raise sqlite3.OperationalError(str(error)) from error
     wanted = min(_MIN_SHARED, len(query.parts))
-    return [hit for hit in found if _shared(hit, query) >= wanted and not _is_shown(hit, shown)][:most]
+    return [hit for hit in found if shared_words(hit, query) >= wanted and not _is_shown(hit, shown)][:most]
 
 
-def _shared(hit: Hit, query: Query) -> int:
+def shared_words(hit: Hit, query: Query) -> int:
     """The number of keywords in the title and the snippet, compared by their first letters, like stems."""
     words = " ".join(split_words(f"{hit.title} {hit.text}".lower()))
     return sum(f" {word[:5]}" in f" {words}" for word in query.words)
