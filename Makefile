@@ -66,12 +66,21 @@ bench: $(STAMP)           ## the speed ratios, all measured in one run; ARGS=tru
 	$(BIN)/python bench/bench.py $(ARGS)
 
 E2E := $(addprefix tests/e2e/test_,real_agents.py faults.py registrations.py derived.py terminal.py manual.py \
-         memory.py own_files.py doctor.py guard.py packs.py policy.py) tests/packs/test_own_packs.py
+         memory.py own_files.py doctor.py guard.py packs.py policy.py versions.py) tests/packs/test_own_packs.py
 
-e2e: $(STAMP)             ## the real agents, installed from npm into a cache, run offline against a scripted model
-	$(BIN)/python -m tests.e2e.install
-	HOOKLINE_E2E=1 HOOKLINE_E2E_RESULTS=docs/reference/agents.json $(BIN)/python -m pytest -n 2 $(E2E) $(ARGS); \
-	  code=$$?; $(BIN)/python tools/agents_matrix.py && exit $$code
+# AGENTS=claude-code@latest tries other versions, or only some agents; the published matrix is then compared, not changed.
+e2e: $(STAMP)             ## the real agents, from npm and PyPI, run offline against a scripted model; AGENTS=codex@latest: another version
+ifeq ($(findstring @,$(AGENTS)),)
+	HOOKLINE_E2E_AGENTS="$(AGENTS)" $(BIN)/python -m tests.e2e.install
+	HOOKLINE_E2E_AGENTS="$(AGENTS)" HOOKLINE_E2E=1 HOOKLINE_E2E_RESULTS=docs/reference/agents.json \
+	  $(BIN)/python -m pytest -n 2 $(E2E) $(ARGS); code=$$?; $(BIN)/python tools/agents_matrix.py && exit $$code
+else
+	rm -f build/agents-tried.json
+	found=$$($(BIN)/python -m tests.e2e.install --resolve $(AGENTS)) && export HOOKLINE_E2E_AGENTS="$$found" && \
+	  $(BIN)/python -m tests.e2e.install && \
+	  HOOKLINE_E2E=1 HOOKLINE_E2E_RESULTS=build/agents-tried.json $(BIN)/python -m pytest -n 2 $(E2E) $(ARGS); \
+	  code=$$?; $(BIN)/python tools/agents_changes.py build/agents-tried.json && exit $$code
+endif
 
 sdk: build/sdk-env/.installed  ## programs on agent SDKs, all of them, with the real packages and a scripted model
 	HOOKLINE_SDK=1 build/sdk-env/bin/python -m pytest -q -n 2 tests/sdk $(ARGS)

@@ -57,6 +57,15 @@ def test_an_agent_that_is_not_registered_is_told(project):
     assert done.code == 1
 
 
+def test_a_version_that_is_newer_than_the_proven_one_is_told(project):
+    claude = project.write("bin/claude", "#!/bin/sh\necho '99.0.1 (Claude Code)'\n", mode=0o755)
+    path = f"{claude.parent}:/usr/bin:/bin"
+    (told,) = about(of(project.run("doctor", "--json", PATH=path), "claude-code"), "proof", "note")
+    assert told.startswith("99.0.1 is newer than ")
+    claude.write_text("#!/bin/sh\necho '1.0.0 (Claude Code)'\n")
+    assert about(of(project.run("doctor", "--json", PATH=path), "claude-code"), "proof", "note") == []
+
+
 def test_a_version_that_changed_since_it_was_registered_is_told(project):
     claude = project.write("bin/claude", "#!/bin/sh\necho '1.0.0 (Claude Code)'\n", mode=0o755)
     path = f"{claude.parent}:/usr/bin:/bin"

@@ -5,10 +5,13 @@ from __future__ import annotations
 import importlib.util
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.e2e import agents, install
 from tests.e2e.results import CAPABILITIES, cells, document
+
+from hookline.core.agents import AGENTS
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = json.loads((ROOT / "docs/reference/agents.json").read_text(encoding="utf-8"))
@@ -16,7 +19,16 @@ RESULTS = json.loads((ROOT / "docs/reference/agents.json").read_text(encoding="u
 
 @pytest.fixture(scope="module")
 def tool():
-    spec = importlib.util.spec_from_file_location("agents_matrix", ROOT / "tools" / "agents_matrix.py")
+    return load("agents_matrix")
+
+
+@pytest.fixture(scope="module")
+def changes():
+    return load("agents_changes")
+
+
+def load(name: str):
+    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -31,6 +43,38 @@ def test_the_page_is_what_the_results_say(tool):
 def test_every_agent_is_there_in_its_pinned_version():
     pinned = {agent.name: install.PACKAGES[agent.package].version for agent in agents.AGENTS}
     assert {row["agent"]: row["version"] for row in RESULTS["agents"]} == pinned
+
+
+def test_the_doctor_knows_the_versions_that_were_tried():
+    assert {row["agent"]: row["version"] for row in RESULTS["agents"]} == {
+        agent.name: agent.proven for agent in AGENTS.values() if agent.proof == "binary"
+    }
+
+
+def test_another_version_is_compared_with_the_published_one(changes):
+    tried = {**YES, "date": "2030-01-02"}
+    cells = {"deny": tried, "stop": {**tried, "result": "failed"}, "pack": {**tried, "date": ""}}
+    now: dict[str, Any] = {
+        "agents": [{"agent": "codex", "version": "9.9", "capabilities": cells, "new fields": {"Stop": ["mood"]}}]
+    }
+    old = {"agents": [{"agent": "codex", "version": "9.8", "capabilities": {"deny": YES, "stop": YES}}]}
+    now["capabilities"] = {"deny": "a deny blocks", "stop": "it goes on", "pack": "a pack blocks"}
+    assert list(changes.changes(old, now)) == [
+        "codex: 9.9 (published: 9.8), 2 of 3 tried",
+        "  it goes on: was yes, is failed",
+        "  new in the payload of Stop: mood",
+    ]
+
+
+def test_another_version_is_asked_for_by_name():
+    assert install.wanted("claude@2.2.0 codex") == {"claude-code": "2.2.0", "codex": ""}
+    assert install.resolve("claude-code@2.2.0 codex") == "claude-code@2.2.0 codex"
+    moved = {name: package.at("9.9.9") for name, package in install.PACKAGES.items()}
+    assert moved["claude"].install == ("@anthropic-ai/claude-code@9.9.9",)
+    assert (moved["pi"].packed, moved["pi"].install) == (
+        "@earendil-works/pi-coding-agent@9.9.9", install.PACKAGES["pi"].install,
+    )  # fmt: skip
+    assert (moved["hermes"].install, moved["hermes"].published) == (("hermes-agent==9.9.9",), "hermes-agent")
 
 
 def test_every_capability_is_there_for_every_agent():

@@ -37,6 +37,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     ours = [item for item in items if HERE in item.path.parents and "world" in getattr(item, "fixturenames", ())]
     for item in ours:
         item.add_marker(pytest.mark.timeout(500))
+    if install.WANTED:
+        other = [item for item in ours if agent_of(item) not in install.WANTED]
+        items[:] = [item for item in items if item not in other]
+        config.hook.pytest_deselected(items=other)
     if everything():
         # One agent after the other: who ends it early has the whole of some agents, not a little of all.
         order = [agent.name for agent in agents.AGENTS]

@@ -1,19 +1,25 @@
 """Installs the real agents, at pinned versions, into a cache outside of the repository: ``python -m tests.e2e.install [NAME]…``.
 
+``HOOKLINE_E2E_AGENTS`` names the agents that are tried, each perhaps with another version: ``claude-code@2.2.0 codex``.
+``python -m tests.e2e.install --resolve claude-code@latest`` prints which version that is today.
+
 ``HOOKLINE_AGENTS_DIR`` moves the cache (default: ``hookline-agents`` in ``$XDG_CACHE_HOME`` or ``~/.cache``).
 """
 
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+from hookline.core.agents import full_name, select_agents
 
 
 class NotInstalledError(Exception):
@@ -35,6 +41,25 @@ class Package:
     compressed: str = ""
     #: Written for Node 22; the others are native programs or run on any.
     node: bool = False
+
+    @property
+    def published(self) -> str:
+        """Its name in its registry."""
+        first = self.packed or self.install[0]
+        return first.partition("==")[0] if self.in_venv else first.rpartition("@")[0]
+
+    @property
+    def in_venv(self) -> bool:
+        return self.program.startswith("venv/")
+
+    def at(self, version: str) -> Package:
+        """The same, in another version."""
+
+        def moved(word: str) -> str:
+            name, mark, old = word.rpartition("==" if self.in_venv else "@")
+            return f"{name}{mark}{version}" if old == self.version else word
+
+        return replace(self, version=version, install=tuple(map(moved, self.install)), packed=moved(self.packed))
 
 
 PACKAGES = {
@@ -102,6 +127,41 @@ PACKAGES = {
 }  # fmt: skip
 
 
+def wanted(text: str) -> dict[str, str]:
+    """The agents of ``claude-code@2.2.0 codex`` by their full names, each with its version, "" for the pinned one."""
+    pairs = [word.partition("@")[::2] for word in text.split()]
+    return {select_agents([name])[0].name: version for name, version in pairs}
+
+
+#: The agents that are tried, if not all are.
+WANTED = wanted(os.environ.get("HOOKLINE_E2E_AGENTS", ""))
+PACKAGES |= {
+    package.name: package.at(version)
+    for package in PACKAGES.values()
+    if (version := WANTED.get(full_name(package.name), ""))
+}
+
+
+def latest(package: Package) -> str:
+    """The newest version that is published. Raises ``NotInstalledError``."""
+    end = time.monotonic() + 120
+    here = Path.cwd()
+    if not package.in_venv:
+        return npm("view", package.published, "version", cwd=here, end=end).strip()
+    words = (
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--dry-run",
+        "--no-deps",
+        "--ignore-installed",
+        "--report",
+        "-",
+    )
+    told = json.loads(run(sys.executable, "-m", "pip", *words, package.published, cwd=here, end=end))
+    return str(told["install"][0]["metadata"]["version"])
+
+
 def cache() -> Path:
     given = os.environ.get("HOOKLINE_AGENTS_DIR")
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
@@ -139,7 +199,7 @@ def _fetch(package: Package, place: Path, end: float) -> None:
     shutil.rmtree(new, ignore_errors=True)
     new.mkdir()
     shutil.rmtree(place, ignore_errors=True)
-    if package.program.startswith("venv/"):
+    if package.in_venv:
         # Its scripts name the directory they were made in, so it is made in its place; the program comes last.
         run(sys.executable, "-m", "venv", str(place / "venv"), cwd=new, end=end)
         python = str(place / "venv/bin/python")
@@ -199,7 +259,23 @@ def run(*words: str, cwd: Path, end: float) -> str:
     return out
 
 
+def resolve(text: str) -> str:
+    """``claude-code@latest`` with the version of today."""
+    found = wanted(text)
+    for name, version in found.items():
+        if version == "latest":
+            found[name] = latest(next(one for one in PACKAGES.values() if full_name(one.name) == name))
+    return " ".join(f"{name}@{version}" if version else name for name, version in found.items())
+
+
+def needed() -> list[str]:
+    return [name for name in PACKAGES if not WANTED or name == "node" or full_name(name) in WANTED]
+
+
 def main(names: list[str]) -> int:
+    if names[:1] == ["--resolve"]:
+        sys.stdout.write(f"{resolve(' '.join(names[1:]))}\n")
+        return 0
     failed = False
     for name in names:
         try:
@@ -212,4 +288,4 @@ def main(names: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:] or list(PACKAGES)))
+    sys.exit(main(sys.argv[1:] or needed()))

@@ -86,6 +86,11 @@ def cells(properties: Iterable[tuple[str, Any]], outcome: str, why: str) -> dict
     return told
 
 
+def new_fields(properties: Iterable[tuple[str, Any]]) -> dict[str, list[str]]:
+    """Native event -> fields of its payload that no recorded payload has."""
+    return {event: names for kind, value in properties if kind == "new fields" for event, names in value.items()}
+
+
 def document(found: Found, before: Mapping[str, Any], today: str) -> dict[str, Any]:
     """What was known before of the same versions, and what was tried now in its place; every cell has its date."""
     known = {row["agent"]: row for row in before.get("agents", ())}
@@ -108,10 +113,14 @@ def _row(
     return {**(head if tried or not before else {name: before[name] for name in head}), "capabilities": cells}
 
 
-def write(found: Found, path: str) -> None:
+def write(found: Found, path: str, fields: Mapping[str, Mapping[str, list[str]]]) -> None:
     file = Path(path)
     before = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
     told = document(found, before, datetime.now(UTC).date().isoformat())
+    for row in told["agents"]:
+        if fields.get(row["agent"]):
+            row["new fields"] = fields[row["agent"]]
+    file.parent.mkdir(parents=True, exist_ok=True)
     new = file.with_name(f"{file.name}.new")
     new.write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     os.replace(new, file)

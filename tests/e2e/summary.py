@@ -63,8 +63,10 @@ def _keep(reports: list[tuple[dict[str, Any], pytest.TestReport]], path: str) ->
     from tests.e2e import results  # it knows the agents, which most runs of the suite have no use for
 
     found: dict[str, dict[str, dict[str, str]]] = {}
+    fields: dict[str, dict[str, list[str]]] = {}
     for properties, report in reports:
         why = report.longrepr[2].removeprefix("Skipped: ") if isinstance(report.longrepr, tuple) else ""
         cells = results.cells(report.user_properties, report.outcome, why)
         found.setdefault(properties[AGENT], {}).update(cells)
-    results.write(found, path)
+        fields.setdefault(properties[AGENT], {}).update(results.new_fields(report.user_properties))
+    results.write(found, path, fields)

@@ -36,6 +36,8 @@ class Agent:
     marker: str = ""
     #: Whether hookline was tried with its program (``make e2e``), or only follows what its makers have written.
     proof: Literal["binary", "documents"] = "binary"
+    #: The version of its program that it was tried with last.
+    proven: str = ""
     #: Canonical tool -> what the agent calls it: all that it has, or nothing where it has Claude Code's.
     tools: Mapping[str, str] = field(default_factory=empty)
     #: What it calls a tool of an MCP server; "" if that is not known.

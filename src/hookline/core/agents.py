@@ -39,7 +39,7 @@ def _same(names: str) -> dict[str, str]:
 
 _ROWS = (
     Agent(
-        name="claude-code", title="Claude Code", speaker="Claude", dialect="claude", program="claude", home=".claude", package="@anthropic-ai/claude-code", marker="CLAUDECODE",
+        name="claude-code", proven="2.1.325", title="Claude Code", speaker="Claude", dialect="claude", program="claude", home=".claude", package="@anthropic-ai/claude-code", marker="CLAUDECODE",
         home_variable="CLAUDE_CONFIG_DIR", project_variable="CLAUDE_PROJECT_DIR",
         marks_continuation=True, reader="hookline.transcripts.claude:ClaudeReader", tells_interactive=True, newest_is_current=True,
         files={"user": ".claude/settings.json", "project": ".claude/settings.json", "local": ".claude/settings.local.json"},
@@ -48,7 +48,7 @@ _ROWS = (
         managed="/etc/claude-code/managed-settings.json",
     ),
     Agent(
-        name="codex", title="Codex", dialect="codex", program="codex", home=".codex", package="@openai/codex", home_variable="CODEX_HOME",
+        name="codex", proven="0.166.0", title="Codex", dialect="codex", program="codex", home=".codex", package="@openai/codex", home_variable="CODEX_HOME",
         failures="transcript", marks_continuation=True, reader="hookline.transcripts.codex:CodexReader",
         files={"user": ".codex/hooks.json", "project": ".codex/hooks.json"}, inline="config.toml", run_with="login",
         needs_approval=True, managed="/etc/codex/requirements.toml",
@@ -57,7 +57,7 @@ _ROWS = (
         " ones, or deploy with --approve.",
     ),
     Agent(
-        name="gemini-cli", title="Gemini CLI", speaker="Gemini", dialect="gemini", program="gemini", home=".gemini", package="@google/gemini-cli", marker="GEMINI_CLI",
+        name="gemini-cli", proven="0.61.0", title="Gemini CLI", speaker="Gemini", dialect="gemini", program="gemini", home=".gemini", package="@google/gemini-cli", marker="GEMINI_CLI",
         project_variable="GEMINI_PROJECT_DIR", tools=_GEMINI_TOOLS, mcp="mcp_{server}_{tool}", failures="output", echoes_stop_reason=True,
         prefixes_prompt=True, compacts_always=True, reader="hookline.transcripts.gemini:GeminiReader",
         files={"user": ".gemini/settings.json", "project": ".gemini/settings.json"},
@@ -69,13 +69,13 @@ _ROWS = (
         note="Gemini runs no hooks in a folder that it does not trust: open gemini there once, and trust it.",
     ),
     Agent(
-        name="letta-code", title="Letta Code", speaker="Letta", dialect="letta", program="letta", home=".letta", package="@letta-ai/letta-code", marker="LETTA_AGENT_ID",
+        name="letta-code", proven="0.32.18", title="Letta Code", speaker="Letta", dialect="letta", program="letta", home=".letta", package="@letta-ai/letta-code", marker="LETTA_AGENT_ID",
         reader="hookline.transcripts.letta:LettaReader", newest_is_current=True, session_by_process=True,
         files={"user": ".letta/settings.json", "project": ".letta/settings.json", "local": ".letta/settings.local.json"},
         per_second=1000, everything="*", extra={"quiet": True}, answers={"PermissionRequest": (1, 2)}, run_with="$SHELL",
     ),
     Agent(
-        name="qwen-code", title="Qwen Code", speaker="Qwen", dialect="qwen", program="qwen", home=".qwen", package="@qwen-code/qwen-code", marker="QWEN_CODE",
+        name="qwen-code", proven="0.24.4", title="Qwen Code", speaker="Qwen", dialect="qwen", program="qwen", home=".qwen", package="@qwen-code/qwen-code", marker="QWEN_CODE",
         project_variable="QWEN_PROJECT_DIR", echoes_stop_reason=True, reader="hookline.transcripts.qwen:QwenReader",
         tools={**_GEMINI_TOOLS, "Edit": "edit", "Grep": "grep_search", "WebSearch": "web_search"},
         files={"user": ".qwen/settings.json", "project": ".qwen/settings.json"}, per_second=1000,
@@ -84,7 +84,7 @@ _ROWS = (
         managed_gap="QWEN_CODE_SYSTEM_SETTINGS_PATH names another file",
     ),
     Agent(
-        name="copilot-cli", title="Copilot CLI", speaker="Copilot", dialect="copilot", program="copilot",
+        name="copilot-cli", proven="1.0.102", title="Copilot CLI", speaker="Copilot", dialect="copilot", program="copilot",
         home=".copilot", package="@github/copilot", marker="COPILOT_CLI", project_variable="COPILOT_PROJECT_DIR", also_reads="claude-code", payload_mark="hookName",
         failures="output", echoes_stop_reason=True, reader="hookline.transcripts.copilot:CopilotReader",
         tools={
@@ -104,7 +104,7 @@ _ROWS = (
         note="Copilot also reads a project's .claude/settings.json: register it once, not in both.",
     ),
     Agent(
-        name="opencode", title="OpenCode", dialect="opencode", program="opencode", home=".config/opencode", package="opencode-ai", marker="OPENCODE",
+        name="opencode", proven="1.18.33", title="OpenCode", dialect="opencode", program="opencode", home=".config/opencode", package="opencode-ai", marker="OPENCODE",
         runs_own_hooks=False, reader="hookline.transcripts.opencode:OpenCodeReader", form="plugin",
         tools={
             "Bash": "bash", "Read": "read", "Write": "write", "Edit": "edit", "Grep": "grep", "Glob": "glob",
@@ -114,7 +114,7 @@ _ROWS = (
         files={"user": ".config/opencode/plugins/hookline.js", "project": ".opencode/plugins/hookline.js"},
     ),
     Agent(
-        name="droid", reader="hookline.transcripts.droid:DroidReader", title="Factory Droid", speaker="Droid", dialect="droid", marker="FACTORY_DISABLE_SETTINGS_PERSISTENCE", program="droid", home=".factory", package="droid",
+        name="droid", proven="0.215.0", reader="hookline.transcripts.droid:DroidReader", title="Factory Droid", speaker="Droid", dialect="droid", marker="FACTORY_DISABLE_SETTINGS_PERSISTENCE", program="droid", home=".factory", package="droid",
         project_variable="FACTORY_PROJECT_DIR", marks_continuation=True,
         tools={
             **_same("Read Edit Glob Grep LS WebSearch Task"), "Bash": "Execute", "Write": "Create", "WebFetch": "FetchUrl",
@@ -122,7 +122,7 @@ _ROWS = (
         files={"user": ".factory/hooks.json", "project": ".factory/hooks.json"}, key="", inline="settings.json",
     ),
     Agent(
-        name="kimi-code", reader="hookline.transcripts.kimi:KimiReader", title="Kimi Code", speaker="Kimi", dialect="kimi", program="kimi", home=".kimi-code", package="@moonshot-ai/kimi-code",
+        name="kimi-code", proven="2.1.0", reader="hookline.transcripts.kimi:KimiReader", title="Kimi Code", speaker="Kimi", dialect="kimi", program="kimi", home=".kimi-code", package="@moonshot-ai/kimi-code",
         home_variable="KIMI_CODE_HOME",
         tools={**_same("Bash Read Write Edit Glob Grep WebSearch"), "Task": "Agent", "WebFetch": "FetchURL"}, files={"user": ".kimi-code/config.toml"}, form="list",
         # One key that it does not know would make it drop all hooks of the file.
@@ -130,7 +130,7 @@ _ROWS = (
         unregistered=frozenset({"PermissionDenied"}),
     ),
     Agent(
-        name="grok-build", reader="hookline.transcripts.grok:GrokReader", title="Grok Build", speaker="Grok", dialect="grok", marker="GROK_AGENT", program="grok", home=".grok", package="@xai-official/grok",
+        name="grok-build", proven="1.0.41", reader="hookline.transcripts.grok:GrokReader", title="Grok Build", speaker="Grok", dialect="grok", marker="GROK_AGENT", program="grok", home=".grok", package="@xai-official/grok",
         project_variable="GROK_WORKSPACE_ROOT", also_reads="claude-code", payload_mark="workspaceRoot", failures="output",
         marks_continuation=True,
         tools={
@@ -144,7 +144,7 @@ _ROWS = (
         note="Grok Build reads a project's hooks only where it trusts the folder (grok --trust), and Claude Code's hooks too.",
     ),
     Agent(
-        name="hermes", reader="hookline.transcripts.hermes:HermesReader", title="Hermes Agent", speaker="Hermes", dialect="hermes", marker="HERMES_SESSION_ID", program="hermes", home=".hermes",
+        name="hermes", proven="0.19.0", reader="hookline.transcripts.hermes:HermesReader", title="Hermes Agent", speaker="Hermes", dialect="hermes", marker="HERMES_SESSION_ID", program="hermes", home=".hermes",
         home_variable="HERMES_HOME", failures="output",
         tools={
             "Bash": "terminal", "Read": "read_file", "Write": "write_file", "Edit": "patch", "Grep": "search_files",
@@ -158,7 +158,7 @@ _ROWS = (
         " the new ones, or deploy with --approve.",
     ),
     Agent(
-        name="deepagents", reader="hookline.transcripts.deepagents:DeepAgentsReader", title="Deep Agents Code", speaker="Deep Agents", dialect="deepagents", program="deepagents-code", home=".deepagents",
+        name="deepagents", proven="0.1.57", reader="hookline.transcripts.deepagents:DeepAgentsReader", title="Deep Agents Code", speaker="Deep Agents", dialect="deepagents", program="deepagents-code", home=".deepagents",
         marks_continuation=True,
         tools={
             **_same("Bash Read Write Edit Glob Grep LS"), "Task": "task", "WebSearch": "web_search", "WebFetch": "fetch_url",
@@ -168,7 +168,7 @@ _ROWS = (
         note="Without a terminal, deepagents-code reads a project's hooks only with --trust-project-hooks.",
     ),
     Agent(
-        name="pi", reader="hookline.transcripts.pi:PiReader", title="pi", dialect="pi", failures="output", program="pi", home=".pi", package="@earendil-works/pi-coding-agent", marker="PI_CODING_AGENT",
+        name="pi", proven="1.5.0", reader="hookline.transcripts.pi:PiReader", title="pi", dialect="pi", failures="output", program="pi", home=".pi", package="@earendil-works/pi-coding-agent", marker="PI_CODING_AGENT",
         runs_own_hooks=False, form="plugin",
         tools={
             "Bash": "bash", "Read": "read", "Write": "write", "Edit": "edit", "Grep": "grep", "Glob": "find", "LS": "ls",
@@ -177,7 +177,7 @@ _ROWS = (
         note="pi loads a project's extensions only where it trusts the project (pi --approve).",
     ),
     Agent(
-        name="cline", reader="hookline.transcripts.cline:ClineReader", title="Cline", dialect="cline", failures="output", marker="CLINE_CONNECTOR_CLI_LAUNCH", program="cline", home=".cline", package="cline", runs_own_hooks=False,
+        name="cline", proven="3.0.65", reader="hookline.transcripts.cline:ClineReader", title="Cline", dialect="cline", failures="output", marker="CLINE_CONNECTOR_CLI_LAUNCH", program="cline", home=".cline", package="cline", runs_own_hooks=False,
         form="plugin",
         tools={
             "Bash": "run_commands", "Read": "read_files", "Write": "editor", "Edit": "editor", "Grep": "search_codebase",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
@@ -61,8 +62,17 @@ def _version(install: AgentInstall) -> Iterator[Finding]:
         yield note("version", f"{install.target.program} is not found in PATH")
     elif install.version:
         yield fine("version", f"{install.version} ({install.program})")
+        proven = install.target.proven
+        if proven and _numbers(install.version) > _numbers(proven):
+            text = f"{install.version} is newer than {proven}, the version that hookline was tried with"
+            yield note("proof", text, f"hookline doctor --agent {install.target.name} --run")
     else:
         yield wrong("version", f"{install.program} --version prints no version", f"{install.program} --version")
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """To compare by; what follows the numbers, as in 1.2.0-beta.3, does not count."""
+    return tuple(int(part) for part in re.match(r"[\d.]*", version)[0].split(".") if part)  # type: ignore[index]  # it always matches
 
 
 def _registration(install: AgentInstall) -> Iterator[Finding]:

@@ -1,0 +1,46 @@
+"""Releases come every week: what is new in a payload is listed, and nothing breaks by it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.e2e.world import World
+
+from hookline.core.agents import AGENTS
+from hookline.doctor.recording import differences
+
+RECORDED = Path(__file__).resolve().parents[1] / "payloads"
+ALL = """\
+[[hook]]
+name = "all"
+on = ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd"]
+shell = "true"
+"""
+
+
+def test_fields_that_no_recorded_payload_has_are_listed(world: World) -> None:
+    world.hooks(ALL)
+    world.run()
+    world.hookline("doctor", "--record", world.agent.name)
+    bundle = (world.project / f"hookline-{world.agent.name}.json").read_text(encoding="utf-8")
+    events = json.loads(bundle)["events"]
+    assert events
+    assert differences(bundle) == []
+    known = _known_fields(AGENTS[world.agent.name].dialect)
+    new: dict[str, set[str]] = {}
+    for one in events:
+        # What was never recorded cannot be compared.
+        if one["native_event"] in known:
+            new.setdefault(one["native_event"], set()).update(set(one["payload"]) - known[one["native_event"]])
+    world.found.append(("new fields", {event: sorted(names) for event, names in new.items() if names}))
+
+
+def _known_fields(dialect: str) -> dict[str, set[str]]:
+    """Native event -> the fields of its recorded payloads."""
+    found: dict[str, set[str]] = {}
+    for file in (RECORDED / dialect).glob("*.json"):
+        sent = json.loads(file.read_text(encoding="utf-8"))
+        if isinstance(sent, dict):
+            found.setdefault(file.name.partition(".")[0], set()).update(sent)
+    return found
