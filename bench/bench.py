@@ -20,6 +20,7 @@ import keeping
 import knowledge
 import notes
 import plugins
+import recall
 import run
 from measure import Row, machine, wait_until_quiet
 
@@ -50,6 +51,7 @@ GROUPS: dict[str, Rows] = {
     "guests": guests.rows,
     "guard": lambda _folder, short: guard.rows(short),
     "notes": notes.rows,
+    "recall": recall.rows,
     "packs": packs.rows,
     "run": run.rows,
 }

@@ -179,7 +179,7 @@ def test_a_project_that_opted_out_is_out_of_the_commands_too(project: Project) -
 def test_the_status_counts_what_there_is(project: Project) -> None:
     distilled(project)
     told = project.run("knowledge", "status", "--json").json
-    assert told["notes"] == {"session": 1, "decision": 1, "failure": 1, "learning": 1}
+    assert told["notes"] == {"session": 1, "decision": 1, "failure": 1, "open": 1, "learning": 1}
     assert told["queue"]["done"] == 1
     assert told["project"]["name"] == "a project"
     assert "1 session\n" in project.run("knowledge", "status").out

@@ -28,13 +28,18 @@ def left_behind(places: Places, memories: Sequence[str], known: Collection[str])
     for folder in memories:
         own = folder.startswith(os.path.join(places.root, "memory") + os.sep)
         project = os.path.basename(folder) if own else os.path.basename(memories[0])
-        for name, kind in FILES.items():
-            for line in (read_text(os.path.join(folder, name)) or "").split("\n"):
-                entry = parse_entry(line)
-                if entry is not None and line_id(kind, entry) not in known:
-                    yield _from_line(kind, entry, project)
-        yield from _handoff(os.path.join(folder, HANDOFF), project)
+        yield from left_in(folder, project, known)
     yield from _learnings(places.learnings, known)
+
+
+def left_in(folder: str, project: str, known: Collection[str]) -> Iterator[Change]:
+    """Of one directory."""
+    for name, kind in FILES.items():
+        for line in (read_text(os.path.join(folder, name)) or "").split("\n"):
+            entry = parse_entry(line)
+            if entry is not None and line_id(kind, entry) not in known:
+                yield _from_line(kind, entry, project)
+    yield from _handoff(os.path.join(folder, HANDOFF), project)
 
 
 def line_id(kind: Kind, line: Mapping[str, Any]) -> str:

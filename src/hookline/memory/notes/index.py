@@ -7,6 +7,7 @@ edited in place.
 
 from __future__ import annotations
 
+import math
 import os
 import sqlite3
 import time
@@ -15,15 +16,17 @@ from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import dataclass
 from hookline.core.errors import StateError
-from hookline.memory.notes.note_files import Folder, file_signature, folders, read_notes, session_folder, stat_signature
-from hookline.memory.notes.search import space_cjk, unspace_cjk
+from hookline.memory.notes.note_files import Folder, file_signature, folders, list_notes, listed, session_folder
+from hookline.memory.notes.related import concepts
+from hookline.memory.notes.vectors import BITS, NAME, load_model
+from hookline.memory.notes.words import space_cjk, topic_words, unspace_cjk
 from hookline.state.database import Database, Layout, transaction
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
+    from collections.abc import Callable, Generator, Iterable, Mapping
 
     from hookline.memory.layout import Places
-    from hookline.memory.notes.note_files import ParsedNote
+    from hookline.memory.notes.note_files import Listed, ParsedNote
 
     Clean = Callable[[str], str]
     Progress = Callable[[int], None]
@@ -44,6 +47,26 @@ LAYOUT = Layout(
             """CREATE VIRTUAL TABLE words USING fts5(
                  title, body, tags, scope, tokenize = 'porter unicode61 remove_diacritics 2')""",
         ),
+        # What entries are now (agent, status, successor), related words, and vectors. Everything is read again.
+        (
+            "DROP TABLE notes",
+            "DROP TABLE words",
+            "DELETE FROM files",
+            "DELETE FROM folders",
+            """CREATE TABLE notes (
+                 id INTEGER PRIMARY KEY, file INTEGER NOT NULL, kind TEXT NOT NULL, project TEXT NOT NULL,
+                 session TEXT NOT NULL, date TEXT NOT NULL, scope TEXT NOT NULL, agent TEXT NOT NULL, status TEXT NOT NULL,
+                 entry TEXT NOT NULL, successor TEXT NOT NULL, path TEXT NOT NULL, model TEXT NOT NULL DEFAULT '') STRICT""",
+            "CREATE INDEX notes_file ON notes (file)",
+            "CREATE INDEX notes_session ON notes (session)",
+            "CREATE INDEX notes_scope ON notes (scope, kind, status, agent, date)",
+            "CREATE INDEX notes_entry ON notes (entry)",
+            "CREATE INDEX notes_model ON notes (model)",
+            """CREATE VIRTUAL TABLE words USING fts5(
+                 title, body, tags, related, scope, tokenize = 'porter unicode61 remove_diacritics 2')""",
+            "CREATE TABLE vectors (id INTEGER PRIMARY KEY, vector BLOB NOT NULL) STRICT",
+            "CREATE TABLE signs (block INTEGER PRIMARY KEY, bits BLOB NOT NULL) STRICT",
+        ),
     ),
 )
 FILE = "knowledge-index.db"
@@ -51,6 +74,8 @@ FILE = "knowledge-index.db"
 _BATCH = 200
 #: Seconds in which a directory may change without a new modification time.
 _MTIME_RESOLUTION = 2.0
+#: Notes whose signs are kept in one row: a search reads all of them.
+_BLOCK = 1024
 #: Prefix of a path that is not UTF-8; others begin with a slash.
 _HEX = "hex:"
 
@@ -67,6 +92,39 @@ class IndexedNote:
     date: str
     path: str
     score: float
+    agent: str = ""
+    status: str = "current"
+    #: The ids of the entry and of the one that counts instead; "" for a note that is no entry.
+    entry: str = ""
+    successor: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Only:
+    """Which notes a search may find; empty fields allow all. ``scopes``: one of these, ``since``: a day."""
+
+    scopes: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    agent: str = ""
+    status: str = ""
+    since: str = ""
+
+    def __bool__(self) -> bool:
+        return bool(self.scopes or self.kinds or self.agent or self.status or self.since)
+
+    def sql(self, *, scoped: bool = False) -> tuple[str, list[str]]:
+        """A condition on ``notes``, and its values. ``scoped``: with the scopes, which a text search has in its query."""
+        parts: list[str] = []
+        values: list[str] = []
+        for column, given in (("kind", self.kinds), ("scope", self.scopes if scoped else ())):
+            if given:
+                parts.append(f"{column} IN ({', '.join('?' * len(given))})")
+                values += given
+        for text, value in (("agent = ?", self.agent), ("status = ?", self.status), ("date >= ?", self.since)):
+            if value:
+                parts.append(text)
+                values.append(value)
+        return " AND ".join(parts), values
 
 
 class NoteIndex:
@@ -88,7 +146,58 @@ class NoteIndex:
                 self._folder(folder, progress)
         for gone in known.keys() - seen:
             self._forget_folder(gone)
+        if thorough:
+            while self.embed(_BATCH):
+                pass
         return self._changed
+
+    def embed(self, most: int) -> int:
+        """Make vectors of notes that have none; of how many. Nothing without a model."""
+        model = load_model()
+        rows = (
+            model
+            and self._connection.execute(
+                "SELECT notes.id, title, body, tags FROM notes JOIN words ON words.rowid = notes.id WHERE model = ?"
+                " LIMIT ?",
+                ("", most),
+            ).fetchall()
+        )
+        if not model or not rows:
+            return 0
+        titles = model.embed([_topic(title) for _id, title, _body, _tags in rows])
+        texts = model.embed([_topic(f"{title} {body[:4000]} {tags}") for _id, title, body, tags in rows])
+        with transaction(self._connection):
+            for (number, *_), (vector, bits) in zip(rows, model.packed(titles + texts), strict=True):
+                self._connection.execute("INSERT OR REPLACE INTO vectors VALUES (?, ?)", (number, vector))
+                self._signs(number, bits)
+                self._connection.execute("UPDATE notes SET model = ? WHERE id = ?", (NAME, number))
+        return len(rows)
+
+    def _signs(self, number: int, bits: bytes) -> None:
+        block, place = divmod(number, _BLOCK)
+        row = (block, _BLOCK * len(bits))
+        self._connection.execute("INSERT OR IGNORE INTO signs VALUES (?, zeroblob(?))", row)
+        with self._connection.blobopen("signs", "bits", block) as blob:
+            blob.seek(place * len(bits))
+            blob.write(bits)
+
+    def nearest(self, text: str, only: Only, most: int) -> dict[int, float]:
+        """The notes nearest in meaning, and how near (at most 1). Empty without a model."""
+        model = load_model()
+        blocks = model and self._connection.execute("SELECT block * ?, bits FROM signs", (_BLOCK,)).fetchall()
+        if not model or not blocks:
+            return {}
+        row = model.embed([_topic(text)])[0]
+        allowed = None
+        if only:
+            where, values = only.sql(scoped=True)
+            allowed = [number for (number,) in self._connection.execute(f"SELECT id FROM notes WHERE {where}", values)]
+        near = model.nearest(row, blocks, allowed, most * 4)
+        marks = ", ".join("?" * len(near))
+        vectors = self._connection.execute(f"SELECT id, vector FROM vectors WHERE id IN ({marks})", near).fetchall()
+        likeness = model.likeness(row, [vector for _id, vector in vectors]) if vectors else []
+        found = sorted(zip(likeness, (number for number, _vector in vectors), strict=True), reverse=True)[:most]
+        return {number: cosine for cosine, number in found}
 
     def add(self, places: Places, path: str) -> bool:
         """Index one session's note that was just written. The next sync still lists its directory."""
@@ -98,14 +207,14 @@ class NoteIndex:
             return False
         with transaction(self._connection):
             self._connection.execute("INSERT OR IGNORE INTO folders VALUES (?, '')", (_stored(folder.path),))
-            self._file(folder, os.path.basename(path), signature)
+            self._file(folder, os.path.basename(path), listed(folder, path, signature))
         return True
 
     def _folder(self, folder: Folder, progress: Progress | None) -> None:
         rows = self._connection.execute("SELECT name, signature FROM files WHERE folder = ?", (_stored(folder.path),))
         known = dict(rows)
-        there = dict(_files(folder))
-        changed = sorted(name for name, now in there.items() if known.get(name) != now)
+        there = list_notes(folder)
+        changed = sorted(name for name, now in there.items() if known.get(name) != now.signature)
         for start in range(0, len(changed), _BATCH):
             with transaction(self._connection):
                 for name in changed[start : start + _BATCH]:
@@ -121,38 +230,77 @@ class NoteIndex:
             row = (_stored(folder.path), folder.signature if settled else "")
             self._connection.execute("INSERT OR REPLACE INTO folders VALUES (?, ?)", row)
 
-    def _file(self, folder: Folder, name: str, signature: str) -> None:
+    def _file(self, folder: Folder, name: str, now: Listed) -> None:
         self._forget_file(folder.path, name)
         file = self._connection.execute(
-            "INSERT INTO files (folder, name, signature) VALUES (?, ?, ?)", (_stored(folder.path), name, signature)
+            "INSERT INTO files (folder, name, signature) VALUES (?, ?, ?)", (_stored(folder.path), name, now.signature)
         ).lastrowid
-        for note in read_notes(folder, os.path.join(folder.path, name)):
+        for note in now.read():
             self._note(file or 0, note)
 
     def _note(self, file: int, note: ParsedNote) -> None:
-        row = (file, note.kind, *map(self._plain, (note.project, note.session, note.date)))
+        own = map(self._plain, (note.project, note.session, note.date))
+        row = (
+            file,
+            note.kind,
+            *own,
+            note.scope,
+            note.agent,
+            note.status,
+            note.entry,
+            note.successor,
+            _stored(note.path),
+        )
+        names = "file, kind, project, session, date, scope, agent, status, entry, successor, path"
         number = self._connection.execute(
-            "INSERT INTO notes (file, kind, project, session, date) VALUES (?, ?, ?, ?, ?)", row
+            f"INSERT INTO notes ({names}) VALUES ({', '.join('?' * len(row))})", row
         ).lastrowid
-        texts = (space_cjk(self._plain(text)) for text in (note.title, note.body, note.tags))
+        title, body, tags = (space_cjk(self._plain(text)) for text in (note.title, note.body, note.tags))
+        related = " ".join(concepts(f"{title} {body[:4000]} {tags}"))
         self._connection.execute(
-            "INSERT INTO words (rowid, title, body, tags, scope) VALUES (?, ?, ?, ?, ?)", (number, *texts, note.scope)
+            "INSERT INTO words (rowid, title, body, tags, related, scope) VALUES (?, ?, ?, ?, ?, ?)",
+            (number, title, body, tags, related, note.scope),
         )
 
     def _plain(self, text: str) -> str:
         """Redacted, also if another program wrote the note; and without lone surrogates."""
         return self._clean(text).encode("utf-8", "replace").decode()
 
-    def find(self, match: str, limit: int, kinds: tuple[str, ...] = (), since: int = 0) -> list[IndexedNote]:
-        """Best first; ``match`` is an FTS5 query. A title counts more than tags, and tags more than the body."""
-        marks = ", ".join("?" * len(kinds))
-        only = f"AND rowid IN (SELECT id FROM notes WHERE kind IN ({marks}))" if kinds else ""
-        # Texts are only fetched for the results, not for all ranked rows.
-        ranked = (
-            "SELECT rowid AS number, bm25(words, 4.0, 1.0, 2.0, 0.0) AS score FROM words"
-            f" WHERE words MATCH ? AND rowid > ? {only} ORDER BY score LIMIT ?"
+    def rank(self, match: str, only: Only, limit: int, *, after: int = 0) -> dict[int, float]:
+        """Numbers of notes and their scores, best first; ``match`` is an FTS5 query. A title counts more than tags, and
+        tags more than the body. ``after``: only notes with a higher number."""
+        where, values = only.sql()
+        more = f"AND rowid IN (SELECT id FROM notes WHERE {where})" if where else ""
+        within = f"{{scope}} : ({' OR '.join(only.scopes)}) AND ({match})" if only.scopes else match
+        rows = self._connection.execute(
+            "SELECT rowid, bm25(words, 4.0, 1.0, 2.0, 1.0, 0.0) AS score FROM words"
+            f" WHERE words MATCH ? AND rowid > ? {more} ORDER BY score LIMIT ?",
+            (within, after, *values, limit),
         )
-        return self._rows(ranked, (match, since, *kinds, limit))
+        return {number: -score for number, score in rows}
+
+    def related(self, groups: str, only: Only, limit: int) -> list[tuple[int, str]]:
+        """Notes with some of the groups of related words, and all of theirs."""
+        found = self.rank(f"{{related}} : ({groups})", only, limit)
+        marks = ", ".join("?" * len(found))
+        return self._connection.execute(
+            f"SELECT rowid, related FROM words WHERE rowid IN ({marks})", list(found)
+        ).fetchall()
+
+    def notes(self, scores: Mapping[int, float]) -> list[IndexedNote]:
+        """Best first; equal ones newest first."""
+        table = " UNION ALL ".join("SELECT ? AS number, ? AS score" for _ in scores)
+        values = [one for number, score in scores.items() for one in (number, -score)]
+        return self._rows(table, tuple(values)) if scores else []
+
+    def entries(self, ids: Iterable[str]) -> dict[str, int]:
+        """Numbers of the notes of entries that count."""
+        wanted = list(ids)
+        marks = ", ".join("?" * len(wanted))
+        rows = self._connection.execute(
+            f"SELECT entry, id FROM notes WHERE status = 'current' AND entry IN ({marks})", wanted
+        )
+        return dict(rows)
 
     def session_notes(self, session: str) -> list[IndexedNote]:
         """All notes of a session, its own note first."""
@@ -162,7 +310,8 @@ class NoteIndex:
     def _rows(self, chosen: str, values: tuple[object, ...]) -> list[IndexedNote]:
         """``chosen`` selects ``number`` and ``score``; the lowest score is the best, as in FTS5."""
         rows = self._connection.execute(
-            f"SELECT kind, title, body, project, session, date, folder, name, score FROM ({chosen})"
+            "SELECT kind, title, body, project, session, date, folder, name, score, agent, status, entry, successor,"
+            f" notes.path FROM ({chosen})"
             " JOIN notes ON notes.id = number JOIN files ON files.id = notes.file JOIN words ON words.rowid = number"
             " ORDER BY score, date DESC",
             values,
@@ -170,9 +319,11 @@ class NoteIndex:
         return [
             IndexedNote(
                 kind=kind, title=unspace_cjk(title), body=unspace_cjk(body), project=project, session=session, date=date,
-                path=os.path.join(_restored(folder), name), score=-score,
+                path=_restored(path) or os.path.join(_restored(folder), name), score=-score, agent=agent, status=status,
+                entry=entry, successor=successor,
             )
-            for kind, title, body, project, session, date, folder, name, score in rows
+            for kind, title, body, project, session, date, folder, name, score, agent, status, entry, successor, path
+            in rows
         ]  # fmt: skip
 
     def matches_more_than(self, most: int, match: str) -> bool:
@@ -180,6 +331,13 @@ class NoteIndex:
         inner = "SELECT 1 FROM words WHERE words MATCH ? LIMIT ?"
         row = self._connection.execute(f"SELECT count(*) FROM ({inner})", (match, most + 1)).fetchone()
         return int(row[0]) > most
+
+    def rarity(self, match: str, most: int) -> float:
+        """As BM25 weighs it, but 0 for what more than ``most`` notes have."""
+        inner = "SELECT 1 FROM words WHERE words MATCH ? LIMIT ?"
+        having = self._connection.execute(f"SELECT count(*) FROM ({inner})", (match, most + 1)).fetchone()[0]
+        total = self.newest()
+        return math.log(1 + max(0.0, total - having + 0.5) / (having + 0.5)) if having <= most else 0.0
 
     def newest(self) -> int:
         return int(self._connection.execute("SELECT coalesce(max(id), 0) FROM notes").fetchone()[0])
@@ -193,16 +351,18 @@ class NoteIndex:
     def session_files(self, session: str) -> list[str]:
         """The files that hold notes of a session."""
         rows = self._connection.execute(
-            "SELECT DISTINCT folder, name FROM notes JOIN files ON files.id = notes.file WHERE session = ?", (session,)
+            "SELECT DISTINCT folder, name, notes.path FROM notes JOIN files ON files.id = notes.file WHERE session = ?",
+            (session,),
         )
-        return [os.path.join(_restored(folder), name) for folder, name in rows]
+        return list(
+            dict.fromkeys(_restored(path) or os.path.join(_restored(folder), name) for folder, name, path in rows)
+        )
 
     def forget(self, session: str) -> int:
         """Remove every note of the session and every trace of it in the file; how many notes."""
         with transaction(self._connection):
             rows = self._connection.execute("SELECT id FROM notes WHERE session = ?", (session,)).fetchall()
-            self._connection.executemany("DELETE FROM words WHERE rowid = ?", rows)
-            self._connection.executemany("DELETE FROM notes WHERE id = ?", rows)
+            self._forget_notes([number for (number,) in rows])
         self.purge_deleted()
         return len(rows)
 
@@ -227,9 +387,18 @@ class NoteIndex:
         ).fetchone()
         if found is None:
             return
-        self._connection.execute("DELETE FROM words WHERE rowid IN (SELECT id FROM notes WHERE file = ?)", found)
-        self._connection.execute("DELETE FROM notes WHERE file = ?", found)
+        rows = self._connection.execute("SELECT id FROM notes WHERE file = ?", found).fetchall()
+        self._forget_notes([number for (number,) in rows])
         self._connection.execute("DELETE FROM files WHERE id = ?", found)
+
+    def _forget_notes(self, numbers: list[int]) -> None:
+        rows = [(number,) for number in numbers]
+        for statement in ("words WHERE rowid = ?", "vectors WHERE id = ?"):
+            self._connection.executemany(f"DELETE FROM {statement}", rows)
+        for number in numbers:
+            if self._connection.execute("SELECT 1 FROM notes WHERE id = ? AND model <> ''", (number,)).fetchone():
+                self._signs(number, bytes(BITS))
+        self._connection.executemany("DELETE FROM notes WHERE id = ?", rows)
 
 
 @contextmanager
@@ -258,6 +427,10 @@ def index_exists(places: Places) -> bool:
     return os.path.exists(os.path.join(places.state, FILE))
 
 
+def _topic(text: str) -> str:
+    return " ".join(dict.fromkeys(topic_words(text)))
+
+
 def _stored(path: str) -> str:
     """SQLite only stores UTF-8, and a directory can have any name."""
     try:
@@ -269,12 +442,3 @@ def _stored(path: str) -> str:
 
 def _restored(path: str) -> str:
     return os.fsdecode(bytes.fromhex(path.removeprefix(_HEX))) if path.startswith(_HEX) else path
-
-
-def _files(folder: Folder) -> Iterator[tuple[str, str]]:
-    with suppress(OSError), os.scandir(folder.path) as entries:
-        for entry in entries:
-            if folder.holds(entry.name) and entry.name.isprintable():
-                with suppress(OSError):
-                    if entry.is_file():
-                        yield entry.name, stat_signature(entry.stat())

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Literal
 
 from hookline.core._dataclass import dataclass
-from hookline.core.files import read_text
-from hookline.memory.layout import DECISIONS, FAILURES, NOTES, Places, encode_cwd
-from hookline.memory.notes.entries import parse_entry
+from hookline.core.files import list_names
+from hookline.memory.journal.files import FOLDER as JOURNAL
+from hookline.memory.journal.files import read_folder
+from hookline.memory.journal.legacy import FILES, left_in
+from hookline.memory.journal.model import Entry, digest, fold
+from hookline.memory.layout import HANDOFF, Places, encode_cwd
 from hookline.memory.notes.front_matter import parse_note, split_front_matter
 from hookline.memory.project import Project
 
@@ -20,15 +25,17 @@ except ImportError:
     from hashlib import blake2b
 
 
-_Kind = Literal["session", "decision", "failure", "note", "learning", "insight"]
-KINDS: tuple[_Kind, ...] = ("session", "decision", "failure", "note", "learning", "insight")
+_Kind = Literal["session", "decision", "failure", "open", "note", "learning", "insight"]
+KINDS: tuple[_Kind, ...] = ("session", "decision", "failure", "open", "note", "learning", "insight")
 #: Bytes of a note that are indexed: the beginning and the end of a longer one.
 _MAX_NOTE = 400_000
 #: The scope of notes for every project.
 _EVERYWHERE = "everywhere"
 #: Levels of directories that are searched.
 _MAX_DEPTH = 8
-_ENTRIES: Mapping[str, _Kind] = {DECISIONS: "decision", FAILURES: "failure", NOTES: "note"}
+#: Directories of a project's memory with a Markdown note per entry, and files with all entries of a kind.
+_NOTES = {"decision": "decisions", "failure": "failures"}
+_FILES: Mapping[str, str] = {"open": HANDOFF, **{kind: name for name, kind in FILES.items()}}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,11 +50,26 @@ class ParsedNote:
     project: str = ""
     session: str = ""
     date: str = ""
+    agent: str = ""
+    #: As in the journal: ``current``, or why it no longer counts.
+    status: str = "current"
+    entry: str = ""
+    successor: str = ""
+    #: The file to open, if it is not the one that was read.
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """A file, or an entry, and what makes it another one."""
+
+    signature: str
+    read: Callable[[], Iterable[ParsedNote]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Folder:
-    """A directory with notes of one kind; ``entries`` has the files of a project's memory."""
+    """A directory with notes of one kind; ``entries`` is a project's memory: its journal, and what was left beside it."""
 
     path: str
     kind: _Kind | Literal["entries"]
@@ -56,8 +78,6 @@ class Folder:
     signature: str = ""
 
     def holds(self, name: str) -> bool:
-        if self.kind == "entries":
-            return name in _ENTRIES
         return name.endswith(".md") and not name.startswith((".", "_review-"))
 
 
@@ -76,12 +96,15 @@ def folders(places: Places, known: Mapping[str, str] = MappingProxyType({})) -> 
     memory = os.path.join(places.root, "memory")
     for name in _folders_in(memory):
         path = os.path.join(memory, name)
-        yield Folder(path=path, kind="entries", scope=_scope("folder", name), signature=file_signature(path))
+        yield Folder(path=path, kind="entries", scope=_scope("folder", name), signature=_memory_signature(path))
+    everywhere = os.path.join(places.root, JOURNAL)
+    if os.path.isdir(everywhere):
+        yield Folder(path=everywhere, kind="entries", scope=_EVERYWHERE, signature=_memory_signature(everywhere))
     if places.agent:
         projects = os.path.join(places.agent, "projects")
         for name in _folders_in(projects):
             left = os.path.join(projects, name, "memory")
-            if signature := file_signature(left):
+            if signature := _memory_signature(left):
                 yield Folder(path=left, kind="entries", scope=_scope("encoded", name), signature=signature)
 
 
@@ -120,6 +143,25 @@ def file_signature(path: str) -> str:
         return ""
 
 
+def _memory_signature(folder: str) -> str:
+    """Changes with every line of the journal, and when a view is replaced; the newest time comes first."""
+    if not os.path.isdir(folder):
+        return ""
+    journal = _journal(folder)
+    paths = [folder, *(os.path.join(journal, name) for name in list_names(journal))]
+    found = [
+        one
+        for path in (*paths, *(os.path.join(folder, name) for name in _NOTES.values()))
+        if (one := file_signature(path))
+    ]
+    newest = max(int(one.partition(" ")[0]) for one in found)
+    return f"{newest} {digest(*found)}"
+
+
+def _journal(folder: str) -> str:
+    return folder if os.path.basename(folder) == JOURNAL else os.path.join(folder, JOURNAL)
+
+
 def stat_signature(status: os.stat_result) -> str:
     return f"{status.st_mtime_ns} {status.st_size} {status.st_ino}"
 
@@ -137,11 +179,26 @@ def _scope(how: str, name: str) -> str:
     return how[0] + blake2b(f"{how}:{name}".encode(errors="surrogateescape"), digest_size=6).hexdigest()
 
 
-def read_notes(folder: Folder, path: str) -> Iterator[ParsedNote]:
-    """Never raises: a file that cannot be read has no notes."""
-    if folder.kind == "entries":
-        yield from _entries(folder, path)
-        return
+def list_notes(folder: Folder) -> dict[str, Listed]:
+    """What is in a directory now, by name. Never raises: what cannot be read is not there."""
+    return dict(_entries(folder) if folder.kind == "entries" else _files(folder))
+
+
+def _files(folder: Folder) -> Iterator[tuple[str, Listed]]:
+    with suppress(OSError), os.scandir(folder.path) as entries:
+        for entry in entries:
+            if folder.holds(entry.name) and entry.name.isprintable():
+                with suppress(OSError):
+                    if entry.is_file():
+                        yield entry.name, listed(folder, entry.path, stat_signature(entry.stat()))
+
+
+def listed(folder: Folder, path: str, signature: str) -> Listed:
+    return Listed(signature=signature, read=partial(_read, folder, path))
+
+
+def _read(folder: Folder, path: str) -> Iterator[ParsedNote]:
+    assert folder.kind != "entries"
     text = _ends(path)
     note = parse_note(path, text)
     fields, body = split_front_matter(text)
@@ -152,7 +209,9 @@ def read_notes(folder: Folder, path: str) -> Iterator[ParsedNote]:
         kind=folder.kind, title=title, body=body, tags=fields.get("tags", ""),
         scope=_note_scope(folder.kind, fields), project=fields.get("project") or fields.get("origin", ""),
         session=fields.get("session_id") or fields.get("origin_session", ""),
-        date=fields.get("date", "") or os.path.basename(path)[:10],
+        date=fields.get("date", "") or os.path.basename(path)[:10], agent=fields.get("agent", ""),
+        status="retired" if fields.get("status") == "deprecated" else "current", entry=fields.get("id", ""),
+        successor=fields.get("superseded_by", ""),
     )  # fmt: skip
 
 
@@ -164,21 +223,43 @@ def _note_scope(kind: _Kind, fields: Mapping[str, str]) -> str:
     return _scope("name", fields.get("project", ""))
 
 
-def _entries(folder: Folder, path: str) -> Iterator[ParsedNote]:
-    kind = _ENTRIES[os.path.basename(path)]
-    for line in (read_text(path) or "").split("\n"):
-        if entry := parse_entry(line):
-            yield ParsedNote(
-                kind=kind, title=str(entry["summary"]), body=_entry_body(entry), tags=" ".join(_texts(entry.get("tags"))),
-                scope=folder.scope, project=_text(entry.get("project")), session=_text(entry.get("session_id")),
-                date=_text(entry.get("ts"))[:16].replace("T", " "),
-            )  # fmt: skip
+def _entries(folder: Folder) -> Iterator[tuple[str, Listed]]:
+    """Learnings have files of their own, and a duplicate is told by its original."""
+    project = os.path.basename(folder.path)
+    changes = list(read_folder(_journal(folder.path)))
+    if _journal(folder.path) != folder.path:
+        changes += left_in(folder.path, project, {one.entry for one in changes if one.op == "add"})
+    notes = {
+        name: os.path.join(folder.path, place, name)
+        for place in _NOTES.values()
+        for name in list_names(os.path.join(folder.path, place))
+    }
+    by_id = {name.removesuffix(".md").rpartition("-")[2]: path for name, path in notes.items()}
+    for entry in fold(changes).entries.values():
+        if entry.kind != "learning" and entry.status != "duplicate":
+            path = by_id.get(entry.id[:4], "") if entry.kind in _NOTES else ""
+            note = _entry_note(folder, entry, path or os.path.join(folder.path, _FILES[entry.kind]))
+            signature = digest(note.title, note.body, note.tags, note.status, note.successor, note.path)
+            yield entry.id, Listed(signature=signature, read=partial(_only, note))
 
 
-def _entry_body(entry: Mapping[str, Any]) -> str:
+def _only(note: ParsedNote) -> tuple[ParsedNote]:
+    return (note,)
+
+
+def _entry_note(folder: Folder, entry: Entry, path: str) -> ParsedNote:
+    name = _text(entry.details.get("project_name")) or entry.project
+    return ParsedNote(
+        kind=entry.kind, title=entry.text, body=_entry_body(entry.details), tags=" ".join(_texts(entry.details.get("tags"))),
+        scope=folder.scope, project=name, session=entry.session, date=entry.created[:16].replace("T", " "),
+        agent=entry.agent, status=entry.status, entry=entry.id, successor=entry.successor, path=path,
+    )  # fmt: skip
+
+
+def _entry_body(details: Mapping[str, Any]) -> str:
     """Prevention first: it is the useful part of a failure."""
-    names = ("prevention", "rationale", "context", "root_cause", "resolution", "alternatives")
-    return "\n".join(text for name in names for text in _texts(entry.get(name)))
+    names = ("prevention", "rationale", "context", "root_cause", "resolution", "alternatives", "learning", "body")
+    return "\n".join(text for name in names for text in _texts(details.get(name)))
 
 
 def _texts(value: Any) -> list[str]:

@@ -1,104 +1,26 @@
-"""Search notes by their text."""
+"""Search notes by their words and by their meaning.
+
+Lists are added up: notes with the words (BM25), with all of them, with a name that is asked for, and those that are near
+in meaning: by their vectors, or by related words if there is no model (``vectors``). What is quoted must be there as it is. What no longer counts is never
+the first, and what counts instead stands before it.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from hookline.core._dataclass import dataclass
+from hookline.core._dataclass import dataclass, replace
+from hookline.memory.notes.index import Only
+from hookline.memory.notes.related import concepts
+from hookline.memory.notes.words import Query, keyword_query, parse_query, split_words, topic_words
 
 if TYPE_CHECKING:
     from hookline.memory.notes.index import IndexedNote, NoteIndex
 
 
-#: Words of a query that count, even if a page was pasted.
-_MAX_WORDS = 32
-_MAX_WORD = 64
-
-_UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-_EACH = re.compile(f"([{_UNSPACED}])")
-_BETWEEN = re.compile(f"(?<=[{_UNSPACED}]) +(?=[{_UNSPACED}])")
-_WORD = re.compile(f"[{_UNSPACED}]+|[^\\W_{_UNSPACED}]+")
-_PHRASE = re.compile(r'"([^"]*)"')
-
-#: Words that do not describe a topic.
-_COMMON = """
-a about after all also an and any are as at be been before but by can could do does done for from had has have here how
-i if in into is it its just like make more my need new next no not now of on one only or our out over please should so
-some still test tests than that the their them then there these this to up us use used using was we were what when
-where which while who will with work would you your main master develop dev trunk head detached feature feat fix bugfix
-hotfix chore refactor release wip add added adds update updated merge branch pending session
-"""
-_STOP_WORDS = frozenset(_COMMON.split())
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Query:
-    """Each part is a word, or a phrase."""
-
-    parts: tuple[tuple[str, ...], ...]
-
-    def __bool__(self) -> bool:
-        return bool(self.parts)
-
-    @property
-    def words(self) -> list[str]:
-        return [word for part in self.parts for word in part]
-
-    def all(self) -> str:
-        return " AND ".join(map(_quoted, self.parts))
-
-    def any(self) -> str:
-        return " OR ".join(map(_quoted, self.parts))
-
-
-def parse_query(text: str) -> Query:
-    """A person's input. Double quotes mark phrases; no other character has a meaning."""
-    found: dict[tuple[str, ...], None] = {}
-    rest = text
-    if text.count('"') > 1:
-        for phrase in _PHRASE.findall(text):
-            if words := tuple(space_cjk(phrase).split()[:_MAX_WORDS]):
-                found[tuple(one for word in words for one in split_words(word))] = None
-        rest = _PHRASE.sub(" ", text)
-    for part in _parts_in(rest):
-        found[part] = None
-    return Query(parts=tuple(part for part in found if part)[:_MAX_WORDS])
-
-
-def keyword_query(texts: Iterable[str], most: int = _MAX_WORDS) -> Query:
-    """The keywords of several texts, in order."""
-    found: dict[str, None] = {}
-    for text in texts:
-        for word in split_words(text.lower()):
-            if len(word) > 2 and word not in _STOP_WORDS and not word.isdigit():
-                found[word] = None
-    return Query(parts=tuple((word,) for word in found)[:most])
-
-
-def split_words(text: str) -> list[str]:
-    return [one for part in _parts_in(text) for one in part]
-
-
-def _parts_in(text: str) -> Sequence[tuple[str, ...]]:
-    """A run of characters of a language without spaces is one phrase."""
-    return [tuple(space_cjk(word[:_MAX_WORD]).split()) for word in _WORD.findall(text)]
-
-
-def space_cjk(text: str) -> str:
-    """As stored in the index."""
-    return _EACH.sub(r" \1 ", text) if not text.isascii() else text
-
-
-def unspace_cjk(text: str) -> str:
-    """Nearly as it was written."""
-    return _BETWEEN.sub("", text).strip() if not text.isascii() else text
-
-
-def _quoted(part: Sequence[str]) -> str:
-    return '"' + " ".join(part) + '"'
-
+#: Also what other rooms need of ``words``.
+__all__ = ["Hit", "Query", "keyword_query", "parse_query", "search", "snippet", "split_words"]
 
 #: If more notes match, ranking says little; then the newest ones are searched first.
 CROWD, NEWEST = 5_000, 10_000
@@ -106,9 +28,22 @@ CROWD, NEWEST = 5_000, 10_000
 _SNIPPET = 160
 
 
+#: What lists count at most, relative to nearness in meaning, which is a cosine.
+_WORDS, _ALL, _NAMED, _RELATED = 0.2, 1.0, 1.0, 0.3
+#: Notes that share no word must be this near to be found at all.
+_NEAR_ENOUGH = 0.12
+_RELATED_DEPTH = 500
+#: Of a note that no longer counts.
+_HISTORY = 0.5
+#: Notes that are considered.
+_DEPTH = 100
+#: Notes without a vector that a search embeds itself; workers embed all.
+_EMBED = 200
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """``text`` is the part of the note with the words."""
+    """``text`` is the part of the note with the words; ``status`` is ``current``, or why it no longer counts."""
 
     kind: str
     title: str
@@ -118,47 +53,113 @@ class Hit:
     date: str
     path: str
     score: float
+    agent: str = ""
+    status: str = "current"
+    #: Ids in the journal, for a note that is an entry: its own, and that of the entry that counts instead.
+    entry: str = ""
+    successor: str = ""
 
 
 def search(
-    index: NoteIndex, query: Query, *, scopes: Sequence[str] = (), limit: int = 10, kinds: tuple[str, ...] = ()
+    index: NoteIndex,
+    query: Query,
+    *,
+    scopes: Sequence[str] = (),
+    limit: int = 10,
+    kinds: tuple[str, ...] = (),
+    agent: str = "",
+    since: str = "",
+    status: str = "",
 ) -> list[Hit]:
-    """Notes with all the words, best first; if they are too few, then those with some of them.
-
-    ``scopes``: only notes of one of these; empty for all. Raises sqlite3.Error.
-    """
+    """Best first. ``scopes``: only notes of one of these; empty for all. ``since``: a day. Raises sqlite3.Error."""
     if not query:
         return []
-    rows = _rows(index, query.all(), scopes, limit, kinds)
-    if len(rows) < limit and len(query.parts) > 1:
-        known = {(row.path, row.title) for row in rows}
-        some = _rare_words(index, query)
-        more = _rows(index, some.any(), scopes, limit, kinds) if some else []
-        rows += [row for row in more if (row.path, row.title) not in known]
-    return [_hit(row, query) for row in rows[:limit]]
+    only = Only(scopes=tuple(scopes), kinds=kinds, agent=agent, status=status, since=since)
+    scores = _scores(index, query, only, max(_DEPTH, limit))
+    rows = sorted(
+        index.notes(scores), key=lambda row: row.score * (1 if row.status == "current" else _HISTORY), reverse=True
+    )
+    return [_hit(row, query) for row in _current_first(index, rows[: max(limit, 20)], only)[:limit]]
 
 
-def _rows(index: NoteIndex, match: str, scopes: Sequence[str], limit: int, kinds: tuple[str, ...]) -> list[IndexedNote]:
+def _scores(index: NoteIndex, query: Query, only: Only, depth: int) -> dict[int, float]:
+    """Of the notes that may be meant."""
+    if query.exact:
+        exact = f"({query.required()}) AND ({query.any()})"
+        if found := _rank(index, exact, only, depth):
+            return found
+    total: dict[int, float] = {}
+    some, most = _rare_words(index, query)
+    for number, score in _rank(index, some.any(), only, depth).items():
+        total[number] = _WORDS * min(1.0, score / most) ** 2  # half of the words is much less than all of them
+    whole = _rank(index, query.all(), only, depth) if len(query.parts) > 1 else total
+    _add(total, dict.fromkeys(whole, _ALL))
+    for name in query.names:
+        _add(total, dict.fromkeys(_rank(index, Query(parts=(name,)).all(), only, depth), _NAMED))
+    text = query.text or " ".join(query.words)
+    index.embed(_EMBED)
+    near = index.nearest(text, only, depth)
+    _add(total, {number: how for number, how in near.items() if how >= _NEAR_ENOUGH or number in total})
+    return total if near else _with_related(index, total, text, only)
+
+
+def _with_related(index: NoteIndex, total: dict[int, float], text: str, only: Only) -> dict[int, float]:
+    """Without vectors: notes with related words. A word of many groups says little about each."""
+    asked: dict[str, float] = {}
+    for word in topic_words(text):
+        groups = concepts(word)
+        for group in groups:
+            asked[group] = asked.get(group, 0.0) + index.rarity(f"{{related}} : {group}", CROWD) / len(groups)
+    telling = [group for group, weight in asked.items() if weight]
+    if telling:
+        most = max(1.0, sum(asked.values()))
+        for number, related in index.related(" OR ".join(telling), only, _RELATED_DEPTH):
+            score = sum(asked.get(group, 0.0) for group in related.split())
+            _add(total, {number: _RELATED * score / most})
+    return total
+
+
+def _add(total: dict[int, float], scores: Mapping[int, float]) -> None:
+    for number, score in scores.items():
+        total[number] = total.get(number, 0.0) + score
+
+
+def _rank(index: NoteIndex, match: str, only: Only, depth: int) -> dict[int, float]:
     within = f"{{title body tags}} : ({match})"
-    if scopes:
-        within = f"{{scope}} : ({' OR '.join(scopes)}) AND {within}"
     if index.matches_more_than(CROWD, within):
-        newest = index.find(within, limit, kinds, since=max(0, index.newest() - NEWEST))
-        if len(newest) == limit:
+        newest = index.rank(within, only, depth, after=max(0, index.newest() - NEWEST))
+        if len(newest) == depth:
             return newest
-    return index.find(within, limit, kinds)
+    return index.rank(within, only, depth)
 
 
-def _rare_words(index: NoteIndex, query: Query) -> Query:
-    """Without the words that nearly every note has: they cost the most and say the least."""
-    rare = [part for part in query.parts if not index.matches_more_than(CROWD, Query(parts=(part,)).all())]
-    return Query(parts=tuple(rare)) if rare else query
+def _current_first(index: NoteIndex, rows: list[IndexedNote], only: Only) -> list[IndexedNote]:
+    """An entry that was superseded comes after its successor, which may say it in other words; and none comes first."""
+    there = {row.entry: row for row in rows if row.entry}
+    missing = index.entries(row.successor for row in rows if row.successor and row.successor not in there)
+    there |= {row.entry: row for row in index.notes(dict.fromkeys(missing.values(), 0.0))} if not only.status else {}
+    found: dict[tuple[str, str, str], IndexedNote] = {}
+    for row in rows:
+        successor = there.get(row.successor)
+        for one in (successor, row) if successor and successor.status == "current" else (row,):
+            found.setdefault((one.path, one.entry, one.title), replace(one, score=max(one.score, row.score)))
+    first = next((key for key, row in found.items() if row.status == "current"), None)
+    return [found.pop(first), *found.values()] if first else list(found.values())
+
+
+def _rare_words(index: NoteIndex, query: Query) -> tuple[Query, float]:
+    """Without the words that nearly every note has: they cost the most and say the least. And the score of a note that
+    has them all."""
+    rarity = {part: index.rarity(Query(parts=(part,)).all(), CROWD) for part in query.parts}
+    rare = tuple(part for part, weight in rarity.items() if weight)
+    return (replace(query, parts=rare) if rare else query), max(1.0, sum(rarity.values()))
 
 
 def _hit(row: IndexedNote, query: Query) -> Hit:
     return Hit(
         kind=row.kind, title=row.title, text=snippet(row.body, query.words), project=row.project, session=row.session,
-        date=row.date, path=row.path, score=row.score,
+        date=row.date, path=row.path, score=row.score, agent=row.agent, status=row.status, entry=row.entry,
+        successor=row.successor,
     )  # fmt: skip
 
 

@@ -9,16 +9,19 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.unit.memory.note_world import NoteWorld, git
 
 from hookline.memory.context import MemoryContext, memory_context
+from hookline.memory.journal.files import Author, Journal, open_journal
 from hookline.memory.notes import index as indexing
 from hookline.memory.notes import qmd
 from hookline.memory.notes.index import NoteIndex
 from hookline.memory.notes.note_files import scopes
 from hookline.memory.notes.search import Hit, keyword_query, parse_query, search, snippet
+from hookline.memory.notes.vectors import load_model
 
 
 @pytest.fixture
@@ -352,3 +355,103 @@ def test_a_qmd_that_hangs_or_babbles_is_not_waited_for(
 
 def test_telling_words_leave_out_what_every_branch_is_called() -> None:
     assert keyword_query(["feature/token-cache", "fix the cache of 12 tests"]).words == ["token", "cache"]
+
+
+# ── meaning, status and filters ──────────────────────────────────────────────────────────────────────
+
+
+def journal(world: NoteWorld) -> Journal:
+    here = desk(world)
+    return open_journal(here.places, here.project, here.here.cwd)
+
+
+PERSON = Author(source="person")
+
+
+@pytest.fixture(params=["with weights", "without weights"])
+def _model(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param == "without weights":
+        monkeypatch.setattr(indexing, "load_model", lambda: None)
+    elif load_model() is None:
+        pytest.skip("the extra memory is not installed")
+
+
+@pytest.mark.usefixtures("_model")
+def test_a_note_is_found_by_other_words(world: NoteWorld) -> None:
+    remember(world, "Login needs a second factor", "Invoices are numbered per year", "The logo is blue")
+    assert titles(world, "authentication")[:1] == ["Login needs a second factor"]
+
+
+@pytest.mark.usefixtures("_model")
+def test_what_was_superseded_comes_after_its_successor_and_never_first(world: NoteWorld) -> None:
+    book = journal(world)
+    old = book.add("decision", "Sessions are kept in Redis", PERSON)
+    new = book.add("decision", "Logins live in signed cookies", PERSON)
+    book.change("supersede", old, PERSON, by=new.id)
+    gone = book.add("failure", "Redis sessions were lost", PERSON)
+    book.change("retire", gone, PERSON)
+    hits = found(world, "Redis sessions")
+    assert [(hit.title, hit.status) for hit in hits[:2]] in (
+        [("Logins live in signed cookies", "current"), ("Sessions are kept in Redis", "superseded")],
+        [("Logins live in signed cookies", "current"), ("Redis sessions were lost", "retired")],
+    )
+    order = [hit.entry for hit in hits]
+    assert order.index(new.id) < order.index(old.id)
+    assert hits[order.index(old.id)].successor == new.id
+
+
+def test_an_edit_and_a_status_are_in_the_index_at_once(world: NoteWorld) -> None:
+    book = journal(world)
+    entry = book.add("open", "Ask about the licence", PERSON)
+    assert [hit.kind for hit in found(world, "licence")] == ["open"]
+    book.change("edit", entry, PERSON, text="Ask legal about the licence")
+    book.change("close", entry, PERSON)
+    (hit,) = found(world, "licence")
+    assert (hit.title, hit.status) == ("Ask legal about the licence", "closed")
+
+
+def test_filters_restrict_what_is_found(world: NoteWorld) -> None:
+    book = journal(world)
+    book.add("decision", "Cache of tokens", Author(source="agent", agent="codex"), at="2026-01-02T00:00:00.000Z")
+    book.add("failure", "Cache was stale", Author(source="agent", agent="claude-code"), at="2026-03-02T00:00:00.000Z")
+    old = book.add("decision", "Cache on disk", PERSON, at="2026-03-03T00:00:00.000Z")
+    book.change("retire", old, PERSON)
+
+    def only(**filters: Any) -> set[str]:
+        with index(world) as opened:
+            return {hit.title for hit in search(opened, parse_query("cache"), **filters)}
+
+    assert only(agent="codex") == {"Cache of tokens"}
+    assert only(kinds=("failure",)) == {"Cache was stale"}
+    assert only(since="2026-03-01") == {"Cache was stale", "Cache on disk"}
+    assert only(status="current") == {"Cache of tokens", "Cache was stale"}
+    assert only(status="retired") == {"Cache on disk"}
+
+
+@pytest.mark.usefixtures("_model")
+@pytest.mark.parametrize("asked", ['"lock_timeout"', "`lock_timeout`", "lock_timeout", "what of lock_timeout?"])
+def test_a_name_finds_the_note_that_has_it(world: NoteWorld, asked: str) -> None:
+    remember(world, "Locks have a timeout", "Set lock_timeout to 2s", "A timeout of a lock is an error")
+    assert titles(world, asked)[0] == "Set lock_timeout to 2s"
+
+
+def test_only_new_notes_are_embedded(world: NoteWorld) -> None:
+    if load_model() is None:
+        pytest.skip("the extra memory is not installed")
+    remember(world, "one thing", "another thing")
+    with index(world, thorough=True) as opened:
+        assert opened.embed(10) == 0
+    remember(world, "a third thing")
+    with index(world) as opened:
+        assert (opened.embed(10), opened.embed(10)) == (1, 0)
+        assert opened.nearest("third thing", indexing.Only(), 5)
+
+
+def test_a_forgotten_session_leaves_no_vector(world: NoteWorld) -> None:
+    if load_model() is None:
+        pytest.skip("the extra memory is not installed")
+    remember(world, "one thing")
+    with index(world, thorough=True) as opened:
+        assert opened.nearest("thing", indexing.Only(), 5)
+        opened.forget("s-1")
+        assert opened.nearest("thing", indexing.Only(), 5) == {}
