@@ -166,7 +166,7 @@ def pack_hooks(
     return tuple(_in_pack(spec, one, root, around, extra) for spec in specs)
 
 
-def folder_hooks(
+def _folder_hooks(
     reading: LayerLoader, root: str, name: str, files: Iterable[HooksFile], data: str
 ) -> tuple[HookSpec, ...]:
     """Of a plugin that lies where its agent or its author keeps it, and is not checked by a digest."""
@@ -191,7 +191,7 @@ def installed_hooks(reading: LayerLoader, source: SourceTable) -> tuple[HookSpec
         if layout is not None and paths is not None:
             data = PackStore(paths).data_folder(layout.name, f"installed:{agent}:{one.name}")
             os.makedirs(data, 0o700, exist_ok=True)
-            found += folder_hooks(reading, one.folder, layout.name, layout.files, data)
+            found += _folder_hooks(reading, one.folder, layout.name, layout.files, data)
     return tuple(replace(spec, extra={**spec.extra, "installed": agent}) for spec in found)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 #: A step is a token, a part of a word or a command that is followed: two to five microseconds.
 _STEPS = 10_000
-DEPTH = 40
+_DEPTH = 40
 
 
 class LimitReached(Exception):
@@ -25,7 +25,7 @@ class Budget:
 
     def enter(self) -> None:
         self._depth += 1
-        if self._depth > DEPTH:
+        if self._depth > _DEPTH:
             raise LimitReached("the command is nested too deeply to be read")
 
     def leave(self) -> None:

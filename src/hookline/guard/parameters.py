@@ -293,7 +293,7 @@ def _replace(shell: ReadingContext, operator: str, text: str, argument: Raw, sec
     from hookline.guard.expand import pattern
 
     new = literal(second)
-    expression = regular_expression(pattern(shell, argument), lazy=operator in {"#", "%"})
+    expression = _regular_expression(pattern(shell, argument), lazy=operator in {"#", "%"})
     if expression is None or new is None or not _affordable(expression, text):
         return None
     shell.budget.spend(1 + len(text) // 50)
@@ -321,7 +321,7 @@ def _affordable(expression: str, text: str) -> bool:
     return len(text) <= (20_000, 1_000, 100, 0)[min(stars, 3)]
 
 
-def regular_expression(value: Word, *, lazy: bool = False) -> str | None:
+def _regular_expression(value: Word, *, lazy: bool = False) -> str | None:
     """A glob as a regular expression; None where a part of it is unknown."""
     made, bracket = "", False
     for piece in value.pieces:

@@ -23,7 +23,7 @@ def printable(text: str) -> str:
     return "".join(char if char in "\n\t" or char.isprintable() else "·" for char in text)
 
 
-def split_blocks(text: str) -> tuple[str, str]:
+def _split_blocks(text: str) -> tuple[str, str]:
     """What is complete up to a blank line outside of a fence, and the rest."""
     fenced, cut, at = False, 0, 0
     for line in text.splitlines(keepends=True):
@@ -78,7 +78,7 @@ class TerminalScreen:
             self._open_line = not piece.endswith("\n")
             return
         self._block += piece
-        whole, self._block = split_blocks(self._block)
+        whole, self._block = _split_blocks(self._block)
         self._render(whole)
 
     def _render(self, text: str) -> None:

@@ -74,7 +74,7 @@ def parse(system: HooksFormat, layers: Sequence[Layer]) -> Parsed:
     specs: list[HookSpec] = []
     for layer in layers:
         for entry in _entries(system, layer, findings):
-            spec = None if calls_hookline(entry.fields) else build_spec(system, entry)
+            spec = None if calls_hookline(entry.fields) else _build_spec(system, entry)
             if spec is not None:
                 specs.append(spec)
     return Parsed(specs=tuple(specs), problems=findings.all())
@@ -126,7 +126,7 @@ def _usual(system: HooksFormat, entry: HookEntry) -> HookEntry:
     return replace(entry, fields=fields, matcher=matcher if isinstance(matcher, str) and matcher else entry.matcher)
 
 
-def build_spec(system: HooksFormat, entry: HookEntry) -> HookSpec | None:
+def _build_spec(system: HooksFormat, entry: HookEntry) -> HookSpec | None:
     matcher, action = _matcher(system, entry), _action(system, entry)
     if action is None or matcher is None:
         return None
@@ -183,7 +183,7 @@ def _action(system: HooksFormat, entry: HookEntry) -> Command | None:
 def render(system: HooksFormat, specs: Sequence[HookSpec]) -> Rendered:
     losses, groups = Losses(system.dialect), Groups()
     flat: list[tuple[str, dict[str, Any]]] = []
-    for event, matcher, hook in render_hooks(system, specs, losses):
+    for event, matcher, hook in _render_hooks(system, specs, losses):
         if system.shape == "groups":
             groups.add(event, matcher, hook)
         else:
@@ -226,7 +226,7 @@ def toml_table(name: str, fields: Mapping[str, Any]) -> str:
     return "\n".join([f"[[{name}]]", *lines]) + "\n"
 
 
-def render_hooks(
+def _render_hooks(
     system: HooksFormat, specs: Sequence[HookSpec], losses: Losses
 ) -> Iterator[tuple[str, str | None, dict[str, Any]]]:
     """Event, matcher and hook, in order; what cannot be expressed goes to ``losses``."""

@@ -135,10 +135,10 @@ def check_events(
     for name in hooks_object(layer, Findings(), key):
         if name not in known and name not in switches:
             finding = f"unknown event {name!r}: its hooks never fire"
-            findings.report(layer, pointer_to(key, name), finding, suggest(name, known), "warning")
+            findings.report(layer, _pointer_to(key, name), finding, suggest(name, known), "warning")
 
 
-def pointer_to(key: str, event: str) -> str:
+def _pointer_to(key: str, event: str) -> str:
     return f"$.{key}.{event}" if key else f"$.{event}"
 
 
@@ -154,7 +154,7 @@ def entries(
     for event, groups in hooks_object(layer, findings, key).items():
         if event in switches:
             continue
-        pointer = pointer_to(key, event)
+        pointer = _pointer_to(key, event)
         if not isinstance(groups, list):
             fix = 'write a list: [{"matcher": "...", "hooks": [...]}]'
             findings.report(layer, pointer, f"{event} is {show(groups)}, not a list", fix)

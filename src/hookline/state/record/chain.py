@@ -39,15 +39,15 @@ def chain(row: Row, runs: Sequence[Run]) -> dict[str, Any]:
         "id": row.id, "number": row.number, "time": row.time, "event": row.event, "native_event": row.native_event,
         "agent": row.agent, "session": row.session, "turn": row.turn, "cwd": row.cwd, "effect": row.effect,
         "granted": row.granted, "reason": row.reason, "aborted": row.aborted, "ms": row.ms,
-        "subject": subject(before), "summary": summarize(row, runs), "data": before,
+        "subject": subject(before), "summary": _summarize(row, runs), "data": before,
         "data_after": row.data if row.modified else None, "modified": row.modified, "steps": steps,
         "context": row.context, "messages": row.messages, "notes": [*_marks(before), *row.ignored],
-        "conflicts": row.conflicts, "attributes": row.attributes, "sent": payload_sent(row), "answer": answer_given(row),
-        "command": fire_command(row, before),
+        "conflicts": row.conflicts, "attributes": row.attributes, "sent": _payload_sent(row), "answer": _answer_given(row),
+        "command": _fire_command(row, before),
     }  # fmt: skip
 
 
-def summarize(row: Row, runs: Sequence[Run]) -> str:
+def _summarize(row: Row, runs: Sequence[Run]) -> str:
     """Who decided, in one sentence."""
     deciders = [run.hook for run in runs if run.effect == row.effect and row.effect != "allow"]
     failed = [run.hook for run in runs if run.status in {"failed", "timed-out"}]
@@ -109,7 +109,7 @@ def _marks(data: Any) -> Iterator[dict[str, str]]:
         yield {"hook": "hookline", "text": f"not typed by a person: {data['synthetic']}"}
 
 
-def payload_sent(row: Row) -> dict[str, Any] | None:
+def _payload_sent(row: Row) -> dict[str, Any] | None:
     """The payload as the agent sent it, without its secrets; None where hookline itself made the event."""
     wire = row.wire or {}
     data = row.before if row.before is not None else row.data
@@ -124,7 +124,7 @@ def payload_sent(row: Row) -> dict[str, Any] | None:
     return {**sent, **wire.get("own", {})}
 
 
-def answer_given(row: Row) -> dict[str, Any] | None:
+def _answer_given(row: Row) -> dict[str, Any] | None:
     """The answer as the agent got it, empty where no hook had anything to say; None where no agent asked."""
     given = (row.wire or {}).get("answer")
     if given is None and (find_agent(row.agent) is None or row.session.startswith(REPLAY)):
@@ -133,7 +133,7 @@ def answer_given(row: Row) -> dict[str, Any] | None:
     return {"exit_code": code, "stdout": out, "stderr": err}
 
 
-def fire_command(row: Row, data: Any) -> str:
+def _fire_command(row: Row, data: Any) -> str:
     """A command that fires the same event again."""
     given = json.dumps(data, ensure_ascii=False)
     return shlex.join(["hookline", "fire", row.event, "--agent", row.agent, "--json", "--data", given])
