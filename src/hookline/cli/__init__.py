@@ -40,17 +40,15 @@ GROUPS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "guard": "show what a command would do, and the guard's verdict",
             "status": "show what hookline sees on this machine and in this project",
         },
-        "teams": {
-            "policy": "guard every agent on a machine by a signed policy",
-            "fleet": "one policy on many machines, their records, and answers",
-        },
-        "packs": {
+        "packs and teams": {
             "add": "install a published hook set, pinned, in every agent",
             "remove": "remove a pack",
             "update": "show what a newer version of a pack would do, and take it",
             "sync": "fetch and approve exactly the packs that hookline.toml names",
             "packs": "show packs: from where, approved, how fast, last failure",
             "pack": "make, check and test a pack of your own",
+            "policy": "guard every agent on a machine by a signed policy",
+            "fleet": "one policy on many machines, their records, and answers",
         },
         "look": {
             "list": "show every hook: its file, trust, speed and failures",
@@ -88,7 +86,9 @@ _TOGETHER: Mapping[tuple[str, ...], str] = MappingProxyType(
         ("add", "remove"): "install a published hook set in every agent; remove it",
         ("update", "sync"): "take newer versions, or exactly what hookline.toml names",
         ("packs", "pack"): "show packs; make, check and test one of your own",
+        ("policy", "fleet"): "a signed policy for a machine; for many, with answers",
         ("shell", "shell-init"): "use your hooks in xonsh; in bash and zsh",
+        ("schema", "completion"): "print the schema of hookline.toml; complete in a shell",
     }
 )
 

@@ -150,6 +150,11 @@ class ShellDispatcher:
         self._reload()
         return self._host.files
 
+    @property
+    def is_current(self) -> bool:
+        """Whether the files are still as they were read."""
+        return self._host.is_current
+
     def without_hooks(self, action: Callable[[], Any]) -> Any:
         """Do something that must fire no hooks."""
         before = self.busy

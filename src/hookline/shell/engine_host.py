@@ -84,7 +84,7 @@ class EngineHost:
         self.checks += 1
         here = current_directory()
         moved = here != self._cwd and project_root(here, self._home) != self._root
-        same_files = are_unchanged(self._files)
+        same_files = self.is_current
         if same_files and not moved:
             self._cwd = here
             return False
@@ -93,6 +93,10 @@ class EngineHost:
         self.engine = self._build()
         self._hand_over(before, keep_plugins=same_files)
         return True
+
+    @property
+    def is_current(self) -> bool:
+        return are_unchanged(self._files)
 
     @property
     def files(self) -> frozenset[str]:

@@ -101,6 +101,11 @@ class Room:
                 with suppress(OSError):
                     os.unlink(os.path.join(self.path, mark, name))
 
+    def doubt(self) -> None:
+        """What was learned last may be outdated: the next look counts as a change."""
+        self._number = -1
+        self.forget()
+
     def replaced_because(self) -> str:
         """Why another process took over; "" if none did."""
         return (read_text(os.path.join(self.path, "replaced")) or "").strip()

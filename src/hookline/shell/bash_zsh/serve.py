@@ -109,6 +109,7 @@ class ShellServer:
         self._dispatcher = ShellDispatcher(EngineHost(options, os.environ), environ=lambda: os.environ, pid=pid)
         self._service = ShellService(self._dispatcher, shell, self.push if self._push else None)
         self._service.on_needs, self._service.on_change = self._room.learn, self._room.forget
+        self._service.on_doubt = self._room.doubt
         self._questions = QuestionReader()
 
     def run(self) -> None:
@@ -186,6 +187,8 @@ class ShellServer:
                 self.push(["changed"])
             elif not ready and not self._room.covered:
                 self._room.forget()
+                if self._push and not self._dispatcher.is_current:
+                    self.push(["changed"])
         return {}
 
     def _answer(self, more: bytes) -> Mapping[str, str] | None:

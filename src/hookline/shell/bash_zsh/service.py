@@ -89,6 +89,7 @@ class ShellService:
         #: Told what is hooked in a directory, and from which files and when that was read.
         self.on_needs: Callable[[str, str, frozenset[str], float], None] = lambda *_: None
         self.on_change: Callable[[], None] = lambda: None
+        self.on_doubt: Callable[[], None] = lambda: None
         self._sent: set[str] = set()
         #: The line as Enter left it, or why it must not run.
         self._entered = ("", "")
@@ -143,6 +144,8 @@ class ShellService:
         found = self._subscriptions()
         needs = f"{found[0]} keys".strip() if found[1] else found[0]
         self.on_needs(cwd, f"{needs}\t{found[2]}" if needs else "", files, began)
+        if not self._dispatcher.is_current:  # a file came after it was looked for, and before it was watched
+            self.on_doubt()
         return found
 
     def _subscriptions(self) -> list[str]:
