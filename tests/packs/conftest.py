@@ -39,7 +39,7 @@ def write(folder: Path, files: Mapping[str, str]) -> Path:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-        path.chmod(0o755 if text.startswith("#!") else 0o644)
+        path.chmod(0o755 if text.startswith(("#!", ": <<")) else 0o644)
     return folder
 
 

@@ -179,6 +179,7 @@ def doubts(one: Review) -> list[str]:
         f"hooks in the front matter of a {kind} run all the time, since agents do not tell when it is in use"
         for kind in sorted(kinds)
     ]
+    lines += [f"{file.path} is left out: it is the same for {file.dialect}" for file in one.fetched.layout.left_out]
     if not one.specs:
         lines.append("none of its hooks can be run")
     return lines

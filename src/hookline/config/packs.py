@@ -26,7 +26,7 @@ from hookline.core.problem import Problem, Severity
 from hookline.dialects import dialect_named
 from hookline.dialects.base import FOREIGN, PACK, Layer
 from hookline.dialects.native.sources import PackTable, SourceTable, parse_packs
-from hookline.dialects.plugins import ROOT_TEXT, find_plugin_root, plugin_variables
+from hookline.dialects.plugins import ROOT, ROOT_TEXT, ROOT_TWICE, find_plugin_root, plugin_variables
 from hookline.dialects.tool_matchers import with_canonical_tools
 from hookline.packs.store import Approved, Definition, PackStore, is_changed
 from hookline.state.trust.digest import Digests
@@ -35,10 +35,13 @@ if TYPE_CHECKING:
     from hookline.dialects.plugins import HooksFile
 
 _SYNC = "hookline sync"
+_UNKNOWN = re.compile(r"\b[A-Z]+_PLUGIN_ROOT\b")
 #: A path that a shell reads as it is, wherever it stands.
 _PLAIN = re.compile(r"[\w/.@%+=:,-]+")
-#: A relative path of the pack at the start of a word.
-_RELATIVE = re.compile(r"""(?<![\w$}/.~:=-])(?:\./)?((?:[\w@+-][\w.@+-]*/)+[\w.@+-]+|(?<=\./)[\w@+-][\w.@+-]*)""")
+#: A relative path of the pack at the start of a word; and where a program stands.
+_PATH = r"""(?:\./)?((?:[\w@+-][\w.@+-]*/)+[\w.@+-]+|(?<=\./)[\w@+-][\w.@+-]*)"""
+_RELATIVE = re.compile(rf"(?<![\w$}}/.~:=-]){_PATH}")
+_PROGRAM = re.compile(rf"(?:(?<=[;&|(\n] )|(?<=[;&|(\n])|\A){_PATH}")
 
 
 def load_packs(reading: LayerLoader, layers: Sequence[Layer], paths: Paths) -> Iterator[tuple[int, int, HookSpec]]:
@@ -262,6 +265,12 @@ def _of_agent(spec: HookSpec, agent: str) -> HookSpec:
 def _in_pack(spec: HookSpec, one: Approved, root: str, around: Mapping[str, str], extra: Mapping[str, str]) -> HookSpec:
     action = spec.action
     if isinstance(action, Command):
+        # Under the name that its agent gives it too, and under those of agents that we do not know.
+        names = {
+            f"{spec.dialect.upper()}_PLUGIN_ROOT",
+            *(_UNKNOWN.findall(action.text) if ROOT not in action.text else ()),
+        }
+        around = {**around, **dict.fromkeys(names, root)}
         action = replace(
             action, text=_expand(action.text, root, around), argv=tuple(_expand_word(word, root, around) for word in action.argv),
             base=root if action.base or spec.dialect != "native" else action.base,
@@ -270,7 +279,7 @@ def _in_pack(spec: HookSpec, one: Approved, root: str, around: Mapping[str, str]
         action = replace(action, path=os.path.normpath(os.path.join(root, action.path)))
     elif isinstance(action, Function) and not action.given:
         action = replace(action, base=root)
-    hard = one.fail_closed and spec.mode == "sync" and spec.event in GUARDED
+    hard = (one.fail_closed or spec.extra.get("failClosed") is True) and spec.mode == "sync" and spec.event in GUARDED
     return replace(
         spec, name=_name(one.name, spec), action=action, environ={**around, **spec.environ}, extra={**spec.extra, **extra},
         on_failure="deny" if hard and spec.on_failure == "ignore" else spec.on_failure,
@@ -285,7 +294,10 @@ def _name(pack: str, spec: HookSpec) -> str:
 
 def _expand(text: str, root: str, around: Mapping[str, str]) -> str:
     """As these agents do, in the text, where the path means itself to a shell; elsewhere the variable does it."""
+    # Who names the folder means it where it is named: other words are for the script, which joins them itself.
+    relative = _PROGRAM if "PLUGIN_ROOT" in text or "extensionPath" in text else _RELATIVE
     if "${" in text:
+        text = ROOT_TWICE.sub("", text)
         for name, value in around.items() if _PLAIN.fullmatch(root) else ():
             written = f"${{{name}}}"
             text = text.replace(written, value) if written in text and _PLAIN.fullmatch(value) else text
@@ -296,7 +308,7 @@ def _expand(text: str, root: str, around: Mapping[str, str]) -> str:
         path = os.path.join(root, found[1])
         return shlex.quote(path) if _PLAIN.fullmatch(path) and os.path.isfile(path) else found[0]
 
-    return _RELATIVE.sub(inside, text)
+    return relative.sub(inside, text)
 
 
 def _expand_word(word: str, root: str, around: Mapping[str, str]) -> str:

@@ -9,6 +9,7 @@ from hookline.core._dataclass import replace
 from hookline.core.agents import Agent
 from hookline.core.event import Event
 from hookline.core.hook import Command, HookSpec, Origin
+from hookline.core.tool_names import tool_fields
 from hookline.dialects import dialect_named
 from hookline.dialects.event_lookup import native_events
 
@@ -32,5 +33,6 @@ def _in_its_words(agent: Agent, event: Event, native: str) -> Event:
     tool = event.data.get("tool_name")
     data = {name: value for name, value in event.data.items() if name != "native_tool_name"}
     if isinstance(tool, str):
+        data |= {key: value for key, value in tool_fields(tool, None, "").items() if key.startswith("mcp_")}
         data["native_tool_name"] = data["tool_name"] = agent.tool_name(tool)
     return replace(event, data=data, agent=agent.name, native={}, native_name=native)

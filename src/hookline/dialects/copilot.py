@@ -85,6 +85,7 @@ _WORDS = FieldMap(
     frame=field_names("session_id:sessionId timestamp cwd transcript_path:transcriptPath"),
     named_by="hook_event_name",
     cwd_variable="COPILOT_PROJECT_DIR",
+    mcp=r"(?P<server>.+)-(?P<tool>[^-]+)",  # none of its own tools has a hyphen
     fields={
         "SessionStart": field_names("source initial_prompt:initialPrompt"),
         "SessionEnd": field_names("reason"),

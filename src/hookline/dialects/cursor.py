@@ -44,6 +44,18 @@ def _call(native: str, sent: Mapping[str, Any]) -> dict[str, Any]:
             return {}
 
 
+def _call_fields(native: str, data: Mapping[str, Any]) -> dict[str, Any]:
+    """The call in an event that is about one kind of tool: its input is at the top."""
+    given = data.get("tool_input")
+    if not isinstance(given, Mapping) or not (
+        _call(native, {}) or native in {"beforeMCPExecution", "afterMCPExecution"}
+    ):
+        return {}
+    output = output_text(data.get("tool_output"))
+    ends = {"afterShellExecution": {"output": output}, "afterMCPExecution": {"result_json": output}}
+    return {**(given if _call(native, {}) else {}), **ends.get(native, {})}
+
+
 def _canonical_fields(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
     if event == "PostToolUse":
         output = pick(sent, "tool_output|output|result_json")
@@ -84,7 +96,7 @@ DIALECT = AgentDialect(
             "FileChanged": "file_path edits",
         },
         frame="session_id:session_id|conversation_id transcript_path cwd:cwd|workspace_roots.0 model",
-        cwd_variable="CURSOR_PROJECT_DIR", mcp=r"MCP:(?:(?P<server>[^:]+):)?(?P<tool>.+)", call=_call,
+        cwd_variable="CURSOR_PROJECT_DIR", mcp=r"MCP:(?:(?P<server>[^:]+):)?(?P<tool>.+)", call=_call, call_fields=_call_fields,
         canonical_fields=_canonical_fields,
     ),
     system=HooksFormat(

@@ -60,7 +60,10 @@ def _result(response: Any) -> dict[str, Any]:
 
 
 def _native_fields(event: str, data: Mapping[str, Any]) -> dict[str, Any]:
-    return {"tool_response": llm_response(data)} if event in {"PostToolUse", "PostToolUseFailure"} else {}
+    found: dict[str, Any] = {}
+    if data.get("mcp_server_name"):
+        found["mcp_context"] = {"server_name": data["mcp_server_name"], "tool_name": data.get("mcp_tool_name")}
+    return found | ({"tool_response": llm_response(data)} if event in {"PostToolUse", "PostToolUseFailure"} else {})
 
 
 _WORDS = FieldMap(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
@@ -32,6 +33,10 @@ _EVENTS: Mapping[str, str] = MappingProxyType(
 )
 
 
+#: Tools of MCP servers are ``server_tool``; of its own these have an underscore.
+_SERVERS, _OWN = re.compile(r"\A([^_]+)_(.+)\Z"), frozenset({"apply_patch", "plan_enter", "plan_exit"})
+
+
 def _read_event(name: str, sent: Mapping[str, Any]) -> Incoming:
     """Every field survives beside the ones that have a name of ours."""
     given, made = as_mapping(sent.get("input")), as_mapping(sent.get("output"))
@@ -41,7 +46,9 @@ def _read_event(name: str, sent: Mapping[str, Any]) -> Incoming:
     event = _EVENTS.get(native, f"opencode:{native}")
     data = {**sent, **_meant(event, given, made, inside)}
     if "native_tool_name" in data:
-        data |= tool_fields(data["native_tool_name"], data.get("tool_input"), as_text(sent.get("directory")))
+        tool = data["native_tool_name"]
+        name = "" if tool in _OWN else _SERVERS.sub(r"mcp__\1__\2", tool)
+        data |= tool_fields(tool, data.get("tool_input"), as_text(sent.get("directory")), name if name != tool else "")
     session = given.get("sessionID") or inside.get("sessionID") or ""
     if session:
         data["session_id"] = session

@@ -29,6 +29,8 @@ _Tree: TypeAlias = Mapping[str, _File]
 ROOT, DATA = "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA"
 #: Those variables in the text of a command, with the slash behind them.
 ROOT_TEXT = re.compile(r"""\$\{?(?:CLAUDE_)?PLUGIN_ROOT\}?/?|\$\{extensionPath\}(?:\$\{/\}|/)?|["']""")
+#: The same folder under two agents' names, of which each leaves the other's empty.
+ROOT_TWICE = re.compile(r"\$\{extensionPath\}(?=\$\{(?:CLAUDE_)?PLUGIN_ROOT\})|(?<=PLUGIN_ROOT\})\$\{extensionPath\}")
 
 
 def plugin_variables(root: str, data: str) -> dict[str, str]:
@@ -42,7 +44,7 @@ def plugin_variables(root: str, data: str) -> dict[str, str]:
 #: Manifest -> the dialect its hooks were written for; the first that is there names the pack.
 _MANIFESTS = {
     ".claude-plugin/plugin.json": "claude", ".codex-plugin/plugin.json": "codex", ".github/plugin/plugin.json": "copilot",
-    ".plugin/plugin.json": "claude", ".cursor-plugin/plugin.json": "claude", "plugin.json": "claude",
+    ".plugin/plugin.json": "claude", ".cursor-plugin/plugin.json": "cursor", "plugin.json": "claude",
     "gemini-extension.json": "gemini", "qwen-extension.json": "qwen",
 }  # fmt: skip
 #: Where hooks are without being named.
@@ -62,6 +64,8 @@ _FRONT_MATTER = (
     ("skill", re.compile(r"(?:.*/)?skills/([^/]+)/SKILL\.md")), ("skill", re.compile(r"SKILL\.md")),
     ("agent", re.compile(r"agents/(?:.*/)?([^/]+)\.md")), ("command", re.compile(r"commands/(?:.*/)?([^/]+)\.md")),
 )  # fmt: skip
+#: Events that only one agent has.
+_CURSORS, _GEMINIS = re.compile(r"before[A-Z]|after[A-Z]"), re.compile(r"(?:Before|After)(?:Agent|Tool|Model)")
 _HAS_HOOKS = re.compile(rb"\A---\r?\n(?:(?!---).*\n)*?hooks[ \t]*:")
 _NAME = re.compile(r"[^A-Za-z0-9._-]+")
 
@@ -83,13 +87,17 @@ class Layout:
     version: str = ""
     description: str = ""
     files: tuple[HooksFile, ...] = ()
+    #: Files of hooks that are the same plugin for another agent.
+    left_out: tuple[HooksFile, ...] = ()
 
 
 def read_layout(tree: _Tree, fallback: str) -> Layout:
     """Raises PackError for a folder without hooks; ``fallback`` names a pack that does not name itself."""
     manifests = {path: _json(tree, path) for path in _MANIFESTS if path in tree}
     first: dict[str, Any] = next(iter(manifests.values()), {})
-    files = {(one.path, one.part): one for one in reversed([*_files(tree, manifests)])}
+    for_agents = [one for one in (_for_agent(tree, path, one) for path, one in (manifests or {"": {}}).items()) if one]
+    files = [*(for_agents[0] if for_agents else ()), *_others(tree)]
+    paths = {one.path for one in files}
     name = _text(first.get("name")) or fallback
     if not files:
         raise PackError(
@@ -97,7 +105,8 @@ def read_layout(tree: _Tree, fallback: str) -> Layout:
         )
     return Layout(
         name=_NAME.sub("-", name).strip("-.")[:60] or "pack", version=_text(first.get("version")),
-        description=_text(first.get("description")), files=tuple(reversed(files.values())),
+        description=_text(first.get("description")), files=tuple(files),
+        left_out=tuple({one.path: one for some in for_agents[1:] for one in some if one.path not in paths}.values()),
     )  # fmt: skip
 
 
@@ -136,17 +145,26 @@ def find_roots(tree: _Tree) -> tuple[str, ...]:
     )
 
 
-def _files(tree: _Tree, manifests: dict[str, dict[str, Any]]) -> Iterator[HooksFile]:
-    default = next((_MANIFESTS[path] for path in manifests), "claude")
-    for path, manifest in manifests.items():
-        yield from _named(tree, path, manifest.get("hooks"), _MANIFESTS[path])
-    for path in _USUAL:
-        if path in tree and _has_hooks(tree, path):
-            yield HooksFile(path=path, dialect=_dialect(tree, path, default))
-        elif path in tree and any(
-            name[:1].isupper() and isinstance(one, list) for name, one in _json(tree, path).items()
-        ):
-            yield HooksFile(path=path, dialect=default, part="bare")  # the events stand at the top
+def _for_agent(tree: _Tree, path: str, manifest: dict[str, Any]) -> list[HooksFile]:
+    """The hooks of a plugin for the agent of this manifest. With several of them it is the same plugin for each, and
+    only the first counts: all together every hook would run as often as there are agents."""
+    default = _MANIFESTS.get(path, "claude")
+    named = {(one.path, one.part): one for one in reversed([*_named(tree, path, manifest.get("hooks"), default)])}
+    found = [*reversed(named.values())]
+    for usual in _USUAL:
+        hooks = _json(tree, usual) if usual in tree else {}
+        bare = not isinstance(hooks.get("hooks"), dict)  # then the events stand at the top
+        if bare and not any(name[:1].isupper() and isinstance(one, list) for name, one in hooks.items()):
+            continue
+        one = HooksFile(
+            path=usual, dialect=_dialect(tree, hooks if bare else hooks["hooks"], default), part="bare" if bare else ""
+        )
+        if usual not in {other.path for other in found} and one.dialect in {other.dialect for other in found or [one]}:
+            found.append(one)
+    return found
+
+
+def _others(tree: _Tree) -> Iterator[HooksFile]:
     for path, dialect, syntax in _OTHERS:
         if path in tree and not (path == "hookline.toml" and ".hookline/hookline.toml" in tree):
             yield HooksFile(path=path, dialect=dialect, syntax=syntax)
@@ -162,29 +180,26 @@ def _files(tree: _Tree, manifests: dict[str, dict[str, Any]]) -> Iterator[HooksF
 def _named(tree: _Tree, manifest: str, named: Any, dialect: str) -> Iterator[HooksFile]:
     """What a manifest says of its hooks: a path, several, or the hooks themselves."""
     if isinstance(named, dict) and named:
-        yield HooksFile(path=manifest, dialect=dialect if dialect != "copilot" else "claude", part="inline")
+        yield HooksFile(path=manifest, dialect=_dialect(tree, named, dialect), part="inline")
     for one in named if isinstance(named, list) else [named]:
         if isinstance(one, str) and one:
             path = posixpath.normpath(one.replace("${CLAUDE_PLUGIN_ROOT}/", ""))
             inner = next((found for found in (path, f"{path}/hooks.json") if found in tree), "")
             if not inner:
                 raise PackError(f"{manifest} names {one!r}, and there is no such file in the pack")
-            yield HooksFile(path=inner, dialect=_dialect(tree, inner, dialect))
+            yield HooksFile(path=inner, dialect=_dialect(tree, _json(tree, inner).get("hooks"), dialect))
         elif isinstance(one, dict) and isinstance(named, list):
             raise PackError(f"{manifest}: a list of hooks names files; put the objects into one")
 
 
-def _dialect(tree: _Tree, path: str, default: str) -> str:
-    """The shape decides where it can: Copilot's entries are a flat list under names that begin small."""
-    hooks = _json(tree, path).get("hooks")
+def _dialect(tree: _Tree, hooks: Any, default: str) -> str:
+    """The shape decides where it can: entries of Cursor and Copilot are flat lists under names that begin small."""
     events = list(hooks) if isinstance(hooks, dict) else []
     if events and all(event[:1].islower() for event in events):
-        return "copilot"
-    return "claude" if default == "copilot" else default
-
-
-def _has_hooks(tree: _Tree, path: str) -> bool:
-    return isinstance(_json(tree, path).get("hooks"), dict)
+        return "cursor" if default == "cursor" or any(map(_CURSORS.match, events)) else "copilot"
+    if "gemini-extension.json" in tree and any(map(_GEMINIS.match, events)):
+        return "gemini"
+    return "claude" if default in {"copilot", "cursor"} else default
 
 
 def _json(tree: _Tree, path: str) -> dict[str, Any]:

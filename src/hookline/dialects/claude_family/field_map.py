@@ -49,6 +49,8 @@ class FieldMap:
     canonical_fields: Callable[[str, Mapping[str, Any]], dict[str, Any]] = field(default=_nothing)
     #: ``call(native, sent)``: tool_name and tool_input, where the name of the event says which tool it is about.
     call: Callable[[str, Mapping[str, Any]], dict[str, Any]] = field(default=_nothing)
+    #: ``call_fields(native, data)``: the other way round.
+    call_fields: Callable[[str, Mapping[str, Any]], dict[str, Any]] = field(default=_nothing)
     #: ``native_fields(event, data)``: fields of its own that follow from ours.
     native_fields: Callable[[str, Mapping[str, Any]], dict[str, Any]] = field(default=_nothing)
     #: Canonical event -> fields it always sends, with what they are when nobody knows better.
@@ -169,7 +171,7 @@ def payload(words: FieldMap, name: str, event: Event) -> dict[str, Any]:
         if ours in data and (ours not in known or data[ours] != known[ours]):
             put(sent, theirs, data[ours])
     sent |= words.native_fields(event.kind.name, data)
-    return {**words.always.get(event.kind.name, {}), **sent}
+    return {**words.always.get(event.kind.name, {}), **words.call_fields(name, data), **sent}
 
 
 def llm_output(response: Any) -> str:
