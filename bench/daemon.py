@@ -7,6 +7,7 @@ agent must start can be cheaper.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import random
@@ -77,7 +78,7 @@ class Bench:
         os.makedirs(os.path.join(self.project, ".git"), exist_ok=True)
         self.place = DaemonPaths(directory=os.path.join(self.runtime, "hookline"))
         self.home = self._home("function", 'python = "guard:judge"')
-        self.payload = json.dumps({**PAYLOAD, "cwd": self.project}).encode()
+        self._calls = itertools.count()
         lifecycle.start(self.place, self.environ(self.home))
 
     def _home(self, name: str, action: str) -> str:
@@ -99,7 +100,12 @@ class Bench:
     def started(self, *line: str, home: str = "") -> Callable[[], int]:
         """One event through this program, as an agent does it; gives the exit code."""
         environ = self.environ(home or self.home)
-        return lambda: _run(line, self.payload, environ, self.project)
+        return lambda: _run(line, self.payload(), environ, self.project)
+
+    def payload(self) -> bytes:
+        """Every tool call has a number of its own: the same one twice would be one event."""
+        call = {"tool_use_id": f"toolu_{next(self._calls):010}", "cwd": self.project}
+        return json.dumps({**PAYLOAD, **call}).encode()
 
     def status(self) -> dict[str, Any]:
         return lifecycle.status(self.place)

@@ -33,6 +33,8 @@ from hookline.state.sessions.sqlite import ResidentSessions
 
 #: Seconds after which files are checked in any case: nobody reports a disk that is mounted over them.
 _CHECK_EVERY = 5.0
+#: Requests that are remembered with their engines.
+_MOST_LAST = 16
 #: Engines that are kept; the least recently used goes first.
 _MOST = 64
 
@@ -71,8 +73,8 @@ class EngineCache:
         self._watcher = FileWatcher()
         #: What the watcher said in this turn.
         self._latest: _Moment | None = None
-        #: The latest request, and its engine.
-        self._last: tuple[AgentRequest, CachedEngine] | None = None
+        #: The latest request with each of the latest arguments, and its engine.
+        self._last: dict[int, tuple[AgentRequest, CachedEngine]] = {}
         self.deadlines = Deadlines()
         #: What has hung a daemon before.
         self.hung = Quarantine()
@@ -99,7 +101,9 @@ class EngineCache:
             return found
         found = self._find(_key(request), request.environ)
         if found is not None and not request.arguments.config:  # those are relative to the caller
-            self._last = (request, found)
+            if len(self._last) >= _MOST_LAST:
+                self._last.clear()
+            self._last[id(request.arguments)] = (request, found)
         return found
 
     def get(self, request: AgentRequest) -> CachedEngine:
@@ -142,10 +146,11 @@ class EngineCache:
     # ── finding and making ───────────────────────────────────────────────────────────────────────────
 
     def _reuse_latest(self, request: AgentRequest) -> CachedEngine | None:
-        """The engine of the latest caller, who nearly always asks again; found without a key."""
-        if self._last is None:
+        """The engine of one of the latest callers, who nearly always ask again; found without a key."""
+        kept = self._last.get(id(request.arguments))
+        if kept is None:
             return None
-        last, found = self._last
+        last, found = kept
         if (
             last.environ is not request.environ or last.arguments is not request.arguments or last.paths is not request.paths
             or last.cwd != request.cwd or last.project != request.project or last.caller_cwd != request.caller_cwd

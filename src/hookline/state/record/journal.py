@@ -25,8 +25,9 @@ from hookline.core.settings import RecordSettings
 from hookline.state.database import BUSY_SECONDS, RETRY_AFTER, file_inode, transaction
 from hookline.state.record import Record
 from hookline.state.record.fast_path import PlainRows, Rows, insert_many, quickest, quickest_line
+from hookline.state.record.redact import Redactor
 from hookline.state.record.rows import make_rows, record_environ
-from hookline.state.record.store import INSERT_NUMBERED, INSERT_RUN, PRUNE_EVERY, Store, new_id
+from hookline.state.record.store import INSERT_NUMBERED, INSERT_RUN, MOST_CALLERS, PRUNE_EVERY, Store, new_id
 
 #: Seconds in which firings are gathered for one transaction. Shorter ones make two threads fight for the interpreter.
 _GATHER = 0.1
@@ -56,6 +57,8 @@ class JournaledStore(Store):
         self._written, self._line = quickest(), quickest_line()
         self._written_by = os.getpid()
         self._plain: PlainRows | None = None
+        #: One for each redactor, as long as there are few.
+        self._plains: dict[Redactor, PlainRows] = {}
         self._latest: Mapping[str, str] | None = None
         #: The hooks of the latest firing, if none of them brings variables of its own.
         self._bare: Mapping[str, HookSpec] | None = None
@@ -107,8 +110,11 @@ class JournaledStore(Store):
         environ = record.event.environ if record.specs is self._bare else self._environ_of(record)
         if self._plain is None or environ is not self._latest or not self._helped:
             redactor = self._redactor_of(environ)
-            if self._plain is None or self._plain.redactor is not redactor:
-                self._plain = PlainRows(redactor)
+            self._plain = self._plains.get(redactor)
+            if self._plain is None:
+                if len(self._plains) >= MOST_CALLERS:
+                    self._plains.clear()
+                self._plain = self._plains[redactor] = PlainRows(redactor)
             self._latest = environ
         pid, written = self._written_by, self._written
         plain = self._plain.of(record, name=name, time=now, pid=pid, written=written)

@@ -25,6 +25,8 @@ else:
 
 #: Every so many firings, counted over all processes, a bounded batch of old ones is deleted.
 PRUNE_EVERY = 64
+#: Callers whose environments are remembered.
+MOST_CALLERS = 8
 _PRUNE_BATCH = 256
 
 _LAYOUT = Layout(
@@ -85,8 +87,9 @@ class Store(Database):
         self._keep_days = keep_days
         self._keep_mb = keep_mb
         self._known: set[tuple[str, str]] = set()
-        self._environ: dict[str, str] = {}
         self._redactor = Redactor({}, self._patterns)
+        #: The environments of the latest callers, each with its own.
+        self._redactors: list[tuple[dict[str, str], Redactor]] = []
 
     # ── writing ──────────────────────────────────────────────────────────────────────────────────────
 
@@ -157,11 +160,14 @@ class Store(Database):
         self.use(write, self._not_recorded)
 
     def _redactor_of(self, environ: Mapping[str, str]) -> Redactor:
-        """The caller's environment rarely changes between firings; comparing it is cheaper than examining it."""
-        if environ != self._environ:
-            self._environ = dict(environ)
-            self._redactor = Redactor(self._environ, self._patterns)
-        return self._redactor
+        """Callers are few, and their environments rarely change: comparing one is cheaper than examining it."""
+        for known, redactor in tuple(self._redactors):
+            if known == environ:
+                self._redactor = redactor
+                return redactor
+        self._redactor = redactor = Redactor(environ, self._patterns)
+        self._redactors = [*self._redactors[1 - MOST_CALLERS :], (dict(environ), redactor)]
+        return redactor
 
     # ── reading ──────────────────────────────────────────────────────────────────────────────────────
 

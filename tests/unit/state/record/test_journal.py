@@ -312,3 +312,19 @@ def test_lines_that_cannot_be_recorded_are_set_aside_and_the_others_kept_once(tm
     assert aside.stat().st_mode & 0o077 == 0
     assert "could not be recorded; moved to" in store.note
     assert Path(journal_path(path)).stat().st_size == 0
+
+
+def test_callers_that_take_turns_are_each_redacted_by_their_own_environment(
+    tmp_path: Path, firing: Callable[..., Record]
+):
+    store = JournaledStore(str(tmp_path / "hookline.db"), helped=True)
+    environs = [{"DB_PASSWORD": f"violet-harbour-{number}", "PWD": str(number)} for number in range(12)]
+    for turn in range(3):
+        for number, environ in enumerate(environs):
+            data = {"tool_name": "Bash", "tool_input": {"command": f"echo violet-harbour-{number} {turn}"}}
+            store.write(firing(data=data, environ=environ, id=f"e{turn}x{number}"))
+    shown = [row[0] for row in store.read("SELECT data FROM firings ORDER BY number")]
+    store.close()
+
+    assert len(shown) == 36
+    assert not [row for row in shown if "violet" in row or "[redacted:DB_PASSWORD]" not in row]
