@@ -42,20 +42,20 @@ async def _heard(listener: Credentials, speaker: Credentials, subject: str, list
 
 def test_a_machine_publishes_only_as_itself(broker: Broker) -> None:
     machine, admin = broker.issue("m1"), broker.admin()
-    assert asyncio.run(_heard(admin, machine, record_subject("m1")))
+    assert asyncio.run(_heard(admin, machine, record_subject("m1", "u0")))
     assert asyncio.run(_heard(admin, machine, ask_subject("m1", "q1")))
-    assert not asyncio.run(_heard(admin, machine, record_subject("m2")))
+    assert not asyncio.run(_heard(admin, machine, record_subject("m2", "u0")))
     assert not asyncio.run(_heard(admin, machine, "$KV.hookline_machines.m2"))
 
 
 def test_a_machine_listens_to_nobody_else(broker: Broker) -> None:
     machine, other = broker.issue("m1"), broker.issue("m2")
-    assert not asyncio.run(_heard(machine, other, record_subject("m2")))
+    assert not asyncio.run(_heard(machine, other, record_subject("m2", "u0")))
     assert not asyncio.run(_heard(machine, broker.admin(), "_INBOX.machine_m2.x", "_INBOX.>"))
 
 
 def test_teams_do_not_hear_one_another(broker: Broker) -> None:
-    assert not asyncio.run(_heard(broker.admin("other"), broker.issue("m1"), record_subject("m1"), ">"))
+    assert not asyncio.run(_heard(broker.admin("other"), broker.issue("m1"), record_subject("m1", "u0"), ">"))
 
 
 def test_a_revoked_machine_is_cut_off_and_stays_out(broker: Broker) -> None:

@@ -6,14 +6,17 @@ machine can have written the files. A policy that is expected and cannot be used
 
 from __future__ import annotations
 
+import json
 import os
 import stat
+import time
 from collections.abc import Iterator
 
 from hookline.config.layers import LayerLoader, ProjectGate
 from hookline.config.load import load_native
 from hookline.core._dataclass import replace
 from hookline.core.event import GUARDED
+from hookline.core.files import note
 from hookline.core.hook import Command, HookSpec, Origin, hook_id
 from hookline.core.loaded import Loaded
 from hookline.core.paths import FILE, Paths
@@ -36,7 +39,30 @@ def load_managed(lookup: Lookup, paths: Paths, settings: Settings) -> Loaded:
     if why := find_stranger(file):
         problem = Problem(file=file, finding=f"the policy is not used: {why}", fix=_VERIFY)
         return Loaded(specs=tuple(_refusals(file, problem)), problems=(problem,), settings=settings)
-    return read_policy(paths.policy, lookup, paths, settings)
+    loaded = read_policy(paths.policy, lookup, paths, settings)
+    if silence := _find_silence(paths):
+        refusals = _refusals(file, silence) if silence.severity == "error" else ()
+        return replace(loaded, specs=(*loaded.specs, *refusals), problems=(*loaded.problems, silence))
+    return loaded
+
+
+def _find_silence(paths: Paths) -> Problem | None:
+    """A machine of a fleet that has heard nothing of its broker for longer than the policy allows."""
+    file = os.path.join(paths.machine, "fleet", "contact.json")
+    note(file)
+    try:
+        with open(file, encoding="utf-8") as opened:
+            kept = json.load(opened)
+        over, then = kept["until"] < time.time(), kept["then"]
+    except FileNotFoundError:  # in no fleet
+        return None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        over, then = True, f"deny ({error})"
+    if not over:
+        return None
+    finding = "this machine has not reached its fleet for longer than the policy allows"
+    fix = "look for the reason: hookline fleet status --local"
+    return Problem(file=file, finding=finding, fix=fix, severity="warning" if then == "warn" else "error")
 
 
 def read_policy(folder: str, lookup: Lookup, paths: Paths, settings: Settings) -> Loaded:

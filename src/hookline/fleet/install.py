@@ -127,6 +127,14 @@ class PolicyFolder:
             self._put(bundle)
         return True
 
+    def trust(self, key: PublicKey) -> None:
+        """Whose policies this machine takes, before the first one comes. Raises UsageError and StateError."""
+        self.require_writable()
+        with lock(os.path.join(self.folder, _STATE)):
+            self._first_key(key)
+            if self.trusted() is None:
+                _write(os.path.join(self.folder, _KEY), key.text().encode())
+
     def remove(self, *, forget: bool = False) -> None:
         """Nothing is in force any more. The key and the highest version stay, unless all is to be forgotten."""
         self.require_writable()

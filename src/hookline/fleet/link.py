@@ -9,6 +9,7 @@ killed at any moment. ``Link.note`` tells people what is wrong, by part (``hookl
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -65,7 +66,9 @@ Part: TypeAlias = Callable[[Link], Awaitable[None]]
 
 def parts() -> Mapping[str, Part]:
     """Name -> part."""
-    return {}
+    from hookline.fleet.parts import pull, report, ship
+
+    return {"policy": pull, "records": ship, "report": report}
 
 
 def run(joined: Joined, paths: Paths, wanted: Callable[[], bool], chosen: Mapping[str, Part] | None = None) -> bool:
@@ -89,6 +92,7 @@ async def _run(joined: Joined, paths: Paths, wanted: Callable[[], bool], chosen:
             client = await connect(joined.credentials, stay=True)
         except HooklineError as error:
             offline.note_connected(str(error))
+            _note_silence(joined.folder)
             await _sleep(pause, wanted)
             pause = min(2 * pause, _LONGEST)
             continue
@@ -99,6 +103,7 @@ async def _run(joined: Joined, paths: Paths, wanted: Callable[[], bool], chosen:
             # A client that was refused closes itself: then a new one asks again, more and more rarely.
             while wanted() and not client.is_closed:
                 link.note_connected("" if client.is_connected else "the broker cannot be reached; trying again")
+                _note_silence(joined.folder)
                 await asyncio.sleep(_PACE)
         finally:
             for task in tasks:
@@ -115,10 +120,22 @@ async def _keep_running(name: str, part: Part, link: Link) -> None:
             await part(link)
         except UNREACHABLE as error:
             link.note(name, explain(link.joined.credentials, error))
-        except (HooklineError, ValueError, KeyError) as error:
+        except (HooklineError, ValueError, KeyError, TypeError) as error:
             link.note(name, str(error))
         pause = 1.0 if time.monotonic() - started > _LONGEST else min(2 * pause, _LONGEST)
         await asyncio.sleep(pause)
+
+
+def _note_silence(folder: str) -> None:
+    """Resident engines look at this file when it changes: when the time without the broker is over, it does."""
+    path = os.path.join(folder, "contact.json")
+    try:
+        with open(path, encoding="utf-8") as file:
+            until = json.load(file)["until"]
+        if os.stat(path).st_mtime < until <= time.time():
+            os.utime(path)
+    except (OSError, ValueError, KeyError, TypeError):
+        return
 
 
 async def _sleep(seconds: float, wanted: Callable[[], bool]) -> None:

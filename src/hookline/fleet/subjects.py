@@ -1,6 +1,6 @@
 """What is called how on the broker, and who may use it. Every team has an account of its own, so no name has a team in it.
 
-A machine M of a group G publishes its records as ``hookline.record.M``, its state as key M of the bucket of machines, and
+A machine M of a group G publishes its records as ``hookline.record.M.SOURCE``, its state as key M of the bucket of machines, and
 questions as ``hookline.ask.M.ID``; it reads the policy of G alone. Whoever is connected receives answers below an inbox of
 its own, ``_INBOX.NAME``: nobody can listen to another's.
 
@@ -30,8 +30,9 @@ def require_name(name: str, what: str) -> str:
     return name
 
 
-def record_subject(machine: str) -> str:
-    return f"hookline.record.{machine}"
+def record_subject(machine: str, source: str = "*") -> str:
+    """A source is whose records they are on that machine, ``u1000``: each is a sequence of its own."""
+    return f"hookline.record.{machine}.{source}"
 
 
 def ask_subject(machine: str, question: str) -> str:
@@ -65,7 +66,7 @@ def permissions(role: Role, name: str, group: str) -> dict[str, Any]:
             f"$JS.API.DIRECT.GET.OBJ_{bucket}.>",
             ask_subject(name, "*"),
         ]
-        return {"pub": {"allow": publish}, "sub": {"allow": own}}
+        return {"pub": {"allow": publish}, "sub": {"allow": [*own, f"$KV.{bucket}.rollout"]}}
     if role == "sink":
         api = [f"{one}.{RECORDS}" for one in ("STREAM.INFO", "CONSUMER.CREATE", "CONSUMER.DURABLE.CREATE", "CONSUMER.INFO", "CONSUMER.MSG.NEXT")]  # fmt: skip
         allowed = [f"$JS.API.{one}" for one in api] + [f"$JS.API.{one}.>" for one in api] + [f"$JS.ACK.{RECORDS}.>"]

@@ -3,24 +3,40 @@
   hookline fleet init fleet/ --server nats.example.com:4222      keys and the broker's configuration; keep fleet/ to yourself
   hookline fleet add laptop-7 --group developers                 writes laptop-7.creds, all that this machine needs
   sudo hookline fleet join laptop-7.creds                        on the machine
+  hookline fleet publish policy.hkp --group developers --percent 10
+  hookline fleet publish --group developers --percent 100        the same policy, for all
+  hookline fleet publish --group developers --rollback --sign owner.key
+  hookline fleet status                                          every machine, on one screen
+  hookline fleet sink --to postgres DSN --credentials sink.creds   or: --to parquet DIR, --to stdout
   hookline fleet revoke laptop-7                                 the broker refuses it from now on
   hookline fleet members
 
-init, add, revoke and members work on the folder of the fleet's owner: --fleet DIR, or fleet/ in the current directory.
+join, leave and status --local are for a machine, sink for whoever collects records. All others work on the folder of the
+fleet's owner: --fleet DIR, or fleet/ in the current directory.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from argparse import SUPPRESS, ArgumentParser, Namespace
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
-from hookline.cli.output import print_json, safe, table
+from hookline.cli.output import paint, plural, print_json, safe, table
 from hookline.cli.parser import add_json
-from hookline.core.errors import ConfigError
+from hookline.core.errors import ConfigError, UsageError
 from hookline.core.paths import Paths, find_paths
 from hookline.fleet import authority as authorities
 from hookline.fleet.subjects import ROLES
+
+if TYPE_CHECKING:
+    from nats.js import JetStreamContext
+
+    from hookline.fleet.overview import Seen
+
+T = TypeVar("T")
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -41,8 +57,32 @@ def configure(parser: ArgumentParser) -> None:
     one = verbs.add_parser("members", description="Who has credentials.")
     _add_owner(one)
     add_json(one)
+    one = verbs.add_parser("publish", description="Give a group of machines a policy, all at once or some first.")
+    one.add_argument(
+        "file", metavar="FILE", nargs="?", default="", help="the policy; without one, --percent of the last"
+    )
+    one.add_argument("--group", default="all", help="whose machines (default: all)")
+    one.add_argument("--percent", type=int, default=100, help="how many of them (default: 100)")
+    one.add_argument("--rollback", action="store_true", help="give back what counted before, as a new version")
+    one.add_argument("--sign", metavar="KEY", default="", help="the private key of the owner, for --rollback")
+    _add_owner(one)
+    one = verbs.add_parser("status", description="How the machines are: which policy, what drifted, what is broken.")
+    one.add_argument("--local", action="store_true", help="this machine alone, without asking the broker")
+    _add_owner(one)
+    _add_root(one)
+    add_json(one)
+    one = verbs.add_parser("sink", description="Write the records of a team to files, a database or standard output.")
+    one.add_argument("--to", nargs="+", required=True, metavar="TARGET", help="parquet DIR, postgres DSN, or stdout")
+    one.add_argument("--name", default="", help="sinks of one name share the records (default: the kind of target)")
+    one.add_argument("--credentials", metavar="CREDS", default="", help="from hookline fleet add NAME --role sink")
+    _add_owner(one)
+    one = verbs.add_parser("feed", description="Read an account's record for the link; root starts this.")
+    one.add_argument("--directory", required=True, help=SUPPRESS)
     one = verbs.add_parser("join", description="Make this machine part of a fleet; as root for the whole machine.")
     one.add_argument("credentials", metavar="CREDS", help="the file from hookline fleet add; delete it afterwards")
+    one.add_argument(
+        "--key", metavar="KEY.pub", default="", help="whose policies this machine takes, at the first time"
+    )
     _add_root(one)
     one = verbs.add_parser("leave", description="Forget the fleet. The policy stays in force: hookline policy remove.")
     _add_root(one)
@@ -63,9 +103,9 @@ def _add_root(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    return {
-        "init": _init, "add": _add, "revoke": _revoke, "members": _members, "join": _join, "leave": _leave, "link": _link,
-    }[args.verb](args)  # fmt: skip
+    if args.verb in {"join", "link"}:
+        os.umask(0o022)  # what the owner of a machine writes, everybody reads; secrets have a mode of their own
+    return _VERBS[args.verb](args)
 
 
 def _paths(args: Namespace) -> Paths:
@@ -126,6 +166,142 @@ def _members(args: Namespace) -> int:
     return 0
 
 
+def _admin(args: Namespace, work: Callable[[JetStreamContext, int], Awaitable[T]]) -> T:
+    """Do something as the team's owner, whose streams are made where they are missing."""
+    import asyncio
+
+    from hookline.fleet.connection import connected
+    from hookline.fleet.streams import ensure_team
+
+    authority = authorities.load(args.fleet)
+
+    async def connect() -> T:
+        async with connected(authorities.admin_credentials(authority, authority.team(args.team))) as client:
+            stream = client.jetstream()
+            await ensure_team(stream, authority.replicas)
+            return await work(stream, authority.replicas)
+
+    return asyncio.run(connect())
+
+
+def _publish(args: Namespace) -> int:
+    from hookline.fleet import policies
+    from hookline.fleet.streams import ensure_group
+    from hookline.fleet.subjects import require_name
+
+    if not 0 <= args.percent <= 100:
+        raise UsageError("--percent is a number from 0 to 100")
+    if args.rollback and not args.sign:
+        raise UsageError("what counted before is signed anew, with a higher version: --rollback --sign owner.key")
+    require_name(args.group, "group")
+    paths, data = find_paths(os.environ, os.path.expanduser("~")), b""
+    if args.file:
+        try:
+            with open(args.file, "rb") as file:
+                data = file.read()
+        except OSError as error:
+            raise ConfigError(f"{args.file} cannot be read: {error.strerror}") from None
+
+    async def work(stream: JetStreamContext, replicas: int) -> policies.Rollout:
+        await ensure_group(stream, args.group, replicas)
+        if args.rollback:
+            return await policies.roll_back(stream, args.group, args.sign, paths)
+        if data:
+            return await policies.publish(stream, args.group, data, args.percent)
+        return await policies.widen(stream, args.group, args.percent)
+
+    rollout = _admin(args, work)
+    if rollout.next is not None:
+        print(
+            f"{args.group}: version {rollout.next.version} of {safe(rollout.next.name)} for {rollout.percent} % of the machines"
+        )
+    elif rollout.stable is not None:
+        print(f"{args.group}: version {rollout.stable.version} of {safe(rollout.stable.name)} for all machines")
+    return 0
+
+
+def _status(args: Namespace) -> int:
+    if args.local:
+        return _local_status(args)
+    from hookline.fleet import overview, policies
+
+    authority = authorities.load(args.fleet)
+    team = authority.team(args.team)
+    members = [one for one in authority.members if one.team == team and one.role == "machine"]
+
+    async def work(stream: JetStreamContext, _: int) -> list[overview.Seen]:
+        found, rollouts = await overview.reports(stream), dict[str, policies.Rollout | None]()
+        for group in {one.group for one in members}:
+            rollouts[group] = await policies.published(stream, group)
+        alive = [one for one in members if not one.revoked]
+        return [
+            overview.judge(one.name, one.group, found.get(one.name), rollouts[one.group], overview.now())
+            for one in alive
+        ]
+
+    machines = _admin(args, work)
+    if args.json:
+        rows = [{name: getattr(one, name) for name in one.__slots__} for one in machines]
+        print_json({"team": team, "machines": rows, "revoked": [one.name for one in members if one.revoked]})
+    else:
+        _print_machines(team, machines)
+    return int(any(one.state in {"broken", "drifted"} for one in machines))
+
+
+def _print_machines(team: str, machines: Sequence[Seen]) -> None:
+    """One screen: the groups, then the machines that need somebody, the worst first."""
+    from hookline.fleet import overview
+
+    print(table(("GROUP", "MACHINES", "STATE", "POLICY"), [(one, str(count), *rest) for one, count, *rest in overview.summary(machines)]))  # fmt: skip
+    worst = ("broken", "drifted", "silent", "behind", "none", "never")
+    bad = sorted((one for one in machines if one.state != "in force" or one.why), key=lambda one: (_rank(worst, one.state), one.name))  # fmt: skip
+    room = max(5, shutil.get_terminal_size().lines - 8 - len({one.group for one in machines}))
+    for one in bad[:room]:
+        age = f", {int(one.age // 60)} min ago" if one.age >= 60 else ""
+        print(
+            f"{paint(one.state, 'red' if one.state in worst[:2] else 'yellow')}  {one.name}{age}  {safe(one.why)[:100]}"
+        )
+    if len(bad) > room:
+        print(f"and {len(bad) - room} more: hookline fleet status --json")
+
+
+def _rank(worst: Sequence[str], state: str) -> int:
+    return worst.index(state) if state in worst else len(worst)
+
+
+def _sink(args: Namespace) -> int:
+    import asyncio
+    import signal
+
+    from hookline.fleet.connection import close, connect
+    from hookline.fleet.credentials import read_credentials
+    from hookline.fleet.sink import consume, open_target
+    from hookline.fleet.subjects import require_name
+
+    kind, *rest = args.to
+    if kind not in {"parquet", "postgres", "stdout"} or len(rest) != (kind != "stdout"):
+        raise UsageError("--to parquet DIR, --to postgres DSN or --to stdout")
+    name = require_name(args.name or kind, "sink")
+    authority = None if args.credentials else authorities.load(args.fleet)
+    credentials = authorities.admin_credentials(authority, authority.team(args.team)) if authority else read_credentials(args.credentials)  # fmt: skip
+    target, stopped = open_target(kind, *rest or [""]), list[int]()
+
+    async def work() -> int:
+        for one in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(one, lambda: stopped.append(1))
+        client = await connect(credentials, stay=True)
+        try:
+            return await consume(
+                client, name, target, lambda: not stopped, lambda text: print(text, file=sys.stderr, flush=True)
+            )
+        finally:
+            await close(client)
+
+    written = asyncio.run(work())
+    print(f"{plural(written, 'record')} written", file=sys.stderr)
+    return 0
+
+
 # ── a machine ────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -133,11 +309,15 @@ def _join(args: Namespace) -> int:
     import asyncio
 
     from hookline.fleet.connection import connected
+    from hookline.fleet.install import PolicyFolder
     from hookline.fleet.join import join
+    from hookline.fleet.keys import read_public_key
 
     paths = _paths(args)
     joined = join(paths, args.credentials)
     credentials = joined.credentials
+    if args.key:
+        PolicyFolder(paths).trust(read_public_key(args.key))
     print(f"this machine is {credentials.name} of {credentials.team}, group {credentials.group}")
     if not joined.folder.startswith(paths.machine):
         print("only your own records: root joins a whole machine and gives it the policy: sudo hookline fleet join")
@@ -162,6 +342,36 @@ def _leave(args: Namespace) -> int:
     return 0
 
 
+def _local_status(args: Namespace) -> int:
+    from hookline.fleet.join import require_joined
+    from hookline.fleet.parts import describe
+
+    paths = _paths(args)
+    joined = require_joined(paths)
+    state, found = joined.state(), describe(paths, joined.folder)
+    problems = [state["problem"]] if state.get("problem") else []
+    problems += [f"{part}: {text}" for part, text in state.get("problems", {}).items() if text]
+    if args.json:
+        print_json({"machine": joined.credentials.name, "group": joined.credentials.group, "connected": bool(state.get("connected")), **found, "problems": problems})  # fmt: skip
+        return int(bool(problems or found["findings"]))
+    version = f", version {found['policy']['version']}" if found["policy"] else ""
+    print(
+        f"{joined.credentials.name}: {'connected' if state.get('connected') else 'not connected'}; policy {found['state']}{version}"
+    )
+    for source, one in found["records"].items():
+        print(f"  records of {source}: {one['sent']} sent, {one['dropped']} dropped")
+    for text in (*found["findings"], *problems):
+        print(f"{paint('wrong', 'red')}: {safe(text)}")
+    return int(bool(problems or found["findings"]))
+
+
+def _feed(args: Namespace) -> int:
+    from hookline.fleet.feed import serve
+
+    serve(args.directory)
+    return 0
+
+
 def _link(args: Namespace) -> int:
     from hookline.core.errors import StateError
     from hookline.fleet import link
@@ -177,3 +387,9 @@ def _link(args: Namespace) -> int:
     if not link.run(joined, paths, wanted) and not args.parent:
         raise StateError("another process is the link of this machine; systemctl status hookline-fleet, or its daemon")
     return 0
+
+
+_VERBS: Mapping[str, Callable[[Namespace], int]] = {
+    "init": _init, "add": _add, "revoke": _revoke, "members": _members, "publish": _publish, "status": _status, "sink": _sink,
+    "join": _join, "leave": _leave, "link": _link, "feed": _feed,
+}  # fmt: skip

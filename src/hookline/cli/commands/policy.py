@@ -24,17 +24,11 @@ from typing import Any
 from hookline.cli.output import paint, plural, print_json, safe
 from hookline.cli.parser import add_json
 from hookline.config.managed import find_stranger
-from hookline.core.agents import all_agents
 from hookline.core.errors import ConfigError, UsageError
 from hookline.core.hook import HookSpec
 from hookline.core.paths import Paths, find_paths
-from hookline.deploy import apply
-from hookline.deploy.apply import Ledger
-from hookline.deploy.own_entry import entry_commands
-from hookline.deploy.plan import own_entries
-from hookline.deploy.registration import command_program
-from hookline.fleet import agent_files, keys
-from hookline.fleet.agent_files import AgentPlan, Machine
+from hookline.fleet import agent_files, keys, machine
+from hookline.fleet.agent_files import Machine
 from hookline.fleet.build import Built, build_policy, check_tree, reseal
 from hookline.fleet.bundle import Bundle, read_bundle
 from hookline.fleet.install import PolicyFolder, describe_installed
@@ -145,20 +139,8 @@ def _install(args: Namespace) -> int:
     if args.shown:
         return _print(args, read_bundle(data, args.file), paths)
     key = keys.read_public_key(args.key) if args.key else None
-    made: list[AgentPlan] = []
-
-    def check(bundle: Bundle) -> None:
-        specs = check_tree(bundle.tree, paths, args.file).specs
-        program = args.program or agent_files.build_program(folder.folder, cold=not bundle.manifest.daemon)
-        made.extend(Machine(root=_root(args), program=program).plans(bundle.manifest, specs))
-        agent_files.require_possible(made)
-
-    new = folder.install(data, key, check=check)
-    bundle = folder.bundle()
-    assert bundle is not None, "it was installed"
-    if not new:
-        check(bundle)
-    written = agent_files.write_files(_ledger(folder), made)
+    done = machine.put_in_force(paths, data, key, program=args.program, root=_root(args))
+    bundle, new, written, made = done.bundle, done.new, done.written, done.plans
     print(f"{safe(bundle.manifest.name)} version {bundle.manifest.version} is {'now' if new else 'already'} in force")
     for path in written:
         print(f"  wrote {path}")
@@ -171,12 +153,6 @@ def _install(args: Namespace) -> int:
 
 def _root(args: Namespace) -> str:
     return os.path.abspath(args.root).rstrip("/") if args.root else ""
-
-
-def _ledger(folder: PolicyFolder) -> Ledger:
-    place = os.path.join(folder.folder, "ledger")
-    os.makedirs(place, 0o700, exist_ok=True)
-    return Ledger(place)
 
 
 def _warn_about_program(program: str, root: str) -> None:
@@ -208,8 +184,8 @@ def _show(args: Namespace) -> int:
     folder = PolicyFolder(paths)
     bundle = folder.bundle()
     verify = args.verb == "verify"
-    findings = list(folder.findings()) if verify else []
-    agents = _agents(bundle, paths, folder, args, findings) if bundle is not None else []
+    agents, findings = machine.inspect(paths, root=_root(args))
+    findings = findings if verify else []
     if args.json:
         installed = folder.installed()
         policy = (
@@ -229,42 +205,6 @@ def _show(args: Namespace) -> int:
     return int(bool(findings))
 
 
-def _agents(
-    bundle: Bundle, paths: Paths, folder: PolicyFolder, args: Namespace, findings: list[str]
-) -> list[dict[str, Any]]:
-    """What each agent's managed file says of it; a file that is not as it should be is a finding."""
-    specs = check_tree(bundle.tree, paths, folder.current).specs
-    program = _registered_program(folder)
-    rows: list[dict[str, Any]] = []
-    for one in Machine(root=_root(args), program=program).plans(bundle.manifest, specs):
-        state = (
-            "no managed file" if one.plan is None else "missing" if one.plan.changes or one.plan.refused else "in force"
-        )
-        if one.plan is not None and state == "missing":
-            findings.append(f"{one.plan.path} does not register the policy; hookline policy install again")
-        rows.append(
-            {"agent": one.agent.name, "file": one.agent.managed or None, "state": state, "gap": one.gap or None}
-        )
-    return rows
-
-
-def _registered_program(folder: PolicyFolder) -> str:
-    """What the entries call, from the entries themselves."""
-    for path in _ledger_paths(folder):
-        text, _ = apply.read(path)
-        for entry in own_entries(text or "", path) if text else ():
-            for line in entry_commands(entry.value):
-                return command_program(line)
-    return os.path.join(folder.folder, "bin", "hookline")
-
-
-def _ledger_paths(folder: PolicyFolder) -> list[str]:
-    try:
-        return list(_ledger(folder).all())
-    except (OSError, ConfigError):  # a person who is not the owner only looks
-        return [one.managed for one in all_agents().values() if one.managed]
-
-
 def _describe(bundle: Bundle, agents: Sequence[dict[str, Any]], paths: Paths) -> None:
     manifest = bundle.manifest
     loaded = check_tree(bundle.tree, paths, "the policy")
@@ -282,7 +222,7 @@ def _remove(args: Namespace) -> int:
         print(f"no policy is in force on this machine ({folder.folder})")
         return 0
     folder.require_writable()
-    for path in agent_files.remove_files(_ledger(folder)):
+    for path in agent_files.remove_files(machine.ledger(folder)):
         print(f"  restored {path}")
     folder.remove(forget=args.forget)
     print("the policy is removed")

@@ -1,0 +1,183 @@
+"""What the link of a machine does: take the group's policy, send records, and report how things are."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+import time
+from functools import partial
+from typing import Any
+
+from hookline import __version__
+from hookline.core.errors import HooklineError
+from hookline.core.files import replace_atomically
+from hookline.core.paths import Paths
+from hookline.fleet import machine, policies
+from hookline.fleet.connection import UNREACHABLE, explain
+from hookline.fleet.feed import sources
+from hookline.fleet.install import PolicyFolder
+from hookline.fleet.link import Link
+from hookline.fleet.manifest import Manifest, Offline, Records
+from hookline.fleet.policies import Published
+from hookline.fleet.records import Shipper, marks
+from hookline.fleet.subjects import MACHINES, policy_bucket
+
+#: Seconds between two looks at the policy (a change is announced besides), at the machine, and between two reports.
+_POLICY, _LOOK, _REPORT = 120.0, 60.0, 300.0
+_CONTACT = "contact.json"
+
+
+def _manifest(paths: Paths) -> Manifest | None:
+    """Of the policy in force."""
+    installed = PolicyFolder(paths).installed()
+    return None if installed is None else installed.manifest
+
+
+def _root(paths: Paths) -> str:
+    """Of the disk that the machine's directory is on."""
+    return paths.machine.removesuffix("/etc/hookline")
+
+
+# ── the policy ───────────────────────────────────────────────────────────────────────────────────────
+
+
+async def pull(link: Link) -> None:
+    stream, bucket, changed = link.client.jetstream(), policy_bucket(link.group), asyncio.Event()
+
+    async def announce(_: Any) -> None:
+        changed.set()
+
+    await link.client.subscribe(f"$KV.{bucket}.rollout", cb=announce)
+    while True:
+        changed.clear()
+        rollout = await policies.rollout_of(stream, link.group)
+        wanted = rollout.for_machine(link.machine) if rollout else None
+        try:
+            await _take(link, wanted)
+            link.note("policy", "")
+        except HooklineError as error:
+            link.note("policy", str(error))
+        keep_contact(link.joined.folder, link.paths)
+        try:
+            await asyncio.wait_for(changed.wait(), _POLICY * random.uniform(0.8, 1.2))  # noqa: S311  not all at once
+            await asyncio.sleep(random.uniform(0, 1))  # noqa: S311
+        except TimeoutError:
+            pass
+
+
+async def _take(link: Link, wanted: Published | None) -> None:
+    folder = PolicyFolder(link.paths)
+    if wanted is None or folder.highest()[0] >= wanted.version:
+        return
+    folder.require_writable()
+    data = await policies.fetch(link.client.jetstream(), link.group, wanted)
+    await asyncio.to_thread(partial(machine.put_in_force, link.paths, data, None, root=_root(link.paths)))
+
+
+def keep_contact(folder: str, paths: Paths) -> None:
+    """Until when the policy counts without another sign of the broker (``config.managed`` reads it).
+
+    It is written rarely: every resident engine loads its hooks anew when it changes.
+    """
+    if not folder.startswith(paths.machine):
+        return
+    offline = (_manifest(paths) or Manifest(name="", version=0)).offline
+    grace, now, path = offline.hours * 3600.0, time.time(), os.path.join(folder, _CONTACT)
+    try:
+        with open(path, encoding="utf-8") as file:
+            kept = json.load(file)
+        if kept["then"] == offline.then and 0.95 * grace < kept["until"] - now <= grace:
+            return
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    replace_atomically(path, json.dumps(_contact(now + grace, offline)).encode(), mode=0o644)
+
+
+def _contact(until: float, offline: Offline) -> dict[str, Any]:
+    return {"until": until, "then": offline.then}
+
+
+# ── records ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def ship(link: Link) -> None:
+    stream, shippers = link.client.jetstream(), dict[str, Shipper]()
+    place = os.path.join(link.joined.folder, "sources")
+    os.makedirs(place, 0o700, exist_ok=True)
+    async with sources(link) as found:
+        while True:
+            rules = (_manifest(link.paths) or Manifest(name="", version=0, records=Records())).records
+            rows = 0
+            for source, read in (await found()).items():
+                if source not in shippers:
+                    shippers[source] = Shipper(
+                        stream, link.machine, source, read, os.path.join(place, f"{source}.json")
+                    )
+                rows += await _step(link, shippers[source], rules, source)
+            if not rows:
+                await asyncio.sleep(1)
+
+
+async def _step(link: Link, shipper: Shipper, rules: Records, source: str) -> int:
+    try:
+        rows = await shipper.step(rules)
+        link.note(f"records of {source}", "")
+        return rows
+    except UNREACHABLE as error:
+        link.note(f"records of {source}", explain(link.joined.credentials, error))
+    except (HooklineError, ValueError) as error:
+        link.note(f"records of {source}", str(error))
+    return 0
+
+
+# ── the report ───────────────────────────────────────────────────────────────────────────────────────
+
+
+async def report(link: Link) -> None:
+    stream, at = link.client.jetstream(), 0.0
+    said: dict[str, Any] = {}
+    while True:
+        found = await asyncio.to_thread(describe, link.paths, link.joined.folder)
+        found |= {"group": link.group, "problems": link.problems()}
+        if found != said or time.monotonic() - at > _REPORT:
+            data = json.dumps({**found, "time": time.time()}).encode()
+            await stream.publish(f"$KV.{MACHINES}.{link.machine}", data)
+            said, at = found, time.monotonic()
+        before, until = _news(link), time.monotonic() + _LOOK
+        while _news(link) == before and time.monotonic() < until:  # noqa: ASYNC110  files tell nobody
+            await asyncio.sleep(2)
+
+
+def _news(link: Link) -> Any:
+    """What is reported at once."""
+    try:
+        return PolicyFolder(link.paths).highest(), link.problems()
+    except HooklineError as error:
+        return str(error)
+
+
+def describe(paths: Paths, folder: str) -> dict[str, Any]:
+    """What is in force here, what has drifted from it, and what is broken."""
+    policy: dict[str, Any] | None = None
+    agents: list[dict[str, Any]] = []
+    findings: list[str] = []
+    state = "none"
+    try:
+        installed = PolicyFolder(paths).installed()
+        if installed is not None:
+            policy = {
+                "name": installed.manifest.name,
+                "version": installed.manifest.version,
+                "digest": installed.digest,
+            }
+            agents, findings = machine.inspect(paths, root=_root(paths))
+            state = "drifted" if findings else "in force"
+    except (HooklineError, OSError) as error:
+        findings, state = [str(error)], "broken"
+    sent = {source: {"sent": one.sent, "dropped": one.dropped} for source, one in marks(folder).items()}
+    return {
+        "hookline": __version__, "state": state, "policy": policy, "findings": findings[:20], "records": sent,
+        "agents": {one["agent"]: one["state"] for one in agents},
+    }  # fmt: skip
