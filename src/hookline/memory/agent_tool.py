@@ -6,45 +6,48 @@ import hashlib
 import json
 import os
 import re
-import time
+import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
+from hookline.core.errors import StateError
 from hookline.core.event import Event, event_kind
-from hookline.core.files import read_text, replace_atomically
+from hookline.core.files import read_text
 from hookline.llm.tools import ToolPlace
-from hookline.llm.tools.rank import best
-from hookline.memory.dir_lock import lock_directory
-from hookline.memory.layout import NOTES, memory_places
-from hookline.memory.notes.entries import parse_entry
+from hookline.memory.journal.files import Author, open_journal
+from hookline.memory.journal.model import Entry
+from hookline.memory.layout import describe_error, memory_places
+from hookline.memory.notes.index import open_index
+from hookline.memory.notes.note_files import scopes
+from hookline.memory.notes.search import parse_query, search
 from hookline.memory.project import find_project
 from hookline.memory.settings import event_environment, load
 from hookline.state.record.redact import Redactor
 
 _LONGEST_NOTE = 20_000
-#: The oldest notes make room for new ones beyond this many bytes; a model must not fill the disk.
+#: Bytes of notes that a repository may have; a model must not fill the disk.
 LARGEST_STORE = 4 << 20
 _ALL = "all"
 
 
 class Memory:
-    """Notes of one repository, without secrets. Several processes may write at once."""
+    """Notes of one repository, without secrets, in its journal. Several processes may write at once."""
 
     name = "memory"
 
     def __init__(self, place: ToolPlace) -> None:
-        cwd = place.cwd or place.project
+        self._cwd = place.cwd or place.project
         event = Event(
-            kind=event_kind("Stop"), data={}, cwd=cwd, environ=place.environ, agent=place.agent,
+            kind=event_kind("Stop"), data={}, cwd=self._cwd, environ=place.environ, agent=place.agent,
             directories=place.directories,
         )  # fmt: skip
         here = event_environment(event)
         settings, _ = load(here)
-        project = find_project(cwd)
-        places = memory_places(settings, paths=here.paths, home=here.home, environ=here.environ)
-        self._files = [os.path.join(folder, NOTES) for folder in places.memories(project, cwd)]
-        self._project = project.name
+        self._project = find_project(self._cwd)
+        self._places = memory_places(settings, paths=here.paths, home=here.home, environ=here.environ)
+        self._journal = open_journal(self._places, self._project, self._cwd)
+        self._author = Author(source="agent", agent=place.agent)
         self._clean = Redactor(place.environ, settings.redact).text
         self._adopt(_earlier_file(here.paths.state, place.project))
 
@@ -82,62 +85,63 @@ class Memory:
             desc: not used.
         """
         del desc
-        match action.strip().lower():
-            case "save":
-                return self._save((memory or content).strip()[:_LONGEST_NOTE], project.strip())
-            case "read":
-                found = [one for one in self.notes() if _is_meant(one, str(id), project.strip())]
-                return "\n\n".join(map(_shown, found)) or "no such notes"
-            case "clear":
-                return self._clear(str(id), project.strip())
-            case other:
-                return f"there is no action {other!r}; use save, read or clear"
+        try:
+            return self._act(action.strip().lower(), (memory or content).strip(), project.strip(), str(id).strip())
+        except (OSError, StateError) as error:
+            return f"nothing was changed: {describe_error(error, self._places)}"
+
+    def _act(self, action: str, text: str, scope: str, given: str) -> str:
+        if action == "save":
+            return self._save(text[:_LONGEST_NOTE], scope)
+        if action == "read":
+            return "\n\n".join(_shown(one) for one in self.notes() if _is_meant(one, given, scope)) or "no such notes"
+        if action == "clear":
+            return self._clear(given, scope)
+        return f"there is no action {action!r}; use save, read or clear"
 
     def memory_search(self, query: str, limit: int = 5) -> str:
-        """Find notes of this repository by their words, best first.
+        """Find notes, decisions, failures and sessions of this repository, best first.
 
         Args:
             query: words to look for.
-            limit: how many notes at most.
+            limit: how many at most.
         """
-        notes = self.notes()
-        found = best(query, [f"{one['summary']} {one.get('scope', '')}" for one in notes], limit)
-        return "\n\n".join(_shown(notes[place]) for place in found) or "no note matches"
+        try:
+            with open_index(self._places, self._clean) as index:
+                index.sync(self._places)
+                own = scopes(self._project, self._cwd)
+                found = search(index, parse_query(query), scopes=own, limit=max(1, min(limit, 50)))
+        except (sqlite3.Error, OSError, StateError) as error:
+            return f"the index cannot be searched: {error}"
+        lines = [
+            f"{one.kind}, {one.date[:10]}{'' if one.status == 'current' else f' ({one.status})'}\n{one.title}"
+            for one in found
+        ]
+        return "\n\n".join(lines) or "no note matches"
 
-    def notes(self) -> list[dict[str, Any]]:
-        """Oldest first; of the repository under its earlier names too."""
-        return [one for file in reversed(self._files) for one in _parsed(read_text(file))]
+    def notes(self) -> list[Entry]:
+        """Those that were not cleared, oldest first; of the repository under its earlier names too."""
+        return self._journal.state().current("note")
 
     def _save(self, text: str, scope: str) -> str:
         if not text:
             return "nothing to save: the note is empty"
-        file = self._files[0]
-        with lock_directory(os.path.dirname(file)):
-            known = self.notes()
-            number = 1 + max((one["id"] for one in known if isinstance(one.get("id"), int)), default=0)
-            note = {
-                "ts": time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime()), "type": "note", "id": number,
-                "summary": self._clean(text), "scope": "" if scope == _ALL else scope, "project": self._project,
-            }  # fmt: skip
-            lines = [*(read_text(file) or "").splitlines(), json.dumps(note, ensure_ascii=False)]
-            while sum(map(len, lines)) > LARGEST_STORE:
-                lines = lines[len(lines) // 4 + 1 :]
-            replace_atomically(file, "".join(f"{line}\n" for line in lines if line.strip()))
-        return f"saved with ID {number}"
+        if sum(len(one.text) for one in self.notes()) + len(text) > LARGEST_STORE:
+            return "nothing was saved: the notes of this repository are full; clear some first"
+        details = {"scope": "" if scope == _ALL else scope}
+        note = self._journal.add("note", self._clean(text), self._author, details=details, numbered=True)
+        return f"saved with ID {note.details['number']}"
 
-    def _clear(self, number: str, scope: str) -> str:
-        if not number and not scope:
+    def _clear(self, given: str, scope: str) -> str:
+        """Retired: they are no longer read, and stay in the history."""
+        if not given and not scope:
             return "say which notes to clear: give an id, or a project (all for every note)"
-        cleared = 0
-        for file in self._files:
-            if not os.path.exists(file):
-                continue
-            with lock_directory(os.path.dirname(file)):
-                lines = (read_text(file) or "").splitlines()
-                kept = [line for line in lines if not ((one := parse_entry(line)) and _is_meant(one, number, scope))]
-                cleared += len(lines) - len(kept)
-                replace_atomically(file, "".join(f"{line}\n" for line in kept))
-        return f"cleared {cleared} notes" if cleared != 1 else "cleared 1 note"
+        meant = [one for one in self.notes() if _is_meant(one, given, scope)]
+        if given and len(meant) > 1:  # two machines counted without knowing of each other
+            return f"several notes have this ID; clear one of: {', '.join(one.id for one in meant)}"
+        for one in meant:
+            self._journal.change("retire", one, self._author)
+        return f"cleared {len(meant)} notes" if len(meant) != 1 else "cleared 1 note"
 
 
 def _earlier_file(state: str, project: str) -> str:
@@ -147,15 +151,12 @@ def _earlier_file(state: str, project: str) -> str:
     return os.path.join(state, "memory", f"{slug}-{digest}.jsonl")
 
 
-def _parsed(text: str | None) -> list[dict[str, Any]]:
-    return [one for line in (text or "").splitlines() if (one := parse_entry(line))]
+def _is_meant(note: Entry, given: str, scope: str) -> bool:
+    if given:
+        return given in {note.id, str(note.details.get("number"))}
+    return scope.lower() == _ALL or note.details.get("scope", "") == scope
 
 
-def _is_meant(note: dict[str, Any], number: str, scope: str) -> bool:
-    if number:
-        return str(note.get("id")) == number.strip()
-    return scope.lower() == _ALL or note.get("scope", "") == scope
-
-
-def _shown(note: dict[str, Any]) -> str:
-    return f"ID {note.get('id', '?')}, {note.get('scope') or 'default'}, {note.get('ts', '')}\n{note['summary']}"
+def _shown(note: Entry) -> str:
+    number = note.details.get("number", note.id)
+    return f"ID {number}, {note.details.get('scope') or 'default'}, {note.created}\n{note.text}"

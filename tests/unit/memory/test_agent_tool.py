@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from hookline.llm.tools import ToolPlace
-from hookline.memory.agent_tool import LARGEST_STORE, Memory
+from hookline.memory.agent_tool import Memory
+from hookline.memory.context import memory_context
+from hookline.memory.journal.files import Author, Journal
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
@@ -25,7 +27,7 @@ def place(tmp_path: Path) -> ToolPlace:
 
 
 def store(tmp_path: Path) -> Path:
-    (found,) = (tmp_path / "home/.local/share/hookline/knowledge/memory").glob("*/notes.jsonl")
+    (found,) = (tmp_path / "home/.local/share/hookline/knowledge/memory").glob("*/journal/*.jsonl")
     return found
 
 
@@ -73,21 +75,40 @@ def test_many_writers_lose_nothing(place: ToolPlace) -> None:
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda number: Memory(place).memory("save", f"note {number}"), range(24)))
     notes = Memory(place).notes()
-    assert {one["summary"] for one in notes} == {f"note {number}" for number in range(24)}
-    assert sorted(one["id"] for one in notes) == list(range(1, 25))
+    assert {one.text for one in notes} == {f"note {number}" for number in range(24)}
+    assert sorted(one.details["number"] for one in notes) == list(range(1, 25))
 
 
-def test_the_oldest_notes_make_room(place: ToolPlace, tmp_path: Path) -> None:
+def test_a_model_cannot_fill_the_disk(place: ToolPlace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hookline.memory.agent_tool.LARGEST_STORE", 100)
     memory = Memory(place)
-    memory.memory("save", "oldest")
-    line = json.dumps({"summary": "x" * 10_000, "id": 7}) + "\n"
-    with store(tmp_path).open("a") as file:
-        file.write(line * (LARGEST_STORE // len(line) + 1))
-    memory.memory("save", "newest")
-    texts = [one["summary"] for one in memory.notes()]
-    assert "oldest" not in texts
-    assert texts[-1] == "newest"
-    assert store(tmp_path).stat().st_size < LARGEST_STORE
+    memory.memory("save", "x" * 90)
+    assert memory.memory("save", "y" * 20).startswith("nothing was saved")
+    memory.memory("clear", id="1")
+    assert memory.memory("save", "y" * 20) == "saved with ID 2"
+
+
+def test_what_sessions_decided_is_found_too_and_nothing_that_was_cleared(place: ToolPlace) -> None:
+    memory = Memory(place)
+    here = memory_context(place.cwd, place.environ)
+    Journal(here.places, here.project).add("decision", "Tea is kept in the kitchen", Author(source="distiller"))
+    memory.memory("save", "green tea tastes best")
+    found = memory.memory_search("tea").split("\n\n")
+    assert sorted(one.partition(",")[0] for one in found) == ["decision", "note"]
+    memory.memory("clear", project="all")
+    assert "green tea" not in memory.memory_search("tea").split("\n\n")[0]
+
+
+def test_notes_of_an_earlier_version_of_the_store_can_be_read_and_cleared(place: ToolPlace) -> None:
+    here = memory_context(place.cwd, place.environ)
+    left = Path(here.places.memory(here.project), "notes.jsonl")
+    left.parent.mkdir(parents=True)
+    left.write_text('{"ts": "2026-11-01T08:00:00+00:00", "type": "note", "id": 4, "summary": "old", "scope": "home"}\n')
+    memory = Memory(place)
+    assert "old" in memory.memory("read", project="home")
+    assert memory.memory("save", "new") == "saved with ID 5"
+    assert memory.memory("clear", id="4") == "cleared 1 note"
+    assert [one.text for one in Memory(place).notes()] == ["new"]
 
 
 def test_notes_of_an_earlier_version_are_adopted_once(place: ToolPlace, tmp_path: Path) -> None:
@@ -96,6 +117,6 @@ def test_notes_of_an_earlier_version_are_adopted_once(place: ToolPlace, tmp_path
     old = Path(_earlier_file(str(tmp_path / "home/.local/state/hookline"), place.project))
     old.parent.mkdir(parents=True)
     old.write_text(json.dumps({"time": "t", "text": "an old note", "tags": []}) + "\nhalf a li")
-    assert [one["summary"] for one in Memory(place).notes()] == ["an old note"]
-    assert [one["summary"] for one in Memory(place).notes()] == ["an old note"]
+    assert [one.text for one in Memory(place).notes()] == ["an old note"]
+    assert [one.text for one in Memory(place).notes()] == ["an old note"]
     assert not old.exists()

@@ -87,9 +87,10 @@ class Journal:
         details: Mapping[str, Any] | None = None,
         everywhere: bool = False,
         at: str = "",
+        numbered: bool = False,
     ) -> Entry:
         """Add an entry, or return the current one with this text. In a session the same text is one entry, whenever it
-        is added: a killed worker may try again."""
+        is added: a killed worker may try again. ``numbered``: its details get the next number of its kind."""
         from hookline.memory.dir_lock import lock_directory  # readers need no lock
 
         project = "" if everywhere else self.folder
@@ -103,7 +104,11 @@ class Journal:
                 same = next((one for one in state.current(kind) if text_key(one.text) == key), None)
             if same is not None:
                 return same
-            data = {"kind": kind, "text": text, "project": project, "details": dict(details or {})}
+            more = dict(details or {})
+            if numbered:
+                known = (one.details.get("number") for one in state.entries.values() if one.kind == kind)
+                more["number"] = 1 + max((one for one in known if isinstance(one, int)), default=0)
+            data = {"kind": kind, "text": text, "project": project, "details": more}
             change = self._change("add", id_, 0, author, data, at)
             self._append(project, change)
         return fold([change]).entries[id_]
