@@ -54,7 +54,7 @@ class Person:
     @property
     def notes(self) -> str:
         return "".join(
-            file.read_text() for file in self.home.glob(".local/share/hookline/knowledge/memory/*/notes.jsonl")
+            file.read_text() for file in self.home.glob(".local/share/hookline/knowledge/memory/*/journal/*.jsonl")
         )
 
 

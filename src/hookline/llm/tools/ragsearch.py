@@ -52,7 +52,7 @@ class RagSearch:
         """
         memory: Any = make_tool("memory", self._place)
         notes = enumerate(memory.notes(), start=1)
-        passages = [_Passage(file="memory", line=number, text=str(note["summary"])) for number, note in notes]
+        passages = [_Passage(file="memory", line=number, text=note.text) for number, note in notes]
         passages += self._passages()
         found = best(query, [passage.text for passage in passages], min(limit, 20))
         shown = (f"{passages[place].file}:{passages[place].line}\n{passages[place].text}" for place in found)
