@@ -229,3 +229,10 @@ def test_changed_data_are_shown_as_json(project):
     told = project.run("fire", "UserPromptSubmit", "--config", "change.toml", "--data", data).out
     (line,) = (line for line in told.splitlines() if "~ data" in line)
     assert json.loads(line.partition("~ data: ")[2]) == {"prompt": "é", "active": True, "nothing": None}
+
+
+def test_a_mistyped_agent_is_refused_with_the_one_that_is_meant(project):
+    done = project.run("fire", "PreToolUse", "--agent", "gemni")
+    assert (done.code, "did you mean 'gemini-cli'?" in done.err) == (64, True)
+    assert project.run("fire", "PreToolUse", "--agent", "gemini").code == 0
+    assert project.run("fire", "PreToolUse", "--agent", "a-program-of-my-own").code == 0

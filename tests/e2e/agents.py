@@ -17,6 +17,7 @@ URL = f"http://127.0.0.1:{PORT}"
 PROMPT = "Write hello to proof.txt"
 COMMAND = "echo hello > proof.txt && cat proof.txt"
 TERMINAL_ONLY = "fired only at a terminal"
+SUBTASK = "SUBTASK: run what you are told"
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,13 @@ class Agent:
     most_refusals: int = 99
     #: A native program that runs its plugins with Node.
     needs_node: bool = False
+    #: Words of the command line that go on with the last session, and what they take the place of ("" for the end of it).
+    resume: tuple[str, ...] = ()
+    #: The call that starts a subagent with ``SUBTASK``, and a further one that waits for it.
+    subagent: dict[str, Any] = field(default_factory=dict)
+    waits: dict[str, Any] = field(default_factory=dict)
+    #: Where it reads of MCP servers, below home, and the form of such a file.
+    servers: tuple[str, str] = ("", "")
     #: Variables without which a project's own registration is not read.
     project_environ: dict[str, str] = field(default_factory=dict)
 
@@ -288,6 +296,8 @@ def _nothing(_home: Path, _project: Path, _asks: bool) -> dict[str, str]:
 AGENTS = (
     Agent(
         name="claude-code", package="claude", registered_in=".claude/settings.json", files=_nothing, runs=_claude,
+        resume=("-c",), subagent={"name": "Agent", "arguments": {"description": "d", "prompt": SUBTASK, "subagent_type": "general-purpose", "run_in_background": False}},
+        servers=(".claude.json", "mcpServers"),
         environ={
             "DISABLE_TELEMETRY": "1", "DISABLE_AUTOUPDATER": "1", "DISABLE_ERROR_REPORTING": "1", "IS_SANDBOX": "1",
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "ANTHROPIC_BASE_URL": URL, "ANTHROPIC_API_KEY": "test",
@@ -296,11 +306,15 @@ AGENTS = (
     ),
     Agent(
         name="codex", package="codex", registered_in=".codex/hooks.json", files=_codex_files, runs=_codex,
+        resume=("exec resume", "--last"), subagent={"name": "spawn_agent", "arguments": {"message": SUBTASK, "agent_type": "default"}},
+        waits={"name": "wait_agent", "arguments": {"timeout_ms": 20000}}, servers=(".codex/config.toml", "mcp_servers"),
         environ={"FAKE_API_KEY": "test"}, tool="exec_command", command="cmd", more={},
         no_message="shown only at a terminal",
     ),
     Agent(
         name="gemini-cli", package="gemini", registered_in=".gemini/settings.json", files=_gemini_files, runs=_gemini,
+        resume=("-r", "latest"), subagent={"name": "invoke_agent", "arguments": {"agent_name": "generalist", "prompt": SUBTASK}},
+        servers=(".gemini/settings.json", "mcpServers"),
         environ={
             "GEMINI_API_KEY": "test", "GOOGLE_GEMINI_BASE_URL": URL, "GEMINI_TELEMETRY_ENABLED": "false",
             "GEMINI_CLI_NO_RELAUNCH": "true",
@@ -310,6 +324,7 @@ AGENTS = (
     ),
     Agent(
         name="letta-code", package="letta", registered_in=".letta/settings.json", files=_nothing, runs=_letta,
+        subagent={"name": "Agent", "arguments": {"description": "d", "prompt": SUBTASK, "subagent_type": "general-purpose"}},
         environ={
             "LETTA_CODE_TELEM": "0", "DO_NOT_TRACK": "1", "DISABLE_AUTOUPDATER": "1", "SCARF_ANALYTICS": "false",
             "LETTA_LOCAL_BACKEND_EXPERIMENTAL": "1",
@@ -321,6 +336,8 @@ AGENTS = (
     ),
     Agent(
         name="qwen-code", package="qwen", registered_in=".qwen/settings.json", files=_qwen_files, runs=_qwen,
+        resume=("-c",), subagent={"name": "agent", "arguments": {"description": "d", "prompt": SUBTASK, "subagent_type": "general-purpose"}},
+        servers=(".qwen/settings.json", "mcpServers"),
         environ={
             "OPENAI_API_KEY": "test", "OPENAI_BASE_URL": f"{URL}/v1", "OPENAI_MODEL": "scripted",
             "QWEN_TELEMETRY_ENABLED": "false", "QWEN_CODE_NO_RELAUNCH": "true",
@@ -331,6 +348,8 @@ AGENTS = (
     ),
     Agent(
         name="copilot-cli", package="copilot", registered_in=".copilot/hooks/hookline.json", files=_nothing, runs=_copilot,
+        resume=("--continue",), subagent={"name": "task", "arguments": {"name": "sub", "description": "d", "prompt": SUBTASK, "agent_type": "general-purpose", "mode": "sync"}},
+        servers=(".copilot/mcp-config.json", "mcpServers"),
         environ={
             "COPILOT_OFFLINE": "true", "COPILOT_AUTO_UPDATE": "false", "COPILOT_PROVIDER_BASE_URL": f"{URL}/v1",
             "COPILOT_PROVIDER_TYPE": "openai", "COPILOT_PROVIDER_API_KEY": "test", "COPILOT_MODEL": "scripted",
@@ -340,6 +359,8 @@ AGENTS = (
     ),
     Agent(
         name="opencode", package="opencode", registered_in=".config/opencode/plugins/hookline.js", files=_opencode_files,
+        resume=("-c",), subagent={"name": "task", "arguments": {"description": "d", "prompt": SUBTASK, "subagent_type": "general"}},
+        servers=(".config/opencode/opencode.json", "mcp"),
         runs=_opencode,
         environ={
             "OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
@@ -350,6 +371,8 @@ AGENTS = (
     ),
     Agent(
         name="droid", package="droid", registered_in=".factory/hooks.json", files=_droid_files, runs=_droid,
+        resume=("-s", "{session}"), subagent={"name": "Task", "arguments": {"description": "d", "prompt": SUBTASK, "subagent_type": "worker"}},
+        servers=(".factory/mcp.json", "mcpServers"),
         environ={"FACTORY_API_KEY": "fk-test", "FACTORY_DROID_AUTO_UPDATE_ENABLED": "false"},
         tool="Execute", command="command",
         more={"summary": "write proof", "riskLevel": "low", "riskLevelReason": "writes one file"},
@@ -364,6 +387,8 @@ AGENTS = (
     ),
     Agent(
         name="kimi-code", package="kimi", registered_in=".kimi-code/config.toml", files=_kimi_files, runs=_kimi,
+        resume=("-c",), subagent={"name": "Agent", "arguments": {"description": "d", "prompt": SUBTASK}},
+        servers=(".kimi-code/mcp.json", "mcpServers"),
         environ={"KIMI_CODE_NO_AUTO_UPDATE": "1"}, tool="Bash", command="command", more={},
         no_rewrite="Kimi Code reads no rewritten input; the call is refused",
         lacks={
@@ -377,12 +402,16 @@ AGENTS = (
     ),
     Agent(
         name="grok-build", package="grok", registered_in=".grok/hooks/hookline.json", files=_grok_files, runs=_grok,
+        resume=("-c",), subagent={"name": "spawn_subagent", "arguments": {"description": "d", "prompt": SUBTASK, "background": False}},
+        servers=(".grok/config.toml", "mcp_servers"),
         environ={}, tool="run_terminal_command", command="command", requests_after_stop=2,
         lacks=dict.fromkeys(("session context", "prompt context"), "Grok Build ignores text from these hooks"),
         no_permission="Grok Build does not let hooks grant", no_message="not shown",
     ),
     Agent(
         name="hermes", package="hermes", registered_in=".hermes/config.yaml", files=_hermes_files, runs=_hermes,
+        resume=("--continue",), subagent={"name": "delegate_task", "arguments": {"goal": SUBTASK, "background": False}},
+        servers=(".hermes/config.yaml", "mcp_servers"),
         environ={"OPENAI_API_KEY": "test"}, tool="terminal", command="command", more={},
         no_rewrite="Hermes reads no rewritten input; the call is refused",
         no_continuation="Hermes can be made to go on only after it edited a file",
@@ -396,6 +425,8 @@ AGENTS = (
     ),
     Agent(
         name="deepagents", package="deepagents", registered_in=".deepagents/hooks.json", files=_nothing, runs=_deepagents,
+        resume=("-r",), subagent={"name": "task", "arguments": {"description": SUBTASK, "subagent_type": "general-purpose"}},
+        servers=(".deepagents/.mcp.json", "mcpServers"),
         environ={
             "OPENAI_API_KEY": "test", "OPENAI_BASE_URL": f"{URL}/v1", "LANGSMITH_TRACING": "false",
             "DEEPAGENTS_CODE_AUTO_UPDATE": "0", "DEEPAGENTS_CODE_NO_UPDATE_CHECK": "1", "DEEPAGENTS_CODE_OFFLINE": "1",
@@ -406,17 +437,56 @@ AGENTS = (
     ),
     Agent(
         name="pi", package="pi", registered_in=".pi/agent/extensions/hookline.js", files=_pi_files, runs=_pi,
+        resume=("-c",), servers=(".pi/agent/mcp.json", "mcpServers"),
         environ={"PI_OFFLINE": "1"}, tool="bash", command="command", more={},
         no_permission="pi asks nobody", no_message="shown only at a terminal",
     ),
     Agent(
         name="cline", package="cline", registered_in=".cline/plugins/hookline.js", files=_cline_files, runs=_cline,
+        resume=("--id", "{session}"), subagent={"name": "spawn_agent", "arguments": {"systemPrompt": "Do it.", "task": SUBTASK}},
+        servers=(".cline/data/settings/cline_mcp_settings.json", "mcpServers"),
         environ={"CLINE_NO_AUTO_UPDATE": "1"}, tool="run_commands", command="commands", more={}, needs_node=True, most_refusals=3,
         no_continuation="Cline reports the end, but cannot be made to continue",
         underived={"run_end": "Cline does not tell plugins of its end"},
         no_permission="Cline does not ask plugins", no_message="not shown",
     ),
 )  # fmt: skip
+
+
+def resumed(agent: Agent, run: list[str], session: str) -> list[str]:
+    """The command line that goes on with the last session."""
+    words = [word.replace("{session}", session) for word in agent.resume]
+    if words[0] == "exec resume":
+        return [*run[:2], "resume", *words[1:], *run[2:]]
+    at = run.index(PROMPT) if agent.name in {"droid", "cline", "opencode"} else len(run)
+    return [*run[:at], *words, *run[at:]]
+
+
+def server_config(agent: Agent, home: Path, command: list[str]) -> None:
+    """Writes where the agent reads of MCP servers that there is one, ``t``."""
+    name, key = agent.servers
+    file = home / name
+    before = file.read_text(encoding="utf-8") if file.exists() else ""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    if name.endswith(".toml"):
+        words = json.dumps(command[1:])
+        file.write_text(f"{before}\n[{key}.t]\ncommand = {json.dumps(command[0])}\nargs = {words}\n", encoding="utf-8")
+    elif name.endswith(".yaml"):
+        file.write_text(
+            f"{before}\n{key}:\n  t:\n    command: {command[0]}\n    args: {json.dumps(command[1:])}\n",
+            encoding="utf-8",
+        )
+    else:
+        tree = json.loads(before.removeprefix("// kept\n")) if before else {}
+        entry: dict[str, Any] = {"command": command[0], "args": command[1:]}
+        if key == "mcp":
+            entry = {"type": "local", "command": command, "enabled": True}
+        elif agent.name in {"copilot-cli", "droid"}:
+            entry |= {"type": "local" if agent.name == "copilot-cli" else "stdio", "tools": ["*"]}
+        elif agent.name == "gemini-cli":
+            entry["trust"] = True
+        tree.setdefault(key, {})["t"] = entry
+        file.write_text(json.dumps(tree), encoding="utf-8")
 
 
 def surroundings(agent: Agent, home: Path) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 ``python inside.py ORDER.json``: ``{"port", "script", "runs": [{"argv", "environ", "cwd", "timeout", "keys"}], "result"}``.
 With ``keys`` the program gets a terminal, and a person who waits for a text on the screen and then types:
-``[["text to wait for", "what to type"], …]``. When this program ends, the kernel ends whatever it left running.
+``[["text to wait for", "what to type"], …]``. With ``together`` the runs are started at once. When this program ends, the kernel ends whatever it left running.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import sys
 import tempfile
 import termios
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -94,7 +95,8 @@ def _type(screen: int, text: str) -> None:
 def main(order: dict[str, Any]) -> None:
     loopback_up()
     with ModelServer(order["script"], port=order["port"]) as server:
-        runs = [type_at(run) if run.get("keys") else play(run) for run in order["runs"]]
+        with ThreadPoolExecutor(len(order["runs"]) if order.get("together") else 1) as pool:
+            runs = list(pool.map(lambda run: type_at(run) if run.get("keys") else play(run), order["runs"]))
         asked = [asdict(request) for request in server.requests if request.protocol]
     told = {"runs": runs, "requests": asked}
     Path(order["result"]).write_text(json.dumps(told, default=dict), encoding="utf-8")

@@ -48,6 +48,12 @@ CAPABILITIES: Mapping[str, str] = MappingProxyType(
         "assistant_final": "a Lectic hook on assistant_final runs at the end of the answer",
         "run_end": "a Lectic hook on run_end runs at the end of the run",
         "managed policy": "a policy of the machine's owner refuses a tool, whatever a person and a repository switch off",
+        "output": "an output that a hook redacts is what the model reads",
+        "rewrite shown": "without a terminal, a rewritten input is printed as it ran",
+        "subagent": "a deny holds for a tool call of a subagent",
+        "MCP": "a tool of an MCP server is guarded as mcp__server__tool",
+        "resumed": "a deny holds in a resumed session",
+        "two agents": "two agents at once in one project: a deny holds for both, and each is on record under its own name",
         "undeploy": "undeploy restores the agent's files byte for byte, and no hook runs any more",
     }
 )

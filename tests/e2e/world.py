@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import dataclass, field, replace
@@ -41,6 +42,8 @@ class Session:
     err: str
     #: The bodies of the model's requests, as text, without the descriptions of the tools.
     requests: list[str]
+    #: The names of the tools that the model was offered.
+    tools: tuple[str, ...] = ()
 
     def reached_the_model(self, text: str) -> bool:
         return any(text in request for request in self.requests)
@@ -156,9 +159,11 @@ class World:
         steps: list[dict[str, Any]],
         environ: dict[str, str],
         keys: list[tuple[str, str]] | None = None,
+        *,
         port: int = agents.PORT,
+        together: bool = False,
     ) -> Session:
-        """``keys`` are typed at the last of the runs."""
+        """``keys`` are typed at the last of the runs; with ``together`` all are started at once."""
         around = {**agents.surroundings(self.agent, self.home), **environ}
         base = {"environ": around, "cwd": str(self.project), "timeout": 200}
         orders: list[dict[str, Any]] = [{**base, "argv": argv} for argv in runs]
@@ -166,7 +171,7 @@ class World:
             orders[-1] |= {"keys": keys, "environ": {**around, "TERM": "xterm-256color"}, "timeout": 200}
         order, result = self.home / "order.json", self.home / "result.json"
         script = {"steps": steps, "default": "All done."}
-        told = {"port": port, "script": script, "runs": orders, "result": str(result)}
+        told = {"port": port, "script": script, "runs": orders, "result": str(result), "together": together}
         order.write_text(json.dumps(told), encoding="utf-8")
         subprocess.run([*alone(), sys.executable, HERE / "inside.py", order], check=True, timeout=450)
         bugs = [file.read_text(encoding="utf-8") for file in (self.home / "tmp").glob("hookline-bug-*")]
@@ -177,7 +182,12 @@ class World:
         last = told["runs"][-1]
         bodies = [{**request["body"], "tools": []} for request in told["requests"]]
         asked = [json.dumps(body, ensure_ascii=False) for body in bodies]
-        return Session(last["code"], last["out"], last["err"], asked)
+        named = dict.fromkeys(
+            name
+            for request in told["requests"]
+            for name in re.findall(r'"name": "([^"]+)"', json.dumps(request["body"].get("tools")))
+        )
+        return Session(last["code"], last["out"], last["err"], asked, tuple(named))
 
     def log(self, *words: str) -> list[dict[str, Any]]:
         """What hookline has recorded."""

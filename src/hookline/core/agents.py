@@ -28,7 +28,7 @@ _TOP = {"decision": "block", "reason": "{reason}"}
 _COMMAND = {"command": "{command}", "timeout": "{timeout}"}
 _GEMINI_TOOLS = {
     "Bash": "run_shell_command", "Read": "read_file", "Write": "write_file", "Edit": "replace", "Glob": "glob",
-    "Grep": "search_file_content", "LS": "list_directory", "WebFetch": "web_fetch", "WebSearch": "google_web_search",
+    "Grep": "grep_search", "LS": "list_directory", "WebFetch": "web_fetch", "WebSearch": "google_web_search", "Task": "invoke_agent",
 }  # fmt: skip
 
 
@@ -77,7 +77,9 @@ _ROWS = (
     Agent(
         name="qwen-code", proven="0.24.4", title="Qwen Code", speaker="Qwen", dialect="qwen", program="qwen", home=".qwen", package="@qwen-code/qwen-code", marker="QWEN_CODE",
         project_variable="QWEN_PROJECT_DIR", echoes_stop_reason=True, reader="hookline.transcripts.qwen:QwenReader",
-        tools={**_GEMINI_TOOLS, "Edit": "edit", "Grep": "grep_search", "WebSearch": "web_search"},
+        tools={
+            **_GEMINI_TOOLS, "Edit": "edit", "WebSearch": "web_search", "Task": "agent", "NotebookEdit": "notebook_edit",
+        },
         files={"user": ".qwen/settings.json", "project": ".qwen/settings.json"}, per_second=1000,
         extra={"name": "hookline"}, blocks=_PERMISSION, answers={"PermissionRequest": ()},
         managed="/etc/qwen-code/settings.json", managed_head={"disableAllHooks": False},
@@ -162,6 +164,7 @@ _ROWS = (
         marks_continuation=True,
         tools={
             **_same("Bash Read Write Edit Glob Grep LS"), "Task": "task", "WebSearch": "web_search", "WebFetch": "fetch_url",
+            "Delete": "delete",
         },
         files={"user": ".deepagents/hooks.json", "project": ".deepagents/hooks.json"},
         blocks=_PERMISSION, answers={"PermissionRequest": ()},
@@ -193,7 +196,7 @@ _ROWS = (
     Agent(
         name="cursor", reader="hookline.transcripts.cursor:CursorReader", title="Cursor", dialect="cursor", program="cursor-agent", home=".cursor", proof="documents",
         project_variable="CURSOR_PROJECT_DIR", also_reads="claude-code", payload_mark="cursor_version",
-        tools={**_same("Read Write Grep Task"), "Bash": "Shell", "Edit": "Write"}, mcp="MCP:{tool}", form="flat", head={"version": 1}, managed="/etc/cursor/hooks.json",
+        tools={**_same("Read Write Grep Task Delete"), "Bash": "Shell", "Edit": "Write", "NotebookEdit": "EditNotebook"}, mcp="MCP:{tool}", form="flat", head={"version": 1}, managed="/etc/cursor/hooks.json",
         files={"user": ".cursor/hooks.json", "project": ".cursor/hooks.json"},
         entries={"": _COMMAND, **{key: {**_COMMAND, "failClosed": True} for key in ("PreToolUse", "UserPromptSubmit")}},
         blocks={
@@ -208,6 +211,7 @@ _ROWS = (
         tools={
             "Bash": "run_in_terminal", "Read": "read_file", "Write": "create_file", "Edit": "replace_string_in_file",
             "LS": "list_dir", "Glob": "file_search", "Grep": "grep_search", "WebFetch": "fetch_webpage", "Task": "runSubagent",
+            "NotebookEdit": "edit_notebook_file",
         },
         mcp="mcp_{server}_{tool}",
         entries={"": {"type": "command", **_COMMAND}},

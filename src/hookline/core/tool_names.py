@@ -15,7 +15,7 @@ from hookline.core.typed import Any
 _NATIVE = {
     "Bash": "run_shell_command bash shell Shell exec_command local_shell unified_exec ShellCommand Execute exec run_commands"
     " execute_command run_terminal_command run_terminal_cmd terminal execute execute_bash executeBash execute_cmd"
-    " executePwsh run_command run_in_terminal shell_command",
+    " executePwsh run_command run_in_terminal shell_command RunShellCommand powershell runCommand runInTerminal",
     "Read": "read_file read view read_many_files read_file_gemini ReadFile read_files fs_read readFile readCode view_file"
     " read_notebook",
     "Write": "write_file write create write_file_gemini Create WriteFile write_to_file fs_write create_file",
@@ -30,7 +30,9 @@ _NATIVE = {
     " read_url_content read_web_page webFetch",
     "WebSearch": "google_web_search web_search websearch search_web SearchWeb remote_web_search webSearch",
     "Task": "task Agent agent spawn_agent collaborationspawn_agent spawn_subagent delegate_task runSubagent"
-    " invokeSubAgent use_subagent",
+    " invokeSubAgent use_subagent invoke_agent",
+    "Delete": "delete delete_file DeleteFile deleteFile delete_files remove_file",
+    "NotebookEdit": "notebook_edit edit_notebook EditNotebook editNotebook edit_notebook_file",
 }
 
 #: Native name -> canonical name. A canonical name maps to itself by not being here.
@@ -86,7 +88,18 @@ def matching_names(name: str, native: str | None = None) -> tuple[str, ...]:
 
 # ── what a tool is given ─────────────────────────────────────────────────────────────────────────────
 
-_PATH = ("file_path", "filePath", "absolute_path", "path", "target_file", "AbsolutePath", "TargetFile", "filename")
+_PATH = (
+    "file_path",
+    "filePath",
+    "absolute_path",
+    "path",
+    "target_file",
+    "targetFile",
+    "AbsolutePath",
+    "TargetFile",
+    "filename",
+)
+_NOTEBOOK = ("notebook_path", "notebookPath", "target_notebook", *_PATH)
 _FOLDER = ("path", "dir_path", "directory", "DirectoryPath", "SearchPath", "SearchDirectory", "target_directory")
 
 #: Canonical tool -> our name for a part of its input (Claude Code's) -> what agents call it, ours first.
@@ -119,7 +132,14 @@ INPUTS: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "WebSearch": {"query": ("query", "Query", "search_term", "queries")},
         "Task": {
             "prompt": ("prompt", "message", "task", "goal", "description"),
-            "subagent_type": ("subagent_type", "agent_type", "agentName", "subagent_name"),
+            "subagent_type": ("subagent_type", "agent_type", "agentName", "subagent_name", "agent_name"),
+        },
+        "Delete": {"file_path": _PATH},
+        # Its file under the name of every other tool's too, last: a change of it counts.
+        "NotebookEdit": {
+            "notebook_path": _NOTEBOOK,
+            "new_source": ("new_source", "newSource", "newCode", "new_code", "new_string", "source", "code", "content"),
+            "file_path": _NOTEBOOK,
         },
     }
 )  # fmt: skip
@@ -133,7 +153,7 @@ _SEVERAL = frozenset({"commands", "queries"})
 #: A command that leaves nothing open for the next line.
 _LINE = lazy_pattern(r"[^\\<(){}`\n]*")
 #: Parts that a guard decides by.
-_HIDING = frozenset({"command", "file_path", "content", "new_string"})
+_HIDING = frozenset({"command", "file_path", "content", "new_string", "new_source"})
 #: Where an input lists files, and changes of one or several.
 _FILES = ("paths", "files", "operations")
 _EDITS = ("edits", "replacements", "ReplacementChunks")
@@ -197,7 +217,7 @@ def _renamed(native: str, name: str, own: Mapping[str, Any], cwd: str) -> tuple[
         for ours, text in _joined_edits(edits).items():
             found[ours] = "\n".join(dict.fromkeys([*_texts(found.get(ours)), text]))
         found |= _listed_paths(own, *_EDITS)
-    elif name in {"Edit", "Write", "Read"}:
+    elif name in {"Edit", "Write", "Read", "Delete"}:
         found |= _listed_paths(own)
     elif name == "WebFetch" and "url" not in found:
         found |= _listed_urls(own)

@@ -65,9 +65,9 @@ def _joined(command: Any) -> str:
 
 
 def _commands(tool: str, values: Mapping[str, Any]) -> Iterator[str]:
-    """What an MCP server is told to run, and what it deletes, as commands of a shell."""
+    """What an MCP server is told to run, and what is deleted, as commands of a shell."""
     verb = tool.rpartition("__")[2]
-    if not tool.startswith("mcp__"):
+    if not tool.startswith("mcp__") and tool != "Delete":
         return
     for name in ("command", "cmd", "script", "shell_command", "commandLine", "argv", "args"):
         if values.get(name) and _MCP_RUNS.search(verb):

@@ -41,7 +41,7 @@ def test_tools_get_the_names_of_the_agent(subject: Pattern, dialect: str, expect
 
 
 def test_a_tool_that_the_agent_is_not_known_to_have_is_a_loss() -> None:
-    assert translate_tools(spec_for(names("Task")), "gemini")[1] == ("Task",)
+    assert translate_tools(spec_for(names("NotebookEdit")), "gemini")[1] == ("NotebookEdit",)
     assert translate_tools(spec_for(names("Glob")), "cursor")[1] == ("Glob",)
     assert translate_tools(spec_for(Pattern(style="search", text="mcp__.*")), "copilot")[1] == ("mcp__",)
 

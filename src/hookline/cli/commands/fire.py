@@ -26,6 +26,7 @@ from hookline.cli.loading import (
 )
 from hookline.cli.output import json_line, paint, paint_status, plural, print_now, safe
 from hookline.cli.stdio import stdout_to_stderr
+from hookline.core.agents import all_agents, find_agent, full_name
 from hookline.core.errors import StateError, UsageError
 from hookline.core.result import STATUS, Decision, Message
 from hookline.core.serialize import decision_shape, hook_effect
@@ -62,6 +63,8 @@ def run(args: Namespace | SimpleNamespace) -> int:
     runtime = build_runtime(args, StoreOptions(sessions=bool(args.session), live=False))
     hold_deadlines(runtime.engine, refusal=1)
     require_readable(runtime, args.config)
+    if args.agent:
+        _refuse_typo(args.agent, runtime)
     event = read_event(args, runtime)
     tell_problems(runtime)
     tell_unapproved(runtime)
@@ -77,6 +80,17 @@ def run(args: Namespace | SimpleNamespace) -> int:
         print(f"hookline: failed after the decision: {type(error).__name__}: {error}", file=sys.stderr)
         print_now(json_line(decision_shape(decision)) if args.json else render_decision(decision))
         return 1
+
+
+def _refuse_typo(name: str, runtime: Runtime) -> None:
+    """A program may have a name of its own; one that is nearly an agent's is a mistake, and no hook for the agent would run."""
+    theirs = [one for spec in runtime.engine.specs for one in spec.gates.agent]
+    if find_agent(name) is not None or name in theirs:
+        return
+    from hookline.core.suggest import nearest  # only a name that is no agent's pays for it
+
+    if near := nearest(name, [*all_agents(), *(agent.dialect for agent in all_agents().values()), *theirs]):
+        raise UsageError(f"unknown agent {name!r}; did you mean {full_name(near)!r}?")
 
 
 def _refuses(decision: Decision) -> bool:

@@ -109,7 +109,10 @@ def put(sent: dict[str, Any], path: str, value: Any) -> None:
 def event_in(words: FieldMap, name: str, sent: Mapping[str, Any], environ: Mapping[str, str]) -> Incoming:
     """Every field survives; those that have a name of ours are found under it as well."""
     named_by = words.named_by.split("|")
+    sent = _usual_keys(words, sent)
     native = next((found for key in named_by if (found := as_text(sent.get(key)))), name)
+    if native not in words.events:
+        native = _usual_event(words, native, name)
     event = words.events.get(native, f"{words.dialect}:{native}")
     data = {key: value for key, value in sent.items() if key not in named_by}
     for ours, theirs in (*words.frame, *words.fields.get(event, ())):
@@ -134,6 +137,41 @@ def event_in(words: FieldMap, name: str, sent: Mapping[str, Any], environ: Mappi
         cwd=str(data.get("cwd") or environ.get(words.cwd_variable, "")),
         native_name=native,
     )
+
+
+def _spelled(name: str) -> str:
+    return name.replace("_", "").replace("-", "").lower()
+
+
+#: Dialect -> its names for fields, each by what it is without its spelling; they are computed once.
+_SPELLINGS: dict[str, Mapping[str, str]] = {}
+
+
+def _spellings(words: FieldMap) -> Mapping[str, str]:
+    found = _SPELLINGS.get(words.dialect)
+    if found is None:
+        pairs = [*words.frame, *(pair for pairs in words.fields.values() for pair in pairs)]
+        names = [way.partition(".")[0] for _ours, theirs in pairs for way in theirs.split("|")]
+        found = {_spelled(name): name for name in reversed([*words.named_by.split("|"), *names]) if name}
+        _SPELLINGS[words.dialect] = found
+    return found
+
+
+def _usual_keys(words: FieldMap, sent: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What was sent with ``toolName`` for ``tool_name``, or the other way round, has the usual name too: releases differ."""
+    spelled = _spellings(words)
+    more = {
+        usual: value
+        for key, value in sent.items()
+        if (usual := spelled.get(_spelled(key))) is not None and usual not in sent
+    }
+    return {**sent, **more} if more else sent
+
+
+def _usual_event(words: FieldMap, native: str, given: str) -> str:
+    """An event under another spelling of its name, or the one that was registered; as it came if neither is known."""
+    spelled = {_spelled(name): name for name in reversed(tuple(words.events))}
+    return spelled.get(_spelled(native)) or (given if given in words.events else native)
 
 
 def _server_tool(pattern: str, native: str) -> str:

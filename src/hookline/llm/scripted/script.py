@@ -12,6 +12,7 @@ A step is an object; all fields are optional:
 ``hang``        true: never answer
 ``usage``       ``{"input", "output", "cached"}`` tokens to report
 ``match``       use the step only for a request that contains this text
+``unless``      use the step only for a request that does not contain this text
 ``repeat``      use the step this many times, or always (true)
 ==============  ====================================================================================
 """
@@ -25,7 +26,9 @@ from typing import Any, TypeAlias
 
 from hookline.core._dataclass import dataclass, empty, field, replace
 
-_FIELDS = frozenset({"text", "tool", "tools", "json", "error", "raw", "delay_ms", "hang", "usage", "match", "repeat"})
+_FIELDS = frozenset(
+    {"text", "tool", "tools", "json", "error", "raw", "delay_ms", "hang", "usage", "match", "unless", "repeat"}
+)
 
 #: What pydantic-ai calls the tool through which a structured answer is given.
 _OUTPUT_TOOL = "final_result"
@@ -164,7 +167,8 @@ class Script:
         with self._lock:
             for place, step in enumerate(self._steps):
                 left = self._left[place]
-                if left == 0 or str(step.fields.get("match", "")) not in text:
+                without = str(step.fields.get("unless") or "")
+                if left == 0 or str(step.fields.get("match", "")) not in text or (without and without in text):
                     continue
                 self._left[place] = None if left is None else left - 1
                 return step
