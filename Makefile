@@ -94,9 +94,10 @@ build/sdk-env/.installed: requirements/sdk.txt pyproject.toml
 nvim:                     ## Neovim, for the tests of the editors; without it they say that they are skipped
 	@command -v nvim >/dev/null || (apt-get update && apt-get install -y neovim) || sudo apt-get install -y neovim || brew install neovim
 
-shells:                   ## tmux, zsh and fish, for the tests of the shells; without them they say that they are skipped
-	@command -v tmux >/dev/null && command -v zsh >/dev/null && command -v fish >/dev/null || \
-	  (apt-get update && apt-get install -y tmux zsh fish zsh-autosuggestions zsh-syntax-highlighting) || sudo apt-get install -y tmux zsh fish || brew install tmux zsh fish
+SHELLS := tmux zsh fish direnv bash-completion zsh-autosuggestions zsh-syntax-highlighting zsh-theme-powerlevel9k
+shells:                   ## tmux, zsh, fish and what people load into them, for the tests of the shells; what is missing is skipped loudly
+	@command -v tmux zsh fish direnv >/dev/null && test -r /usr/share/zsh-autosuggestions/zsh-autosuggestions.zsh || \
+	  (apt-get update && apt-get install -y $(SHELLS)) || sudo apt-get install -y $(SHELLS) || brew install tmux zsh fish
 
 browser:                  ## chromium and axe-core, for the tests of the view; without them they say that they are skipped
 	@command -v chromium >/dev/null || (apt-get update && apt-get install -y chromium) || sudo apt-get install -y chromium

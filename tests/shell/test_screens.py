@@ -15,21 +15,23 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.shell import routes_week as week
 from tests.shell.house import BIN
 from tests.shell.routes import BASH, COMMON, NEEDS, WATCHED, ZSH, Route
 
 ALL = bool(os.environ.get("HOOKLINE_SCREENS"))
 #: Walked in the gate.
 SHORT = {
-    "bash": {"no newline at the end", "last argument", "xtrace", "DEBUG trap", "PIPESTATUS", "PROMPT_COMMAND ends in ;", "not found"},
-    "zsh": {"pipestatus", "exit trap in a subshell", "right prompt", "history search", "xtrace", "job control", "a new project"},
+    "bash": {"no newline at the end", "last argument", "xtrace", "DEBUG trap", "PIPESTATUS", "PROMPT_COMMAND ends in ;", "not found", "paste of lines", "direnv-like"},
+    "zsh": {"pipestatus", "exit trap in a subshell", "right prompt", "history search", "xtrace", "job control", "a new project", "add-zsh-hook", "both plugins"},
 }  # fmt: skip
 PLAIN = {"bash": "PS1='@@ '\n", "zsh": "PROMPT='@@ '\nunsetopt prompt_cr prompt_sp\n"}
 _KEY = re.compile(r"<([A-Z][A-Za-z-]*)>")
 
 
 def routes(shell: str) -> list[Route]:
-    every = [*COMMON, *(BASH if shell == "bash" else ZSH)]
+    own = (*BASH, *week.BASH) if shell == "bash" else (*ZSH, *week.ZSH)
+    every = [*COMMON, *week.COMMON, *own]
     return every if ALL else [route for route in every if route[0] in SHORT[shell]]
 
 
@@ -38,7 +40,7 @@ WALKS = [
     for shell in ("bash", "zsh")
     for guarded in ((False, True) if ALL else (False,))
     for route in routes(shell)
-    if not (guarded and route[0] in WATCHED)
+    if not (guarded and route[0] in WATCHED | week.WATCHED)
 ]
 
 
@@ -94,6 +96,14 @@ class Screen:
 
     def press(self, step: str) -> None:
         self.before = self.text()
+        kind, _, rest = step.partition(":")
+        if kind == "PASTE":
+            self.tmux("set-buffer", rest)
+            self.tmux("paste-buffer", "-p")
+            return
+        if kind == "RESIZE":
+            self.tmux("resize-window", "-x", rest)
+            return
         parts = _KEY.split(step)
         for index, part in enumerate(parts):
             if part and index % 2:
@@ -142,8 +152,9 @@ def wait_for_helper(hook: Screen) -> None:
 def test_the_screen_is_the_one_without_hookline(tmp_path: Path, shell: str, route: Route, guarded: bool) -> None:
     name, rc, steps = route
     needed = os.environ.get("BASH_PREEXEC") if name == "bash-preexec" else None
-    if name in NEEDS and not os.path.exists(needed or NEEDS[name]):
-        pytest.skip(f"SKIPPED LOUDLY: {NEEDS[name]} is not installed; try: make shells")
+    place = needed or {**NEEDS, **week.NEEDS}.get(name, "/")
+    if not os.path.exists(place):
+        pytest.skip(f"SKIPPED LOUDLY: {place} is not installed; try: make shells")
     bare, hook = open_pair(tmp_path, shell, rc, guarded=guarded)
     try:
         wait_for_helper(hook)

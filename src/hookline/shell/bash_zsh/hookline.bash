@@ -293,12 +293,12 @@ _hookline_arm() {
   # bash-preexec, when it installs itself, takes our next command for the person's first one.
   [[ -z ${__bp_imported-}${bash_preexec_imported-} ]] || __bp_preexec_interactive_mode=on
   builtin set -T
-  local ours='_hookline_line "$_"; [[ -n $_hl_keep ]] || { trap - DEBUG; [[ -n $_hl_trace ]] || set +T; }; : "$_hl_last"'
+  local ours='_hookline_line "$_" || :; [[ -n $_hl_keep ]] || { trap - DEBUG; [[ -n $_hl_trace ]] || set +T; }; : "$_hl_last"'
   if [[ -z ${words[1]-} || ${words[1]-} == - ]]; then
     builtin trap -- "{ $ours; } 2>/dev/null" DEBUG
   else
     # Their trap runs where it ran before: not in functions and subshells, and not for what is ours.
-    builtin trap -- "{ _hookline_line \"\$_\"; [[ -n \$_hl_keep\$_hl_trace ]] || set +T; : \"\$_hl_last\"; } 2>/dev/null
+    builtin trap -- "{ _hookline_line \"\$_\" || :; [[ -n \$_hl_keep\$_hl_trace ]] || set +T; : \"\$_hl_last\"; } 2>/dev/null
 [[ \$BASH_COMMAND == _hookline_* || \${FUNCNAME-} == _hookline_* || \$BASH_COMMAND == 'trap -p DEBUG'*_hl_room/trap* || ( -z \$_hl_trace && ( -n \${FUNCNAME-} || \$BASHPID != \$\$ ) ) ]] || {
 ${words[1]}
 }
@@ -325,7 +325,7 @@ _hookline_want() {
   if [[ -z $1 && -z $2 ]]; then
     PROMPT_COMMAND[99]=$_hl_gate
   else
-    PROMPT_COMMAND[99]='{ _hookline_prompt "$?" "${PIPESTATUS[*]}"; trap -p DEBUG 1<>"$_hl_room/trap"; _hookline_arm || :; } 9>&2 2>/dev/null'
+    PROMPT_COMMAND[99]='{ _hookline_prompt "$?" "${PIPESTATUS[*]}" || :; trap -p DEBUG 1<>"$_hl_room/trap"; _hookline_arm || :; } 9>&2 2>/dev/null'
   fi
 }
 
@@ -501,7 +501,8 @@ _hookline_load() {
   _hl_bound_for=$'\n\n''  ' _hl_history=$HISTCMD
   _hl_call='\C-x\C-]k' _hl_do='\C-x\C-]d' _hl_return='\C-x\C-]e' _hl_prompt= _hl_own_prompt=$PS1 _hl_next= _hl_n=x
   _hl_verdict= _hl_watch=
-  _hl_ps0='${_hl_n:$((_hl_verdict=${_hl_watch:+$({ _hookline_foresee; } 8>&1 >/dev/null 2>&1)}+0,_hl_running=1,_hl_began=${EPOCHREALTIME/[.,]/},1))}'
+  # The question comes last: bash expands nothing rightly any more when the answer is an interrupt.
+  _hl_ps0='${_hl_n:$((_hl_running=1,_hl_began=${EPOCHREALTIME/[.,]/},_hl_verdict=${_hl_watch:+$({ _hookline_foresee; } 8>&1 >/dev/null 2>&1)}+0,1))}'
   exec {_hl_err}>&9
   _hookline_cached || _hl_cached="line spawn"$'\t'$_hl_strict  # unknown: the first line asks
 }

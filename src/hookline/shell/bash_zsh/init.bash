@@ -64,7 +64,7 @@ else
   _hl_zero=([0]=/-/) _hl_needed=0
   _hl_gate='if { _hl_gate() { :; }; } 2>/dev/null <"$_hl_idle${PWD//\//%}"; then _hl_gate() { :; }
 elif { _hl_gate() { :; }; } 2>/dev/null <"${_hl_zero[_hl_needed=$({ trap - DEBUG; } >/dev/null; _hookline_needs)]-/dev/null}"
-then { _hookline_prompt "$?" "${PIPESTATUS[*]}"; trap -p DEBUG 1<>"$_hl_room/trap"; _hookline_arm || :; } 9>&2 2>/dev/null; fi'
+then { _hookline_prompt "$?" "${PIPESTATUS[*]}" || :; trap -p DEBUG 1<>"$_hl_room/trap"; _hookline_arm || :; } 9>&2 2>/dev/null; fi'
   PROMPT_COMMAND[99]=$_hl_gate
   _hookline_start exec
 fi
