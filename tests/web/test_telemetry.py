@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import os
 import subprocess
@@ -16,6 +17,7 @@ from typing import Any
 import pytest
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from tests.patience import eventually
 from tests.web.conftest import ask_daemon, record
 
 from hookline.cli import main
@@ -30,14 +32,18 @@ PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 class Collector(ThreadingHTTPServer):
     """Keeps what it is sent; ``code`` is what it answers."""
 
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+    def __init__(self, port: int = 0) -> None:
+        super().__init__(("127.0.0.1", port), _Handler)
         self.spans: list[Any] = []
         self.metrics: dict[str, Any] = {}
         self.headers: list[dict[str, str]] = []
         self.code = 200
         #: A span has come.
         self.came = threading.Event()
+        #: While it is not set, whoever asks waits; ``asked`` tells that somebody does.
+        self.answers, self.asked = threading.Event(), threading.Event()
+        self.answers.set()
+        self.takes = 0.0
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     @property
@@ -52,12 +58,16 @@ class _Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["content-length"]))
         if self.headers.get("content-encoding") == "gzip":
             body = gzip.decompress(body)
+        self.server.asked.set()
+        self.server.answers.wait()
+        time.sleep(self.server.takes)
         if self.server.code == 200:
             self.server.headers.append(dict(self.headers))
             self._keep(body)
-        self.send_response(self.server.code)
-        self.send_header("content-length", "0")
-        self.end_headers()
+        with contextlib.suppress(OSError):  # whoever asked may have given up
+            self.send_response(self.server.code)
+            self.send_header("content-length", "0")
+            self.end_headers()
 
     def _keep(self, body: bytes) -> None:
         if self.path == "/v1/traces":
@@ -237,3 +247,72 @@ def test_the_daemon_sends_what_its_agents_decide(tmp_path: Path, collector: Coll
     finally:
         daemon.terminate()
         daemon.wait(20)
+
+
+@pytest.mark.parametrize("trouble", ["is down", "hangs", "is slow"])
+def test_a_collector_in_trouble_delays_no_decision_and_loses_nothing(tmp_path: Path, trouble: str) -> None:
+    home, project, place = tmp_path / "home", tmp_path / "project", tmp_path / "d"
+    (home / ".config/hookline").mkdir(parents=True)
+    (project / ".git").mkdir(parents=True)
+    collector = Collector()
+    port = int(collector.server_address[1])
+    (home / ".config/hookline/hookline.toml").write_text(
+        f'[telemetry]\nendpoint = "{collector.url}"\ntimeout = 1\n[[hook]]\nname = "no"\non = "PreToolUse"\nshell = "exit 2"\n'
+    )
+    if trouble == "is down":
+        collector.shutdown()
+        collector.server_close()
+    elif trouble == "hangs":
+        collector.answers.clear()
+    else:
+        collector.takes = 0.5
+    environ = {"PATH": os.environ["PATH"], "HOME": str(home), "XDG_RUNTIME_DIR": str(tmp_path)}
+    state = home / ".local/state/hookline"
+    program = [sys.executable, "-m", "hookline", "daemon", "run", "--directory", str(place)]
+    daemon = subprocess.Popen(program, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    asked = 0
+
+    def ask() -> str:
+        nonlocal asked
+        payload = {
+            "session_id": "s", "cwd": str(project), "hook_event_name": "PreToolUse", "tool_name": "Bash",
+            "tool_input": {"command": f"echo {asked}"}, "tool_use_id": f"u{asked}", "transcript_path": "/t",
+        }  # fmt: skip
+        answer = ask_daemon(place, payload, environ, project)
+        asked += bool(answer)
+        return answer
+
+    try:
+        assert eventually(lambda: (ask(), status(str(state)))[1])  # from here on
+        begun = len(events_in(state))
+        ask()
+        if trouble != "is down":
+            assert collector.asked.wait(60)
+        for _ in range(20):
+            assert "deny" in ask()  # while the collector holds what it was sent
+        assert trouble == "is slow" or not collector.spans
+        collector.answers.set()
+        if trouble == "is down":
+            collector = Collector(port)
+        now = collector
+
+        def arrived() -> bool:
+            came = {attributes(span).get("hookline.record") for span in list(now.spans)}
+            kept = events_in(state)
+            return len(kept) == asked and came.issuperset(kept[begun:])
+
+        assert eventually(arrived, 120)
+        assert status(str(state))["dropped"] == 0
+    finally:
+        collector.answers.set()
+        daemon.terminate()
+        daemon.wait(20)
+        collector.shutdown()
+        collector.server_close()
+
+
+def events_in(state: Path) -> list[str]:
+    kept = store(state)
+    found = [row[0] for row in kept.read("SELECT id FROM firings ORDER BY number")]
+    kept.close()
+    return found

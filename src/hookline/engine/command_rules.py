@@ -15,14 +15,32 @@ def compile_rule(rule: str) -> Callable[[str], bool]:
 
     ``git *`` is git with or without more words, ``git*`` anything that begins so.
     """
+    fits = _fits(rule)
+
+    def test(command: str) -> bool:
+        reading = read(command)
+        return any(one.argv and (not one.argv[0].known or fits(one)) for one in reading.invocations) or bool(
+            reading.doubts
+        )
+
+    return test
+
+
+def why_unsure(rule: str, command: str) -> str:
+    """Why a rule is tried on a command that starts nothing it names; "" if it starts such a program."""
+    reading, fits = read(command), _fits(rule)
+    if any(one.argv and one.argv[0].known and fits(one) for one in reading.invocations):
+        return ""
+    return next((one.reason for one in reading.doubts), "the name of a program is only known when it runs")
+
+
+def _fits(rule: str) -> Callable[[Invocation], bool]:
     rule = re.sub(r":\*$", " *", rule)
     loose = rule.removesuffix(" *").rstrip()
     pattern = re.compile(_wild(loose) + r"(?:\s.*)?" if rule.endswith(" *") else _wild(rule), re.DOTALL)
     first = re.compile(_wild(rule.split(" ", 1)[0]), re.DOTALL)
 
     def fits(one: Invocation) -> bool:
-        if not one.argv or not one.argv[0].known:
-            return bool(one.argv)
         words = [word.text for word in one.argv[1:]]
         for program in {one.argv[0].text, one.name}:
             if all(word.known for word in one.argv) and not one.more_arguments:
@@ -33,11 +51,7 @@ def compile_rule(rule: str) -> Callable[[str], bool]:
                 return True
         return False
 
-    def test(command: str) -> bool:
-        reading = read(command)
-        return any(map(fits, reading.invocations)) or bool(reading.doubts)
-
-    return test
+    return fits
 
 
 def _wild(text: str) -> str:

@@ -155,7 +155,7 @@ class Executor:
             return Failed(
                 id=spec.id, hook=spec.name, ms=_elapsed(began), error=f"hookline cannot run this hook: {error!r}"
             )
-        return make_outcome(spec, raw, verdict, raw.ms or _elapsed(began), job.timeout)
+        return make_outcome(spec, _with_doubt(task, raw, verdict), verdict, raw.ms or _elapsed(began), job.timeout)
 
     async def perform_async(self, task: Task, on_late: _OnLate | None = None) -> Outcome:
         """The same under a running loop: what can wait without a thread runs in it, everything else in a thread."""
@@ -200,7 +200,7 @@ class Executor:
             return Failed(
                 id=spec.id, hook=spec.name, ms=_elapsed(began), error=f"hookline cannot run this hook: {error!r}"
             )
-        return make_outcome(spec, raw, verdict, raw.ms or _elapsed(began), job.timeout)
+        return make_outcome(spec, _with_doubt(task, raw, verdict), verdict, raw.ms or _elapsed(began), job.timeout)
 
     def join(
         self, session: str | None = None, until: float = 0.0, *, leave: Leave = "none"
@@ -329,6 +329,22 @@ class Executor:
 
 def _takes_notes(spec: HookSpec) -> bool:
     return isinstance(spec.action, AgentRun) and spec.output.inject == "none" and spec.on_failure == "ignore"
+
+
+def _with_doubt(task: Task, raw: RunResult, verdict: Reply | HookError) -> RunResult:
+    """A rule on commands is tried on what cannot be read too: whoever is refused by it should not wonder why."""
+    if type(verdict) is not Reply or verdict.effect != "deny":
+        return raw
+    rules = [test.pattern.text for test in task.spec.matcher.fields if test.pattern and test.pattern.style == "command"]
+    if not rules:
+        return raw
+    from hookline.engine.command_rules import why_unsure  # loaded already, by the rule
+
+    command = str((task.event.data.get("tool_input") or {}).get("command", ""))
+    if all(why := why_unsure(rule, command) for rule in rules):
+        note = f"it ran although the command does not name what its rule {rules[0]!r} is about: {why}"
+        return replace(raw, notes=(*raw.notes, note))
+    return raw
 
 
 def make_outcome(

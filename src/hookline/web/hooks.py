@@ -230,13 +230,19 @@ def what_if(project: str, agent: str, event: str, data: Mapping[str, Any], able:
         found = [
             {"hook": one.spec.name, "id": one.spec.id, "dialect": one.spec.dialect, "file": one.spec.origin.file,
              "why_not": one.why, "on_failure": one.spec.on_failure, "mode": one.spec.mode,
-             "guard": one.spec.name == "guard" and not one.why}
+             "guard": one.spec.name == "guard" and not one.why, "policy": _policy(one.spec)}
             for one in engine.explain(made)
         ]  # fmt: skip
     tool = data.get("tool_input")
     command = tool.get("command") if isinstance(tool, dict) else None
     verdict = _guard(str(command), project) if isinstance(command, str) else None
     return {"event": event, "agent": agent, "hooks": found, "guard": verdict, "able": able(agent, event, data)}
+
+
+def _policy(spec: HookSpec) -> str:
+    """The ready policy that a guard has, as it is; "" where rules or exceptions of one's own change it."""
+    given = _given(spec) or {}
+    return str(given.get("policy", "standard")) if set(given) <= {"policy"} else ""
 
 
 def _guard(command: str, project: str) -> dict[str, Any]:

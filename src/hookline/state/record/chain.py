@@ -79,7 +79,7 @@ def _steps(row: Row, runs: Sequence[Run], data: Mapping[str, Any]) -> Iterator[d
             "changes": [{"field": name, "before": now.get(name), "after": value} for name, value in changed.items()],
             "context": [one for one in row.context if one.get("hook") == run.hook],
             "messages": [one for one in row.messages if one.get("hook") == run.hook],
-            "notes": [one["text"] for one in row.ignored if one.get("hook") == run.hook],
+            "notes": [*(one["text"] for one in row.ignored if one.get("hook") == run.hook), *detail.get("notes", ())],
         }  # fmt: skip
         now.update(changed)
         began += run.ms if in_turn else 0.0

@@ -193,6 +193,8 @@ def _detail(outcome: Outcome, reason: str) -> dict[str, Any] | None:
         detail["data"] = reply.data
     if outcome.not_run is not None:
         detail["skip"] = outcome.not_run
+    if outcome.raw is not None and outcome.raw.notes:
+        detail["notes"] = list(outcome.raw.notes)
     return detail or None
 
 

@@ -7,7 +7,7 @@ import { go } from "./main.js";
 function columns(days) {
   const most = Math.max(...days.map((one) => one.ms), 1);
   return h("div", { class: "columns", role: "img", "aria-label": `Time in hooks by day: ${days.map((one) => `${one.name} ${ms(one.ms)}`).join(", ")}` },
-    days.map((one) => h("div", { class: "column", title: `${one.name}: ${ms(one.ms)}, ${number(one.runs)} runs, ${one.failures} failures` }, h("span", { style: { height: `${(100 * one.ms) / most}%` } }), h("small", {}, one.name.slice(5)))));
+    days.map((one) => h("div", { class: "column", title: `${one.name}: ${ms(one.ms)}, ${number(one.runs)} runs, ${one.failures} failures` }, h("small", {}, ms(one.ms)), h("span", { style: { height: `${(72 * one.ms) / most}%` } }), h("small", {}, one.name.slice(5)))));
 }
 
 const sums = (rows, name, to) => table([name, "#Runs", "#Time", "#Average", "#Failures", "#Refused", "#Tokens"], rows.map((one) => [

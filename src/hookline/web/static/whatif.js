@@ -10,8 +10,17 @@ function read(text) {
   return { event, data: given.data && typeof given.data === "object" ? given.data : given };
 }
 
+const MEANS = { deny: "would refuse it", ask: "would ask", allow: "would allow it" };
+
+// A guard that is configured says what it would answer: it only reads, so nothing has to run for it.
+function answer(one, found) {
+  const judged = one.guard && found.guard?.[one.policy];
+  const kind = judged ? (MEANS[judged.verdict] ? judged.verdict : "none") : one.why_not ? "skipped" : "allow";
+  return { kind, word: judged ? MEANS[judged.verdict] || "would run, no opinion" : one.why_not ? "would not run" : "would run", reason: judged ? judged.reason : one.why_not };
+}
+
 function verdict(name, one) {
-  return h("p", {}, h("strong", {}, `${name} `), chip(one.verdict, one.verdict === "no opinion" ? "none" : one.verdict), one.reason ? ` ${one.reason}` : "");
+  return h("p", {}, h("strong", {}, `${name} `), chip(MEANS[one.verdict] || one.verdict, MEANS[one.verdict] ? one.verdict : "none"), one.reason ? ` ${one.reason}` : "");
 }
 
 function result(found) {
@@ -19,8 +28,8 @@ function result(found) {
   const able = found.able;
   return [
     h("section", {}, h("h2", {}, `${run.length} would run, ${not.length} would not`),
-      h("ol", { class: "chain" }, found.hooks.map((one, at) => h("li", { class: `step ${one.why_not ? "skipped" : "allow"}` }, h("span", { class: "node", "aria-hidden": "true" }, String(at + 1)),
-        h("div", { class: "body" }, h("div", { class: "line" }, h("strong", {}, link(`/hook/${encodeURIComponent(one.id)}`, one.hook)), chip(one.why_not ? "would not run" : "would run", one.why_not ? "skipped" : "allow"), h("small", {}, `${one.dialect}, on failure: ${one.on_failure}`)), one.why_not ? h("p", { class: "reason" }, one.why_not) : null)))),
+      h("ol", { class: "chain" }, found.hooks.map((one) => [one, answer(one, found)]).map(([one, said], at) => h("li", { class: `step ${said.kind}` }, h("span", { class: "node", "aria-hidden": "true" }, String(at + 1)),
+        h("div", { class: "body" }, h("div", { class: "line" }, h("strong", {}, link(`/hook/${encodeURIComponent(one.id)}`, one.hook)), chip(said.word, said.kind), h("small", {}, `${one.dialect}, on failure: ${one.on_failure}`)), said.reason ? h("p", { class: "reason" }, said.reason) : null)))),
       found.hooks.length ? null : h("p", { class: "empty" }, `No hook listens to ${found.event} here.`)),
     found.guard ? h("section", {}, h("h2", {}, "What the ready guard says", h("small", {}, " whether or not it is configured")), verdict("standard", found.guard.standard), verdict("strict", found.guard.strict),
       h("ul", { class: "plain" }, found.guard.effects.map((one) => h("li", {}, chip(one.harm, one.harm === "critical" || one.harm === "high" ? "deny" : "none"), ` ${one.kind} ${one.what} (${one.where}): ${one.why}`)))) : null,
