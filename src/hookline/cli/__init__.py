@@ -69,6 +69,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "shell-init": "print the code that makes bash or zsh run your hooks",
         },
         "more": {
+            "memory": "what sessions remember: add, change, search, review, serve",
             "knowledge": "search, show, export, distil and forget what sessions left",
             "purge": "delete what hookline has kept: records, backups, logs",
             "daemon": "start, stop or inspect the resident engine",
@@ -87,6 +88,7 @@ _TOGETHER: Mapping[tuple[str, ...], str] = MappingProxyType(
         ("update", "sync"): "take newer versions, or exactly what hookline.toml names",
         ("packs", "pack"): "show packs; make, check and test one of your own",
         ("policy", "fleet"): "a signed policy for a machine; for many, with answers",
+        ("memory", "knowledge"): "what sessions remember, and the notes they left",
         ("shell", "shell-init"): "use your hooks in xonsh; in bash and zsh",
         ("schema", "completion"): "print the schema of hookline.toml; complete in a shell",
     }

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 import sys
+import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from hookline.cli.output import Counter, confirm, paint, print_json, safe
+from hookline.cli.parser import parse_duration
 from hookline.core.errors import StateError, UsageError
 from hookline.core.files import read_text
 from hookline.core.paths import why_unusable
+from hookline.memory.journal.model import STATUSES
 from hookline.memory.layout import DECISIONS, FAILURES, HANDOFF, PRE_COMPACT_SUMMARY
 from hookline.memory.notes import index as indexing
 from hookline.memory.notes.note_files import KINDS, scopes
@@ -28,9 +32,9 @@ if TYPE_CHECKING:
 
 _SEARCH = """Find notes of this project, best first: sessions, decisions, failures, learnings, insights.
 
-Notes with all the words come first, then those with some; words in double quotes must follow one another. Word endings
-and accents do not count. --json prints {"query", "hits": [{"kind", "title", "text", "project",
-"session", "date", "path", "score"}]}. Exit code 1 if nothing was found.
+Notes with all the words come first, then those that are near in meaning; what is in double quotes or backticks must be
+there as it is. What was superseded or retired is marked, and never the first. Word endings and accents do not count. --json prints {"query", "hits": [{"kind", "title", "text", "project",
+"session", "date", "path", "score", "agent", "status", "id", "successor"}]}. Exit code 1 if nothing was found.
 """
 _SHOW = """Show what a session left, a note by its path, or (without a name) this project's memory.
 
@@ -46,7 +50,7 @@ On a terminal you are asked first, unless --yes is given; without a terminal, --
 """
 
 
-def configure(command: Callable[[str, str], ArgumentParser]) -> None:
+def configure_search(command: Callable[[str, str], ArgumentParser]) -> None:
     search_for = command("search", _SEARCH)
     search_for.add_argument("text", metavar="TEXT", nargs="+")
     search_for.add_argument("--all", action="store_true", help="in every project")
@@ -54,6 +58,15 @@ def configure(command: Callable[[str, str], ArgumentParser]) -> None:
     search_for.add_argument(
         "--last", "-n", dest="limit", metavar="N", type=int, default=10, help="how many at most (default 10)"
     )
+    search_for.add_argument("--agent", metavar="A", default="", help="only what this agent's sessions left")
+    search_for.add_argument(
+        "--since", metavar="DAY|TIME", default="", help="only since a day (2026-05-01) or a time (30d)"
+    )
+    search_for.add_argument("--status", choices=STATUSES, default="", help="only what counts, or what no longer does")
+
+
+def configure(command: Callable[[str, str], ArgumentParser]) -> None:
+    configure_search(command)
     shown = command("show", _SHOW)
     shown.add_argument("what", metavar="SESSION|FILE", nargs="?", default="")
     gone = command("forget", _FORGET)
@@ -84,7 +97,10 @@ def search(args: Namespace, context: MemoryContext) -> int:
         raise UsageError("-n must be at least 1")
     within = () if args.all else scopes(context.project, context.here.cwd)
     with current_index(context) as index:
-        hits = found_by(index, parse_query(text), scopes=within, limit=min(args.limit, 1000), kinds=tuple(args.kind))
+        hits = found_by(
+            index, parse_query(text), scopes=within, limit=min(args.limit, 1000), kinds=tuple(args.kind), agent=args.agent,
+            since=_since(args.since), status=args.status,
+        )  # fmt: skip
     if args.json:
         print_json({"query": text, "hits": [_shape(hit) for hit in hits]})
     else:
@@ -95,16 +111,32 @@ def search(args: Namespace, context: MemoryContext) -> int:
     return 0 if hits else 1
 
 
+def _since(given: str) -> str:
+    if not given or re.fullmatch(r"\d{4}-\d\d(-\d\d)?", given):
+        return given
+    return time.strftime("%Y-%m-%d", time.gmtime(time.time() - seconds_back(given)))
+
+
+def seconds_back(given: str) -> float:
+    """From ``--since``: days and weeks too. Raises UsageError."""
+    if found := re.fullmatch(r"(\d{1,5})([dw])", given):
+        return int(found[1]) * (86_400.0 if found[2] == "d" else 604_800.0)
+    return parse_duration("--since", given, "12h, 7d or 4w")
+
+
 def _shape(hit: Hit) -> dict[str, Any]:
     return {
         "kind": hit.kind, "title": hit.title, "text": hit.text, "project": hit.project, "session": hit.session,
-        "date": hit.date, "path": hit.path, "score": round(hit.score, 3),
+        "date": hit.date, "path": hit.path, "score": round(hit.score, 3), "agent": hit.agent, "status": hit.status,
+        "id": hit.entry, "successor": hit.successor,
     }  # fmt: skip
 
 
 def _render_hit(hit: Hit) -> str:
     head = f"{paint(hit.kind.ljust(9), 'blue')} {hit.date[:10]:<10}  {paint(safe(hit.title, 100), 'bold')}"
-    whose = ", ".join(filter(None, (safe(hit.project), safe(hit.session[:8]))))
+    if hit.status != "current":
+        head += f" ({hit.status}{f' by {hit.successor[:8]}' if hit.successor else ''})"
+    whose = ", ".join(filter(None, (hit.entry[:8], safe(hit.project), safe(hit.session[:8]))))
     where = paint(f"           {safe(hit.path)}" + (f" ({whose})" if whose else ""), "grey")
     return "\n".join(filter(None, (head, f"           {safe(hit.text)}" if hit.text else "", where)))
 

@@ -20,6 +20,7 @@ KINDS: tuple[Kind, ...] = ("decision", "failure", "open", "learning", "note")
 #: Who made a change. A person's word counts more than a distiller's.
 Source = Literal["distiller", "agent", "person"]
 Status = Literal["current", "superseded", "closed", "retired", "duplicate"]
+STATUSES: tuple[Status, ...] = ("current", "superseded", "closed", "retired")
 #: ``question``: a distiller wanted a change that it may not make; a person decides. ``distilled``: a session was read.
 Op = Literal[
     "add", "edit", "supersede", "close", "retire", "reopen", "pin", "unpin", "question", "duplicate", "distilled"

@@ -293,12 +293,12 @@ class NoteIndex:
         values = [one for number, score in scores.items() for one in (number, -score)]
         return self._rows(table, tuple(values)) if scores else []
 
-    def entries(self, ids: Iterable[str]) -> dict[str, int]:
-        """Numbers of the notes of entries that count."""
+    def entries(self, ids: Iterable[str], *, any_status: bool = False) -> dict[str, int]:
+        """Numbers of the notes of entries; only of those that count, unless ``any_status``."""
         wanted = list(ids)
         marks = ", ".join("?" * len(wanted))
         rows = self._connection.execute(
-            f"SELECT entry, id FROM notes WHERE status = 'current' AND entry IN ({marks})", wanted
+            f"SELECT entry, id FROM notes WHERE entry IN ({marks}) AND (status = 'current' OR ?)", (*wanted, any_status)
         )
         return dict(rows)
 
