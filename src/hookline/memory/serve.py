@@ -78,7 +78,7 @@ class Tools:
 
     def __init__(self, cwd: str, environ: Mapping[str, str], agent: str) -> None:
         self._cwd, self._environ = cwd, environ
-        self._author = Author(source="agent", agent=agent, session=environ.get("CLAUDE_SESSION_ID", ""))
+        self._author = Author(source="agent", agent=agent)
 
     def _context(self) -> MemoryContext:
         context = memory_context(self._cwd, self._environ)
