@@ -96,7 +96,8 @@ nvim:                     ## Neovim, for the tests of the editors; without it th
 
 SHELLS := tmux zsh fish direnv bash-completion zsh-autosuggestions zsh-syntax-highlighting zsh-theme-powerlevel9k
 shells:                   ## tmux, zsh, fish and what people load into them, for the tests of the shells; what is missing is skipped loudly
-	@command -v tmux zsh fish direnv >/dev/null && test -r /usr/share/zsh-autosuggestions/zsh-autosuggestions.zsh || \
+	@(for each in tmux zsh fish direnv; do command -v $$each || exit 1; done >/dev/null) && \
+	  test -r /usr/share/zsh-autosuggestions/zsh-autosuggestions.zsh || \
 	  (apt-get update && apt-get install -y $(SHELLS)) || sudo apt-get install -y $(SHELLS) || brew install tmux zsh fish
 
 browser:                  ## chromium and axe-core, for the tests of the view; without them they say that they are skipped
