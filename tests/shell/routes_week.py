@@ -96,7 +96,7 @@ BASH: tuple[Route, ...] = (
     ("a shell with hooks inside", "", ("bash --rcfile ~/.bashrc -i", "echo in; false", "exit", "echo $?")),
     ("exec a shell with hooks", "", ("exec bash --rcfile ~/.bashrc -i", "echo in; false", "echo $?")),
     ("rc read again", "", (". ~/.bashrc", "false", "echo $?", "true")),
-    ("times and variables", "", ("echo $((SECONDS < 100)) ${#RANDOM}", "echo $LINENO $BASH_SUBSHELL", "echo ${FUNCNAME[*]-none} $BASH_COMMAND")),
+    ("times and variables", "", ("echo $((SECONDS < 100)) $((RANDOM < 99999))", "echo $LINENO $BASH_SUBSHELL", "echo ${FUNCNAME[*]-none} $BASH_COMMAND")),
     ("lastpipe and functions of a name", "shopt -s lastpipe\n", ('ls() { command ls "$@" | tr a-z A-Z; }; touch f; ls', "unset -f ls; ls", "enable -n echo; type -t echo; enable echo")),
     ("CHLD trap", "", ("trap 'echo chld' CHLD", "true", "/bin/true", "trap - CHLD")),
 )  # fmt: skip
