@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 CLIENT := src/hookline/daemon/client/hookc
 
-.PHONY: demo test test-quick coverage check bench e2e sdk nvim shells shells-screens browser web-test web-load web-picture fuzz fuzz-door
+.PHONY: two-weeks demo test test-quick coverage check bench e2e sdk nvim shells shells-screens browser web-test web-load web-picture fuzz fuzz-door
 .PHONY: broker dist site docs picture lock clean help
 
 help:                     ## this list
@@ -61,6 +61,9 @@ check: $(STAMP) test      ## tests, lint, types, import direction, generated doc
 	$(BIN)/lint-imports
 	$(BIN)/python tools/reference.py --check
 	$(BIN)/python tools/agents_matrix.py --check
+
+two-weeks: $(STAMP)       ## two weeks of sessions, with an honest and three hostile distillers: what memory tells
+	$(BIN)/python -m tests.unit.memory.two_weeks.simulation
 
 bench: $(STAMP)           ## the speed ratios, all measured in one run; ARGS=trust: only what trust costs an agent
 	$(BIN)/python bench/bench.py $(ARGS)

@@ -139,7 +139,8 @@ def _object_in(text: str) -> dict[str, Any]:
 def _expected(value: Any) -> dict[str, Any] | None:
     """The object of the expected shape: this one, or one in it."""
     for one in (value, *value.values()) if isinstance(value, dict) else ():
-        if isinstance(one, dict) and any(kind in one for kind in KINDS):
+        # An entry names what it supersedes too: one of an answer that was cut off is not the answer.
+        if isinstance(one, dict) and any(kind in one for kind in KINDS) and one.keys().isdisjoint(("summary", "title")):
             return one
     return None
 

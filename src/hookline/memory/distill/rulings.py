@@ -39,8 +39,9 @@ def judge(results: Distilled, known: Sequence[Entry], digest: Digest) -> tuple[l
     """The changes to make, and what was not understood. ``known`` are the numbered entries, from 1."""
     notes: list[str] = []
     ruled: dict[str, Ruling] = {}
-    for one in (*_supersedes(results, known, digest, notes), *_closes(results, known, digest, notes),
-                *_duplicates(results, known, notes)):  # fmt: skip
+    wanted = [*_supersedes(results, known, digest, notes), *_closes(results, known, digest, notes)]
+    wanted += _duplicates(results, known, notes)
+    for one in sorted(wanted, key=lambda ruling: ruling.op == "question"):
         ruled.setdefault(one.entry, one)
     return list(ruled.values()), notes
 
@@ -52,7 +53,9 @@ def _supersedes(results: Distilled, known: Sequence[Entry], digest: Digest, note
         by = new.get(text_key(mention.by), "") or (next(iter(new.values())) if len(new) == 1 else "")
         replaced[by] = replaced.get(by, 0) + 1
         about = bool(keywords(entry.text) & (digest.words | keywords(by)))
-        allowed = bool(by) and about and replaced[by] <= _MAX_REPLACED and text_key(by) != text_key(entry.text)
+        # An open item ends when it is done, not when something else is decided.
+        allowed = entry.kind != "open" and bool(by) and about and replaced[by] <= _MAX_REPLACED
+        allowed = allowed and text_key(by) != text_key(entry.text)
         yield _ruling("supersede", entry, mention, by=by, allowed=allowed)
 
 

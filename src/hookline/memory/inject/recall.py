@@ -121,6 +121,10 @@ def _fitting(context: HookContext, prompt: str) -> Iterator[tuple[str, str]]:
             continue
         if hit.session == context.event.session or shared_words(hit, query) < enough:
             continue
+        if (
+            hit.kind == "session" and hit.session in state.distilled
+        ):  # what it taught is there by itself, and up to date
+            continue
         said = " ".join(hit.text.split()) if hit.kind not in {"session", "note"} and hit.text not in hit.title else ""
         text = " ".join(hit.title.split())[:_MAX_ENTRY]
         line = f"- [{hit.kind}, {hit.date[:10] or 'no date'}] {text}" + (f" — {said}" if said else "")

@@ -175,3 +175,8 @@ def test_what_is_nested_beyond_reason_costs_only_itself() -> None:
     assert read_answer(
         json.dumps({"handoff": [deep, "kept"], "decisions": [{"summary": "d", "context": deep}]})
     ).handoff == ("kept",)
+
+
+def test_an_entry_of_an_answer_that_was_cut_off_is_not_the_answer() -> None:
+    with pytest.raises(UnreadableAnswerError):
+        read_answer('{"decisions": [{"summary": "Use SQLite", "supersedes": []}], "handoff": ["wri')

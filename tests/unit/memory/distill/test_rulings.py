@@ -84,6 +84,12 @@ def test_one_new_entry_supersedes_a_few_at_most() -> None:
     assert [one.op for one in rulings] == ["supersede"] * 3 + ["question"] * 4
 
 
+def test_an_open_item_is_not_superseded() -> None:
+    new = {"decisions": [{"summary": "The upgrade guide is a video", "supersedes": [1]}]}
+    (ruling,), _notes = judge(said(new), OPEN, GUIDE)
+    assert (ruling.op, ruling.wants) == ("question", "supersede")
+
+
 def test_nothing_is_superseded_by_nothing() -> None:
     (ruling,), _notes = judge(said({"supersedes": [1]}), [REDIS], session("Redis"))
     assert (ruling.op, ruling.wants) == ("question", "supersede")
