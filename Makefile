@@ -5,8 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 CLIENT := src/hookline/daemon/client/hookc
 
-.PHONY: two-weeks demo test test-quick coverage check bench e2e sdk nvim shells shells-screens browser web-test web-load web-picture fuzz fuzz-door
-.PHONY: broker dist site docs picture lock clean help
+.PHONY: two-weeks demo test test-quick coverage check bench e2e sdk nvim shells shells-screens browser web-test web-load web-picture fuzz fuzz-door broker dist site docs picture lock clean help fleet
 
 help:                     ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 12
@@ -109,6 +108,10 @@ browser:                  ## chromium and axe-core, for the tests of the view; w
 
 broker:                   ## nats-server, for the tests of fleets; without it they say that they are skipped
 	@command -v nats-server >/dev/null || (apt-get update && apt-get install -y nats-server) || sudo apt-get install -y nats-server || brew install nats-server
+
+fleet: $(STAMP)           ## a fleet under faults, 300 kills on a cluster of three, and under load
+	$(BIN)/python -m tests.fleet.faults $(or $(KILLS),300)
+	$(BIN)/python -m tools.fleet_load 1000 60 50 1000
 
 web-test: $(STAMP)        ## the view in a browser, light and dark, wide and narrow
 	HOOKLINE_WEB=all $(BIN)/python -m pytest -q tests/web $(ARGS)

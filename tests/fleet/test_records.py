@@ -56,7 +56,9 @@ class Journal:
 
 
 class Kept:
-    """A target that remembers, and may die after it has written."""
+    """A target that remembers."""
+
+    gather = 0.1
 
     def __init__(self) -> None:
         self.got: list[Received] = []
@@ -150,6 +152,16 @@ def test_the_order_of_a_source_guards_beyond_the_memory_of_ids(ready: Broker, tm
     target = Kept()
     drain(ready.issue("s", role="sink"), "one", target, 3)
     assert target.ids == ["e1", "e2", "e3"]
+
+
+def test_a_mark_that_a_power_failure_took_back_sends_nothing_twice(ready: Broker, tmp_path: Path) -> None:
+    machine, place = ready.issue("m1"), start_at(tmp_path / "mark")
+    asyncio.run(ship(machine, Journal(20), place))
+    start_at(place)
+    asyncio.run(ship(machine, Journal(22), place))
+    target = Kept()
+    drain(ready.issue("s", role="sink"), "one", target, 22)
+    assert target.ids == [f"e{number}" for number in range(1, 23)]
 
 
 def test_what_leaves_is_what_the_policy_says(ready: Broker, tmp_path: Path) -> None:

@@ -1,9 +1,9 @@
 """The records of a machine, sent to the broker exactly once. The local record is the spool: nothing is queued elsewhere.
 
 Records of one source go out one after the other, each with the sequence of the one before it, which the broker checks; the
-mark moves when the broker has acknowledged. After a kill, or an answer that was lost, the last record that the broker has of
-this source says how far we came, however long ago that was. So the broker's memory of message ids, which is short, only
-saves a question.
+mark moves when the broker has acknowledged. After a kill, an answer that was lost, or a mark that a power failure took, the
+last record that the broker has of this source says how far we came, however long ago that was. So the broker's memory of
+message ids, which is short, only saves a question, and the mark need not be forced onto the disk.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from nats.js.api import Header
 from nats.js.errors import APIError, NotFoundError
 
 from hookline.core._dataclass import dataclass, replace
-from hookline.core.files import replace_atomically
+from hookline.core.files import atomic_writer
 from hookline.core.settings import RecordSettings
 from hookline.fleet.manifest import Records
 from hookline.fleet.subjects import RECORDS, record_subject
@@ -113,43 +113,57 @@ class Shipper:
         if surplus > 0:
             self._keep(replace(self.mark, number=self.mark.number + surplus, dropped=self.mark.dropped + surplus))
             return 1
-        before = self.mark.number
-        for number, record in batch.rows:
-            missing = number - before - 1
-            before = number
-            mark = replace(self.mark, number=number, dropped=self.mark.dropped + missing)
-            data = select(record, rules, self._machine, self._source)
-            if data is not None:
-                sequence = await self._send(str(record["id"]), data)
-                self._keep(replace(mark, sequence=sequence, sent=mark.sent + 1))
-            else:
-                self.mark = mark
-        if batch.rows:
-            self._keep(self.mark)
+        try:
+            await self._send_rows(batch.rows, rules)
+        finally:
+            if batch.rows:
+                self._keep(self.mark)
         return len(batch.rows)
 
-    async def _send(self, event: str, data: bytes) -> int:
-        """The sequence that the broker gave it, now or when it was sent before."""
+    async def _send_rows(self, rows: Sequence[tuple[int, Mapping[str, Any]]], rules: Records) -> None:
+        before = self.mark.number
+        for number, record in rows:
+            missing, before = number - before - 1, number
+            if number <= self.mark.number:  # the broker had it already
+                continue
+            data = select(record, rules, self._machine, self._source)
+            sent = data is not None and await self._send(str(record["id"]), data)
+            mark = replace(self.mark, number=max(number, self.mark.number), dropped=self.mark.dropped + missing)
+            self.mark = replace(mark, sent=mark.sent + sent)
+
+    async def _send(self, event: str, data: bytes) -> bool:
+        """True when the broker has it, now or since before; the mark then has its sequence."""
         name = f"{event}@{self._machine}"
         while True:
             headers: dict[str, Any] = {
-                Header.MSG_ID: name,
-                Header.EXPECTED_LAST_SUBJECT_SEQUENCE: str(self.mark.sequence),
-            }
+                Header.MSG_ID: name, Header.EXPECTED_LAST_SUBJECT_SEQUENCE: str(self.mark.sequence),
+            }  # fmt: skip
             try:
                 taken = await self._stream.publish(self._subject, data, stream=RECORDS, headers=headers)
                 if not taken.duplicate:
-                    return taken.seq
+                    self.mark = replace(self.mark, sequence=taken.seq)
+                    return True
                 # A server says so of a message too that it has only begun to keep, and may yet lose.
             except APIError as error:
                 if error.err_code != _WRONG_SEQUENCE:
                     raise
             sequence, last = await self._last()
-            if last == name:
-                return sequence
             if sequence == self.mark.sequence:
                 await asyncio.sleep(0.5)  # a server that is behind the others has answered
-            self.mark = replace(self.mark, sequence=sequence)
+            number = await self._number(last)
+            self.mark = replace(self.mark, sequence=sequence, number=max(number, self.mark.number))
+            if last == name or number:
+                return True
+
+    async def _number(self, name: str) -> int:
+        """The row behind the mark that the broker has already; 0 if it has none of them."""
+        after = self.mark.number
+        while rows := (await self._read(after, 10 * _BATCH)).rows:
+            for number, record in rows:
+                if f"{record['id']}@{self._machine}" == name:
+                    return number
+            after = rows[-1][0]
+        return 0
 
     async def _last(self) -> tuple[int, str]:
         """Sequence and name of the last record that the broker has of this source."""
@@ -161,10 +175,9 @@ class Shipper:
 
     def _keep(self, mark: Mark) -> None:
         """Raises OSError: what cannot be marked as sent must not be followed by more."""
-        if mark == _read_mark(self._place):
-            return
         tree = {name: getattr(mark, name) for name in mark.__slots__}
-        replace_atomically(self._place, json.dumps(tree).encode(), mode=0o600)
+        with atomic_writer(self._place, durable=False) as file:
+            file.write(json.dumps(tree).encode())
         self.mark = mark
 
 

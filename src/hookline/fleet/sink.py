@@ -11,6 +11,7 @@ import asyncio
 import json
 import os
 import sys
+import time
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any, Protocol
@@ -62,7 +63,9 @@ class Received:
 
 
 class Target(Protocol):
-    """Blocks until a batch is on the disk. ``write`` may be given what it has already."""
+    """Blocks until a batch is on the disk. ``write`` may be given what it has already. ``gather``: seconds for a batch."""
+
+    gather: float
 
     def begin(self, acknowledged: int) -> None: ...
 
@@ -70,6 +73,8 @@ class Target(Protocol):
 
 
 class Lines:
+    gather = 0.1
+
     def begin(self, acknowledged: int) -> None:
         """Nothing is known of what was printed before."""
 
@@ -81,6 +86,8 @@ class Lines:
 
 class Parquet:
     """A file for each batch, ``FIRST-LAST.parquet``, complete or not there."""
+
+    gather = 1.0  # fewer files
 
     def __init__(self, folder: str) -> None:
         try:
@@ -123,6 +130,8 @@ class Parquet:
 
 class Postgres:
     """One transaction for a batch. The password belongs into ~/.pgpass or PGPASSWORD, not onto a command line."""
+
+    gather = 0.1
 
     def __init__(self, dsn: str) -> None:
         try:
@@ -191,12 +200,12 @@ async def consume(
     written = 0
     while wanted():
         try:
-            messages = await pulled.fetch(_BATCH, timeout=1)
-        except (TimeoutError, NatsTimeoutError):
-            continue
+            messages = await _gather(pulled, target.gather)
         except UNREACHABLE as error:
             say(f"the broker cannot be reached ({error}); trying again")
             await asyncio.sleep(1)
+            continue
+        if not messages:
             continue
         good = [one for message in messages if (one := parse_message(message, identity)) is not None]
         if len(good) < len(messages):
@@ -218,6 +227,21 @@ async def consume(
         except UNREACHABLE:
             continue  # they come again, and are recognized
     return written
+
+
+async def _gather(pulled: JetStreamContext.PullSubscription, seconds: float) -> list[Msg]:
+    """What comes within so many seconds of the first, as far as it fits into a batch."""
+    messages: list[Msg] = []
+    until = 0.0
+    while len(messages) < _BATCH and (not messages or time.monotonic() < until):
+        try:
+            messages += await pulled.fetch(
+                _BATCH - len(messages), timeout=max(0.05, until - time.monotonic()) if messages else 1
+            )
+        except (TimeoutError, NatsTimeoutError):
+            break
+        until = until or time.monotonic() + seconds
+    return messages
 
 
 async def _floor(stream: JetStreamContext, durable: str) -> tuple[int, str]:
