@@ -8,7 +8,7 @@ COMMON: tuple[Route, ...] = (
     ("git and its aliases", "export GIT_CONFIG_GLOBAL=~/gc; git config --global alias.st 'status -s'; alias gs='git status -s'\n",
      ("git init -q r 2>/dev/null; cd r", "touch f; gs", "git st", "git add f && git -c user.name=a -c user.email=b commit -qm one; git log --oneline | wc -l")),
     ("cd -", "", ("cd /usr; cd /tmp", "cd -", "cd; cd -", "cd ..; pwd")),
-    ("pushd", "", ("pushd /usr", "pushd /tmp", "dirs -v", "popd", "popd; popd")),
+    ("pushd", "", ("cd /; pushd /usr", "pushd /tmp", "dirs -v", "popd", "popd; popd")),
     ("two jobs", "", ("sleep 40 & sleep 41 &", "jobs", "kill %1; sleep 0.3", "kill %2; sleep 0.3", "jobs")),
     ("bg", "", ("sleep 30", "<C-z>", "bg", "jobs", "kill %1; sleep 0.3", "jobs")),
     ("stop and go on twice", "", ("cat", "a", "<C-z>", "fg", "b", "<C-d>", "echo $?")),
@@ -157,6 +157,8 @@ WATCHED = {
     "direnv in zsh",
     "exec a shell with hooks",
     "exec a zsh with hooks",
+    "a shell with hooks inside",
+    "a shell with hooks inside zsh",
     "rc read again",
     "zshrc read again",
 }

@@ -79,7 +79,9 @@ class Screen:
     def text(self) -> str:
         """The screen, with what differs between two homes and two processes left out."""
         shown = "\n".join(line.rstrip() for line in self.tmux("capture-pane", "-p").splitlines()).rstrip()
-        return re.sub(r"\b\d{4,8}\b", "NUMBER", shown.replace(str(self.root), "ROOT"))
+        return re.sub(
+            r"\b\d{4,8}\b|(?<=^\[\d\] )\d+$", "NUMBER", shown.replace(str(self.root), "ROOT"), flags=re.MULTILINE
+        )
 
     def settle(self, before: str, seconds: float = 20) -> str:
         """Until the prompt is back, or the screen rests; a program may wait for a key without a prompt."""
