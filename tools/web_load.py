@@ -22,8 +22,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import sync_playwright
-from tests.web.conftest import CHROMIUM, fill, start
+from playwright.sync_api import Page, sync_playwright
+from tests.web.client import Client
+from tests.web.conftest import CHROMIUM, Web, fill, start
+from tests.web.test_inbox import Fired, engine, until
 
 import hookline
 from hookline.daemon.protocol import Caller, DaemonPaths, DaemonRequest, pack_request
@@ -105,6 +107,7 @@ def _measure(folder: Path, args: argparse.Namespace) -> dict[str, Any]:
                 # Only what happened while the page was there: what it shows afterwards was late before it could look.
                 seen = page.evaluate("window.lags.splice(0)")
                 lags += [lag for at, lag in seen if began_at <= at <= ended_at]
+            answers = _answers(web, page)
             lags.sort()
             memory = {"renderer": _renderer_mb(pids), "all": sum(map(_pss_mb, pids[1:]))}
             heap = page.evaluate("performance.memory ? performance.memory.usedJSHeapSize / 1048576 : 0")
@@ -115,8 +118,25 @@ def _measure(folder: Path, args: argparse.Namespace) -> dict[str, Any]:
         daemon.wait(20)
     shown = {"first_rows_ms": round(first * 1000), "first_paint_ms": paint, "scroll": scroll, "heap_mb": round(heap, 1)}
     shown["share_of_a_core"] = {name: round(taken / (rounds * args.round), 3) for name, taken in busy.items()}
+    shown["answer_ms"] = {"n": len(answers), "p50": _at(answers, 0.5), "p95": _at(answers, 0.95)}
     report = _report(lags, memory, open_times, without)
-    return {**shown, **report, "passed": report["passed"] and paint is not None and paint < 200}
+    fast = paint is not None and paint < 200 and _at(answers, 0.95) < 100
+    return {**shown, **report, "passed": report["passed"] and fast}
+
+
+def _answers(web: Web, page: Page) -> list[float]:
+    """Milliseconds from a person's answer in the view to the decision of the agent that waits."""
+    client = Client(web, "; ".join(f"{one['name']}={one['value']}" for one in page.context.cookies())).unlock()
+    taken: list[float] = []
+    with engine(web.state) as one:
+        for number in range(20):
+            fired = Fired(one, f"answer-{number}")
+            (question,) = until(lambda: client.get("/api/inbox").json["questions"])
+            sent = time.monotonic()
+            client.post("/api/inbox/answer", {"id": question["id"], "answer": "allow", "reason": ""})
+            fired.join()
+            taken.append((fired.done - sent) * 1000)
+    return sorted(taken)
 
 
 _SCROLL = """async () => { const list = document.querySelector('.list'); let worst = 0; let last = performance.now();
