@@ -109,9 +109,10 @@ browser:                  ## chromium and axe-core, for the tests of the view; w
 broker:                   ## nats-server, for the tests of fleets; without it they say that they are skipped
 	@command -v nats-server >/dev/null || (apt-get update && apt-get install -y nats-server) || sudo apt-get install -y nats-server || brew install nats-server
 
-fleet: $(STAMP)           ## a fleet under faults, 300 kills on a cluster of three, and under load
+fleet: $(STAMP)           ## a fleet under faults, 300 kills on a cluster of three; under load; and what it costs a decision
 	$(BIN)/python -m tests.fleet.faults $(or $(KILLS),300)
 	$(BIN)/python -m tools.fleet_load 1000 60 50 1000
+	PYTHONPATH=. $(BIN)/python bench/fleet.py
 
 web-test: $(STAMP)        ## the view in a browser, light and dark, wide and narrow
 	HOOKLINE_WEB=all $(BIN)/python -m pytest -q tests/web $(ARGS)
