@@ -52,12 +52,13 @@ test-quick: $(STAMP) $(CLIENT)  ## the pure middle of it, for while you work: un
 coverage: $(STAMP)        ## the whole suite with every program it starts, and how much of src it reaches; at least 92 %
 	$(BIN)/python tools/cover.py $(ARGS)
 
-check: $(STAMP) test      ## tests, lint, types, import direction, generated docs
+check: $(STAMP) test      ## tests, lint, types, import direction, spelling, generated docs
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/pyright
 	$(BIN)/lint-imports
+	$(BIN)/codespell docs src *.md
 	$(BIN)/python tools/reference.py --check
 	$(BIN)/python tools/agents_matrix.py --check
 

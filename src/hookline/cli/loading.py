@@ -35,7 +35,7 @@ def build_runtime(args: Namespace | SimpleNamespace, stores: StoreOptions | None
         dialect_named(args.dialect)
     trust_all = os.environ.get("HOOKLINE_TRUST") == "all"
     sources = Sources(config=args.config or None, dialect=args.dialect, trust_all=trust_all, **more)
-    return load_runtime(sources, stores or StoreOptions())
+    return load_runtime(sources, stores or StoreOptions(), reuse=stores is not None and not stores.record)
 
 
 def require_readable(runtime: Runtime, files: list[str]) -> None:

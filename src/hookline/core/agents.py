@@ -356,10 +356,10 @@ def all_agents() -> Mapping[str, Agent]:
 
 @cache
 def _other_agents() -> tuple[Agent, ...]:
-    from importlib.metadata import entry_points  # few installations have any
+    from hookline.core.entry_points import entry_points  # noqa: PLC0415  an agent's call needs none
 
     found: list[Agent] = []
-    for entry in entry_points(group="hookline.agents"):
+    for entry in entry_points("hookline.agents"):
         try:
             agent = entry.load()
         except Exception as error:

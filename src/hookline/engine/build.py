@@ -194,7 +194,8 @@ def _pack_files(loaded: Loaded, place: Place, store: TrustStore | None, sources:
     from hookline.engine.load import trust_store  # most configurations have no pack
     from hookline.packs.store import PackStore
 
-    packs, known = PackStore(place.paths), {}  # type: PackStore, dict[str, CoveredFiles | None]
+    packs = PackStore(place.paths)
+    known: dict[str, CoveredFiles | None] = {}
     approvals = store or trust_store(place.paths, place.cwd, place.home, place.environ)
 
     def files(digest: str) -> CoveredFiles | None:

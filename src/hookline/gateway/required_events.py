@@ -85,8 +85,10 @@ def missing_events(
     hooks = tuple(specs)
     for agent in agents:
         known = _registered(agent, cwd, home, environ)
+        if not known:
+            continue
         there, native = frozenset[str]().union(*known.values()), native_events(agent)
-        needed = event_reasons(hooks, agent, unwanted) if known else {}
+        needed = event_reasons(hooks, agent, unwanted)
         missing = {event: why for event, why in needed.items() if event in native and native[event] not in there}
         if missing:
             scope, path = next(iter(known))

@@ -7,7 +7,7 @@ import os
 import shlex
 from collections.abc import Callable, Mapping
 from functools import cache, partial
-from typing import Any
+from typing import Any, cast
 
 from hookline.core.errors import ConfigError
 from hookline.core.event import Event
@@ -77,7 +77,11 @@ def _judge(policy: Policy, event: Event) -> Verdict | None:
     home = _home(event)
     project = project_root(event.cwd, home)
     around = Surroundings(
-        cwd=event.cwd, home=home, project=project, environment=event.environ, resolve=cache(os.path.realpath)
+        cwd=event.cwd,
+        home=home,
+        project=project,
+        environment=event.environ,
+        resolve=cast("Callable[[str], str]", cache(os.path.realpath)),
     )
     files = SessionFiles(_state(event, home), event.session)
     command = _command(event)

@@ -10,12 +10,12 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from hashlib import sha256
 from typing import Any
 
 from hookline.core._dataclass import dataclass
 from hookline.core.files import replace_atomically
 from hookline.core.paths import private_dir
-from hookline.state.trust.digest import sha256
 
 #: Of one file, and of all together; a script of a hook has some kilobytes.
 _LARGEST, _MOST = 256 << 10, 32 << 20
@@ -87,7 +87,7 @@ def _values(tree: Any, pointer: str) -> Iterator[str]:
     elif isinstance(tree, list) and not all(isinstance(one, str) for one in tree):
         for index, value in enumerate(tree):
             yield from _values(value, f"{pointer}[{index}]")
-    elif pointer == "extra.besides":  # what a file holds besides its hooks
+    elif pointer == "extra.besides" and isinstance(tree, str):  # what a file holds besides its hooks
         yield from _values(json.loads(tree), "")
     else:
         first, *more = tree.split("\n") if isinstance(tree, str) else [json.dumps(tree, ensure_ascii=False)]
