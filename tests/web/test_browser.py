@@ -192,3 +192,18 @@ def test_a_question_is_answered_from_a_phone_after_the_code_is_given(person: Per
     assert [error for error in person.errors if "403" not in error] == []
     person.errors.clear()  # the browser reports that the first attempt was refused
     assert threading.active_count() < 50
+
+
+def test_a_mistake_in_an_edited_hook_is_shown_beside_it(person: Person) -> None:
+    page = person.page
+    hooks = page.evaluate("fetch('/api/hooks').then(r => r.json()).then(f => f.hooks)")
+    person.visit(f"/hook/{next(one['id'] for one in hooks if one['name'] == 'lint')}")
+    area = page.get_by_label("The table of lint")
+    area.fill(area.input_value() + 'on_failure = "perhaps"\nmath = 3\n')
+    page.get_by_role("button", name="Check and save").click()
+    page.get_by_label("The code that the terminal of hookline web shows").fill(person.web.code)
+    page.keyboard.press("Enter")
+    page.get_by_text("unknown key 'math'").wait_for()
+    found = page.locator(".finding.lines").inner_text().splitlines()
+    assert [line.partition(":")[0] for line in found] == ["$.hook[1].on_failure", "$.hook[1].math"]
+    person.errors = [error for error in person.errors if "403" not in error and "400" not in error]

@@ -207,7 +207,7 @@ def _require_loadable(found: HookService, path: str, before: str, after: str, in
         raise ConfigError("change this one [[hook]] table only")
     old, new = (_findings(found, path, text) for text in (before, after))
     if fresh := [text for text in new if text not in old]:
-        raise ConfigError("; ".join(fresh))
+        raise ConfigError("\n".join(fresh))
 
 
 def _findings(found: HookService, path: str, text: str) -> list[str]:

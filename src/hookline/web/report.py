@@ -54,7 +54,7 @@ def _event(one: dict[str, Any]) -> str:
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(one["time"]))
     head = (
         f'<summary><span class="chip deny">refused</span> <code>{_text(one["subject"], 200)}</code>'
-        f" <small>{when}, {escape(row.title if row else one['agent'])}</small></summary>"
+        f" <small>{when}, {escape(row.title if row else one['agent'])}</small> {_text(one['reason'], 160)}</summary>"
     )
     summary = f'<p class="reason"><strong>{_text(one["summary"])}</strong>: {_text(one["reason"], 1000)}</p>'
     steps = "".join(_step(number, step) for number, step in enumerate(one["steps"], 1))

@@ -1,7 +1,7 @@
 // One event: who decided and why, and the chain of its hooks as a picture.
 
 import { act, get, state } from "./api.js";
-import { add, block, button, chip, copy, diff, effectChip, fullTime, h, link, ms, pretty, short, showDialog } from "./dom.js";
+import { WORDS, add, block, button, chip, copy, diff, effectChip, fullTime, h, link, ms, pretty, short, showDialog } from "./dom.js";
 import { go } from "./main.js";
 
 const KIND = { refused: "deny", asked: "ask", allowed: "allow", changed: "changed", failed: "failed", "timed out": "failed", skipped: "skipped" };
@@ -43,7 +43,7 @@ async function replay(event, agent) {
   const now = found.now ? found.now.effect : "not run";
   const told = found.told;
   showDialog(found.differs ? "The decision differs now" : "The same decision as then",
-    h("p", {}, chip(found.then.effect), " then, ", chip(now), ` now${agent ? `, as ${agent}` : ""}`),
+    h("p", {}, chip(WORDS[found.then.effect] || found.then.effect, found.then.effect), " then, ", chip(WORDS[now] || now, now), ` now${agent ? `, as ${agent}` : ""}`),
     found.now?.reason ? h("p", { class: "reason" }, found.now.reason) : null,
     h("ul", {}, [...found.differences, ...found.gaps].map((text) => h("li", {}, text))),
     told ? block(`what ${found.agent} gets: exit code ${told.exit_code}`, `${told.stdout}${told.stderr}` || "nothing", true) : null);

@@ -1,6 +1,6 @@
 // Every hook of a project, and one hook whole: its text, its approval, its runs, and what can be done to it.
 
-import { act, get, state } from "./api.js";
+import { act, get, post, state } from "./api.js";
 import { WORDS, add, ago, base, block, button, chip, h, link, ms, number, pretty, short, showDialog, table, unified, when } from "./dom.js";
 import { go } from "./main.js";
 
@@ -31,8 +31,9 @@ async function list(root, query) {
 
 function editor(hook, project, reload) {
   const text = h("textarea", { rows: String(Math.min(24, hook.table.split("\n").length + 1)), spellcheck: "false", "aria-label": `The table of ${hook.name}`, value: hook.table });
-  const save = async () => { const done = await act("/api/hook/save", { id: hook.id, project, table: text.value }); if (done) { showDialog("Saved", h("p", {}, "The old file is kept as ", h("code", {}, done.backup))); reload(); } };
-  return h("section", {}, h("h2", {}, "Edit"), text, h("p", { class: "actions" }, button("Check and save", save, { class: "primary", disabled: state.read_only || null })),
+  const findings = h("p", { class: "finding lines", role: "alert" });
+  const save = async () => { const done = await post("/api/hook/save", { id: hook.id, project, table: text.value }).catch((error) => { findings.textContent = error.message; }); if (done) { showDialog("Saved", h("p", {}, "The old file is kept as ", h("code", {}, done.backup))); reload(); } };
+  return h("section", {}, h("h2", {}, "Edit"), text, findings, h("p", { class: "actions" }, button("Check and save", save, { class: "primary", disabled: state.read_only || null })),
     h("details", { class: "block" }, h("summary", {}, "What can be written"), h("dl", { class: "fields" }, hook.help.map((one) => [h("dt", {}, one.key), h("dd", {}, one.about)]))));
 }
 
