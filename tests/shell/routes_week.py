@@ -123,9 +123,9 @@ ZSH: tuple[Route, ...] = (
     ("push-line", "", ("echo later<C-q><Nothing>", "echo now", "<Enter>", "true")),
     ("short forms", "", ("for f (a b) echo $f", "repeat 3 echo r", "if [[ -d / ]] { echo d }", "() { local x=1; echo $x $1 } arg")),
     ("globs that match nothing", "", ("noglob echo *", "echo *(N)", "echo *.none", "echo $?", "unsetopt nomatch; echo *.none")),
-    ("named directories", "setopt auto_pushd pushd_silent cdable_vars\n", ("hash -d w=/usr; cd ~w; pwd", "cd /tmp; dirs -v", "cd -1; pwd")),
+    ("named directories", "setopt auto_pushd pushd_silent cdable_vars\n", ("hash -d w=/usr; cd ~w; pwd", "cd /tmp; cd -1; pwd")),
     ("right prompt that goes", "setopt transient_rprompt; RPROMPT='%?'\n", ("true", "false", "echo x")),
-    ("both plugins", "for P in autosuggestions syntax-highlighting; do . /usr/share/zsh-$P/zsh-$P.zsh; done\n", ("echo suggestion", "echo sug<Right>", "nosuch <BSpace><BSpace>", "cd /us<Tab>", "true")),
+    ("both plugins", "for P in autosuggestions syntax-highlighting; do . /usr/share/zsh-$P/zsh-$P.zsh; done\n", ("echo suggestion", "echo sug<Nothing>", "<Right>", "<Enter>", "nosuch <BSpace><BSpace>", "cd /us<Tab>", "true")),
     ("direnv-like in zsh", "_hook() { [[ -r .vars ]] && . ./.vars || unset FROM }; typeset -ga precmd_functions chpwd_functions; precmd_functions+=(_hook); chpwd_functions+=(_hook)\n", ("mkdir p; echo FROM=1 > p/.vars", "cd p", "echo $FROM", "cd ..; false", "echo $? ${FROM-none}")),
     ("direnv in zsh", 'export DIRENV_LOG_FORMAT=; eval "$(direnv hook zsh)"\n', ("mkdir p; echo export FROM=1 > p/.envrc; direnv allow p", "cd p", "echo $FROM; false", "cd ..", "echo ${FROM-none}")),
     ("an own accept-line", "w() { BUFFER=${BUFFER/colour/color}; zle .accept-line }; zle -N accept-line w\n", ("echo colour", "true")),
@@ -139,7 +139,7 @@ ZSH: tuple[Route, ...] = (
     ("prompt theme", "autoload -Uz promptinit; promptinit; prompt off; PROMPT='@@ '\n", ("echo a", "cd /; false", "true")),
     ("spelling", "setopt correct\n", ("ecoh a", "n<Nothing>", "true")),
     ("zcalc and functions in files", "fpath=(~/fn $fpath); mkdir -p ~/fn; print 'print loaded $1' > ~/fn/later; autoload -Uz later\n", ("later a", "later b; whence -v later | wc -l")),
-    ("powerlevel9k", "POWERLEVEL9K_LEFT_PROMPT_ELEMENTS=(status dir) POWERLEVEL9K_RIGHT_PROMPT_ELEMENTS=(); . /usr/share/powerlevel9k/powerlevel9k.zsh-theme; PROMPT=$PROMPT@@\\ \n", ("false", "cd /", "true")),
+    ("powerlevel9k", "POWERLEVEL9K_LEFT_PROMPT_ELEMENTS=(status dir) POWERLEVEL9K_RIGHT_PROMPT_ELEMENTS=(); . /usr/share/powerlevel9k/powerlevel9k.zsh-theme; PROMPT=$PROMPT@@\\ ; cd /\n", ("false", "cd /", "true")),
 )  # fmt: skip
 
 NEEDS = {
