@@ -112,6 +112,11 @@ class Agent:
     managed_head: Mapping[str, Any] = field(default_factory=empty)
     #: How a person can still get around it.
     managed_gap: str = ""
+    #: The user's file with MCP servers, from the home directory, the member in it, and further fields of a server.
+    servers: tuple[str, str] = ("", "")
+    server: Mapping[str, Any] = field(default_factory=empty)
+    #: The user's directory with skills, from the home directory; "" if that is not known.
+    skills: str = ""
     #: What a person should know after hookline was registered.
     note: str = ""
 

@@ -39,6 +39,7 @@ def _same(names: str) -> dict[str, str]:
 
 _ROWS = (
     Agent(
+        servers=(".claude.json", "mcpServers"), skills=".claude/skills",
         name="claude-code", proven="2.1.325", title="Claude Code", speaker="Claude", dialect="claude", program="claude", home=".claude", package="@anthropic-ai/claude-code", marker="CLAUDECODE",
         home_variable="CLAUDE_CONFIG_DIR", project_variable="CLAUDE_PROJECT_DIR",
         marks_continuation=True, reader="hookline.transcripts.claude:ClaudeReader", tells_interactive=True, newest_is_current=True,
@@ -48,6 +49,7 @@ _ROWS = (
         managed="/etc/claude-code/managed-settings.json",
     ),
     Agent(
+        servers=(".codex/config.toml", "mcp_servers"), skills=".codex/skills",
         name="codex", proven="0.166.0", title="Codex", dialect="codex", program="codex", home=".codex", package="@openai/codex", home_variable="CODEX_HOME",
         failures="transcript", marks_continuation=True, reader="hookline.transcripts.codex:CodexReader",
         files={"user": ".codex/hooks.json", "project": ".codex/hooks.json"}, inline="config.toml", run_with="login",
@@ -57,6 +59,7 @@ _ROWS = (
         " ones, or deploy with --approve.",
     ),
     Agent(
+        servers=(".gemini/settings.json", "mcpServers"),
         name="gemini-cli", proven="0.61.0", title="Gemini CLI", speaker="Gemini", dialect="gemini", program="gemini", home=".gemini", package="@google/gemini-cli", marker="GEMINI_CLI",
         project_variable="GEMINI_PROJECT_DIR", tools=_GEMINI_TOOLS, mcp="mcp_{server}_{tool}", failures="output", echoes_stop_reason=True,
         prefixes_prompt=True, compacts_always=True, reader="hookline.transcripts.gemini:GeminiReader",
@@ -75,6 +78,7 @@ _ROWS = (
         per_second=1000, everything="*", extra={"quiet": True}, answers={"PermissionRequest": (1, 2)}, run_with="$SHELL",
     ),
     Agent(
+        servers=(".qwen/settings.json", "mcpServers"),
         name="qwen-code", proven="0.24.4", title="Qwen Code", speaker="Qwen", dialect="qwen", program="qwen", home=".qwen", package="@qwen-code/qwen-code", marker="QWEN_CODE",
         project_variable="QWEN_PROJECT_DIR", echoes_stop_reason=True, reader="hookline.transcripts.qwen:QwenReader",
         tools={
@@ -86,6 +90,7 @@ _ROWS = (
         managed_gap="QWEN_CODE_SYSTEM_SETTINGS_PATH names another file",
     ),
     Agent(
+        servers=(".copilot/mcp-config.json", "mcpServers"), server={"type": "local", "tools": ["*"]},
         name="copilot-cli", proven="1.0.102", title="Copilot CLI", speaker="Copilot", dialect="copilot", program="copilot",
         home=".copilot", package="@github/copilot", marker="COPILOT_CLI", project_variable="COPILOT_PROJECT_DIR", also_reads="claude-code", payload_mark="hookName",
         failures="output", echoes_stop_reason=True, reader="hookline.transcripts.copilot:CopilotReader",
@@ -106,6 +111,7 @@ _ROWS = (
         note="Copilot also reads a project's .claude/settings.json: register it once, not in both.",
     ),
     Agent(
+        servers=(".config/opencode/opencode.json", "mcp"),
         name="opencode", proven="1.18.33", title="OpenCode", dialect="opencode", program="opencode", home=".config/opencode", package="opencode-ai", marker="OPENCODE",
         runs_own_hooks=False, reader="hookline.transcripts.opencode:OpenCodeReader", form="plugin",
         tools={
@@ -116,6 +122,7 @@ _ROWS = (
         files={"user": ".config/opencode/plugins/hookline.js", "project": ".opencode/plugins/hookline.js"},
     ),
     Agent(
+        servers=(".factory/mcp.json", "mcpServers"), server={"type": "stdio"},
         name="droid", proven="0.215.0", reader="hookline.transcripts.droid:DroidReader", title="Factory Droid", speaker="Droid", dialect="droid", marker="FACTORY_DISABLE_SETTINGS_PERSISTENCE", program="droid", home=".factory", package="droid",
         project_variable="FACTORY_PROJECT_DIR", marks_continuation=True,
         tools={
@@ -124,6 +131,7 @@ _ROWS = (
         files={"user": ".factory/hooks.json", "project": ".factory/hooks.json"}, key="", inline="settings.json",
     ),
     Agent(
+        servers=(".kimi-code/mcp.json", "mcpServers"),
         name="kimi-code", proven="2.1.0", reader="hookline.transcripts.kimi:KimiReader", title="Kimi Code", speaker="Kimi", dialect="kimi", program="kimi", home=".kimi-code", package="@moonshot-ai/kimi-code",
         home_variable="KIMI_CODE_HOME",
         tools={**_same("Bash Read Write Edit Glob Grep WebSearch"), "Task": "Agent", "WebFetch": "FetchURL"}, files={"user": ".kimi-code/config.toml"}, form="list",
@@ -132,6 +140,7 @@ _ROWS = (
         unregistered=frozenset({"PermissionDenied"}),
     ),
     Agent(
+        servers=(".grok/config.toml", "mcp_servers"),
         name="grok-build", proven="1.0.41", reader="hookline.transcripts.grok:GrokReader", title="Grok Build", speaker="Grok", dialect="grok", marker="GROK_AGENT", program="grok", home=".grok", package="@xai-official/grok",
         project_variable="GROK_WORKSPACE_ROOT", also_reads="claude-code", payload_mark="workspaceRoot", failures="output",
         marks_continuation=True,
@@ -160,6 +169,7 @@ _ROWS = (
         " the new ones, or deploy with --approve.",
     ),
     Agent(
+        servers=(".deepagents/.mcp.json", "mcpServers"),
         name="deepagents", proven="0.1.57", reader="hookline.transcripts.deepagents:DeepAgentsReader", title="Deep Agents Code", speaker="Deep Agents", dialect="deepagents", program="deepagents-code", home=".deepagents",
         marks_continuation=True,
         tools={
@@ -171,6 +181,7 @@ _ROWS = (
         note="Without a terminal, deepagents-code reads a project's hooks only with --trust-project-hooks.",
     ),
     Agent(
+        servers=(".pi/agent/mcp.json", "mcpServers"),
         name="pi", proven="1.5.0", reader="hookline.transcripts.pi:PiReader", title="pi", dialect="pi", failures="output", program="pi", home=".pi", package="@earendil-works/pi-coding-agent", marker="PI_CODING_AGENT",
         runs_own_hooks=False, form="plugin",
         tools={
@@ -180,6 +191,7 @@ _ROWS = (
         note="pi loads a project's extensions only where it trusts the project (pi --approve).",
     ),
     Agent(
+        servers=(".cline/data/settings/cline_mcp_settings.json", "mcpServers"),
         name="cline", proven="3.0.65", reader="hookline.transcripts.cline:ClineReader", title="Cline", dialect="cline", failures="output", marker="CLINE_CONNECTOR_CLI_LAUNCH", program="cline", home=".cline", package="cline", runs_own_hooks=False,
         form="plugin",
         tools={

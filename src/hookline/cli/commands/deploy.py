@@ -4,6 +4,7 @@
   hookline deploy --agent codex --scope project  one agent, for this project
   hookline deploy --dry-run                      show the changes, write nothing
   hookline deploy --status                       show what is registered, and what is wrong with it
+  hookline deploy --memory                       let agents ask memory: an MCP server in each agent's own file
   hookline deploy --move gemini-cli=codex        carry one agent's own hooks to another, and the registration with them
 
 Other entries, comments and formatting stay byte for byte; each file is backed up; deploying twice changes nothing;
@@ -21,6 +22,10 @@ native client if it is built (--door client builds it), else a launcher that sta
 --move copies the hooks of the first agent's own file into hookline.toml, where they keep their input and output format,
 registers the other agent, and then removes hookline's entries from the first one's file; its own hooks stay in it. What a
 hook could do there and cannot do in the other agent is reported, and the exit code is 1.
+
+--memory registers `hookline memory serve` for you (not for a project) in every agent whose file of MCP servers is known, and
+writes a skill where an agent has skills; hooks are not touched. hookline undeploy removes both. --json then prints
+{"memory": [{"agent", "path", "changed", "skill", "refused"}]}.
 
 --json prints {"agents": [{"agent", "scope", "path", "state", "changed", "backup", "note", "approved", "door",
 "events", "why", "findings", "kept"}], "doubled": […]}; "why" has the reasons for each event, "kept" the hooks of others in
@@ -92,6 +97,7 @@ def configure(parser: ArgumentParser) -> None:
         default=None,
         help="how events reach hookline (default: the fastest available that keeps every guarantee)",
     )
+    parser.add_argument("--memory", action="store_true", help="register the MCP server of memory, and nothing else")
     parser.add_argument("--move", metavar="FROM=TO", help="carry the hooks of one agent to another")
     asking = ", ".join(agent.title for agent in all_agents().values() if agent.needs_approval)
     parser.add_argument(
@@ -123,11 +129,63 @@ def run(args: Namespace) -> int:
         return _status(args, _requirements(args)[0])
     if args.move:
         return _move(args)
+    if args.memory:
+        return _memory(args)
     rows = deploy_rows(args)
     print_rows(rows, args)
     if any(row["state"] == "not approved" for row in rows):
         return os.EX_CONFIG
     return int(any(row["findings"] for row in rows))
+
+
+def _memory(args: Namespace) -> int:
+    from importlib.util import find_spec
+
+    from hookline.core.extras import install_command
+
+    home = os.path.expanduser("~")
+    if args.scope not in {None, "user"}:
+        raise UsageError("--memory is registered for you, not for a project; leave --scope out")
+    if find_spec("mcp") is None:
+        raise ConfigError(f"the MCP server of memory needs the MCP SDK; install it: {install_command('memory')}")
+    chosen = select_agents(args.agent) or detect_agents(home)
+    rows = memory_rows([one for one in chosen if one.servers[0]], home, dry_run=args.dry_run)
+    if args.json:
+        print_json({"memory": rows})
+    for row in rows if not args.json else ():
+        said = "nothing to change" if not row["changed"] else "would change" if args.dry_run else "registered"
+        print(f"hookline: {row['refused']}" if row["refused"] else f"{row['agent']}: memory: {said}: {row['path']}")
+    for one in chosen if not args.json else ():
+        if not one.servers[0]:
+            line = "hookline memory serve"
+            print(f"{one.name}: where it reads of MCP servers is not known; add one with the command: {line}")
+    return int(any(row["refused"] for row in rows))
+
+
+def memory_rows(
+    agents: Sequence[Agent], home: str, *, dry_run: bool = False, remove: bool = False
+) -> list[dict[str, Any]]:
+    """Register memory's MCP server and skill with these agents, or remove them; a row of the JSON for each."""
+    from hookline.deploy.memory_server import plan_server, plan_skill, write_server, write_skill
+
+    state = find_paths(os.environ, home).state
+    if not dry_run and not remove:
+        require_outside_agent(state, "change its own registration")
+    rows: list[dict[str, Any]] = []
+    for agent in agents:
+        one, skill, changed = plan_server(agent, home, os.environ, remove=remove), "", False
+        if not one.refused:
+            skill, changed = plan_skill(agent, home, os.environ), one.changes
+        try:
+            if changed and not dry_run:
+                write_server(state, one)
+            if skill and not one.refused and not dry_run:
+                changed = write_skill(skill, remove=remove) or changed
+        except OSError as error:
+            one = replace(one, refused=f"{one.path} cannot be written: {error.strerror or error}")
+        row = {"agent": agent.name, "path": one.path, "changed": changed, "skill": skill, "refused": one.refused}
+        rows.append(row)
+    return rows
 
 
 def _move(args: Namespace) -> int:

@@ -13,7 +13,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from typing import Any
 
-from hookline.cli.commands.deploy import add_selection, aims_of_all_scopes
+from hookline.cli.commands.deploy import add_selection, aims_of_all_scopes, memory_rows
 from hookline.cli.output import print_json
 from hookline.cli.parser import add_json
 from hookline.core.agents import all_agents
@@ -48,6 +48,17 @@ def run(args: Namespace) -> int:
         if (agent := orphans[path].agent) in args.agent and agent in all_agents():
             aims.append(AgentFile(agent=all_agents()[agent], scope="user", path=path))
     rows = [row for aim in aims if (row := _row(aim, ledger, known, args))]
+    if (args.scope or "user") == "user":
+        served = [all_agents()[name] for name in args.agent if name in all_agents() and all_agents()[name].servers[0]]
+        gone = memory_rows(served, home, dry_run=args.dry_run, remove=True)
+        for row in gone:
+            if row["changed"] or row["refused"]:
+                rows.append(
+                    {"agent": row["agent"], "scope": "user", "path": row["path"], "refused": row["refused"] or None}
+                )
+                said = "would be removed" if args.dry_run else "removed"
+                if not args.json:
+                    print(f"{row['agent']}: memory: {row['refused'] or said}: {row['path']}")
     if not args.dry_run:
         withdraw_approvals(ledger, args.agent, here, home)
     if not args.dry_run and known and not ledger.all():
