@@ -160,6 +160,7 @@ EXAMPLES: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "buffer": ("50000", str(TelemetrySettings().buffer)),
         "timeout": ('"2s"', f"{TelemetrySettings().timeout:g} s"),
     },
+    "inbox": {"webhook": ('"https://chat.example.com/hooks/1"', "nobody is told")},
 }
 
 FIELDS: Mapping[str, tuple[Field, ...]] = {
@@ -175,6 +176,7 @@ FIELDS: Mapping[str, tuple[Field, ...]] = {
     "limits": fields.LIMIT_FIELDS,
     "record": fields.RECORD_FIELDS,
     "telemetry": fields.TELEMETRY_FIELDS,
+    "inbox": fields.INBOX_FIELDS,
 }
 
 

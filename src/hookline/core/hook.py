@@ -298,8 +298,9 @@ def means_if_tampered(spec: HookSpec) -> OnFailure:
 #: ``extra["on_failure"]`` of a hook that does not say what its failure means, where that refuses.
 DEFAULTED = "default"
 
-#: ``extra["ask"]`` of a hook whose questions a person answers in the view, and the seconds it waits for that at most.
-ASK, INBOX, INBOX_WAIT = "ask", "inbox", 300.0
+#: ``extra["ask"]`` of a hook whose questions a person answers in the view or from afar, or two people on call do; and the
+#: seconds it waits for that at most.
+ASK, INBOX, TWO, INBOX_WAIT = "ask", "inbox", "two", 300.0
 
 #: The event of what a project's file holds besides its hooks: it is approved in the form of a hook that never runs.
 FILE_EVENT = "file"

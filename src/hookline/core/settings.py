@@ -49,6 +49,8 @@ class Settings:
     limits: Limits = Limits()
     record: RecordSettings = RecordSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
+    #: Where a note of every question of the inbox is sent; "" for nowhere.
+    webhook: str = ""
     #: Short model name -> provider:model, over the built-in table.
     models: Mapping[str, str] = field(default_factory=empty)
     #: Command lines of MCP servers by name, for hook agents.

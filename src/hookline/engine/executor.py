@@ -118,7 +118,7 @@ class Executor:
             return outcome
         from hookline.engine.ask_person import ask_person  # few hooks ask, and fewer ask in the view
 
-        return ask_person(task.spec, task.event, outcome, self.settings.state_dir, self._always)
+        return ask_person(task.spec, task.event, outcome, self.settings, self._always)
 
     def _run_within_budget(self, task: Task) -> Outcome:
         """A hook with a cost policy: skipped, moved to the background, answered from the cache, or run and measured."""

@@ -21,7 +21,7 @@ from hookline.packs.store import PackStore
 from hookline.packs.tree import File, Tree, read_folder, tree_digest
 
 #: The tables of ``hookline.toml`` that mean the same on every machine. Sources and hooks by name lie with a person.
-_TABLES = frozenset({"hook", "guard", "pack", "limits", "record", "models", "mcp", "telemetry", "$schema"})
+_TABLES = frozenset({"hook", "guard", "pack", "limits", "record", "models", "mcp", "telemetry", "inbox", "$schema"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -59,7 +59,7 @@ async def connect(credentials: Credentials, *, stay: bool = False) -> Client:
 
 async def close(client: Client) -> None:
     """The library waits without end for a connection that never came to be."""
-    with suppress(*UNREACHABLE):
+    with suppress(*UNREACHABLE, AttributeError):  # asyncio raises it for a TLS connection that was cut
         await asyncio.wait_for(client.close(), 1)
 
 

@@ -87,6 +87,18 @@ def issue(
     )
 
 
+def team_of(credentials: Credentials) -> str:
+    """The public key of the team's account, which signed these."""
+    return str(_decode(_part(credentials.text, _JWT).split(".")[1])["iss"])
+
+
+def sign(credentials: Credentials, context: bytes, said: Mapping[str, Any]) -> tuple[str, str, str]:
+    """Words with one's signature on them: who one is (the JWT), the signature, and the text that it is on."""
+    text = json.dumps(said)
+    pair = _nkeys().from_seed(bytearray(_part(credentials.text, _SEED).encode("ascii")))
+    return _part(credentials.text, _JWT), _encode(pair.sign(context + text.encode())), text
+
+
 def parse_credentials(text: str, name: str) -> Credentials:
     """Raises ConfigError. Nothing here is checked by its signature: the broker does that."""
     try:

@@ -73,7 +73,7 @@ def join(paths: Paths, path: str) -> Joined:
 
 
 def leave(joined: Joined) -> None:
-    for name in ("machine.creds", _LINK, "contact.json"):
+    for name in ("machine.creds", _LINK, "contact.json", "team.key"):
         path = os.path.join(joined.folder, name)
         if os.path.lexists(path):
             os.unlink(path)

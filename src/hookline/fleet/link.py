@@ -67,8 +67,9 @@ Part: TypeAlias = Callable[[Link], Awaitable[None]]
 def parts() -> Mapping[str, Part]:
     """Name -> part."""
     from hookline.fleet.parts import pull, report, ship
+    from hookline.fleet.questions import carry_questions
 
-    return {"policy": pull, "records": ship, "report": report}
+    return {"policy": pull, "records": ship, "report": report, "questions": carry_questions}
 
 
 def run(joined: Joined, paths: Paths, wanted: Callable[[], bool], chosen: Mapping[str, Part] | None = None) -> bool:

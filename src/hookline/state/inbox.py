@@ -1,8 +1,8 @@
-"""Questions that wait for a person: asked by whoever runs a hook, answered by the view.
+"""Questions that wait for a person: asked by whoever runs a hook, answered by the view, or from afar by who is on call.
 
 The one who asks listens on a socket of its own for as long as it waits, so a question ends with its process, an answer
-arrives at once, and nothing that is written to a file can answer. Only a process of the same user that no agent started
-is listened to.
+arrives at once, and nothing that is written to a file can answer. Only a process of the same user, or of root, that no
+agent started is listened to. What it carries from afar counts only with the signature of a person on call (``proof``).
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from hookline.core._dataclass import dataclass
 from hookline.core.agent_processes import find_agent_at
 from hookline.core.files import atomic_writer
 from hookline.core.paths import private_dir
+from hookline.state import proof
 
 FOLDER = "inbox"
 AnswerWord = Literal["allow", "deny", "always"]
@@ -35,26 +36,31 @@ class InboxAnswer:
 
     word: AnswerWord
     reason: str = ""
+    #: Who they are, if they answered from afar; two of them where two were asked.
+    by: str = ""
 
 
-def ask(state: str, question: Mapping[str, Any], until: float) -> InboxAnswer | None:
-    """Wait for an answer until then (by ``time.monotonic``). None: nobody answered, or nobody can be asked."""
+def ask(state: str, question: Mapping[str, Any], until: float, people: int = 0) -> InboxAnswer | None:
+    """Wait for an answer until then (by ``time.monotonic``). None: nobody answered, or nobody can be asked.
+
+    ``people``: so many on call, each another one, must allow it, and nobody here can."""
     try:
         folder = private_dir(os.path.join(state, FOLDER))
         own = tempfile.mkdtemp(prefix="hookline-ask-")  # short: the path of a socket has few characters
     except OSError:
         return None
-    name = f"{int(time.time() * 1000):x}-{os.urandom(4).hex()}"
+    name = f"{int(time.time() * 1000):x}-{os.urandom(16).hex()}"
     place, file = os.path.join(own, "s"), os.path.join(folder, f"{name}.json")
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
         try:
             listening.bind(place)
             listening.listen(8)
             shown = {**question, "id": name, "socket": place, "pid": os.getpid(), "asked": time.time(),
-                     "deadline": time.time() + until - time.monotonic()}  # fmt: skip
+                     "people": people, "deadline": time.time() + until - time.monotonic()}  # fmt: skip
+            text = json.dumps(shown, default=str)
             with atomic_writer(file) as writer:
-                writer.write(json.dumps(shown, default=str).encode())
-            return _wait(listening, until)
+                writer.write(text.encode())
+            return _Waiting(state, proof.digest(proof.far_form(json.loads(text))), people).wait(listening, until)
         except OSError:
             return None
         finally:
@@ -65,20 +71,45 @@ def ask(state: str, question: Mapping[str, Any], until: float) -> InboxAnswer | 
                 os.rmdir(own)
 
 
-def _wait(listening: socket.socket, until: float) -> InboxAnswer | None:
-    while (left := until - time.monotonic()) > 0:
-        listening.settimeout(left)
-        try:
-            client, _ = listening.accept()
-        except TimeoutError:
-            return None
-        with client, suppress(OSError, ValueError):
-            client.settimeout(_SENDING)
-            answer = _read(client) if _is_person(client) else None
-            client.sendall(b"refused" if answer is None else b"taken")
-            if answer is not None:
-                return answer
-    return None
+class _Waiting:
+    def __init__(self, state: str, digest: str, people: int) -> None:
+        self._state, self._digest, self._people = state, digest, people
+        self._allowed: dict[str, str] = {}
+
+    def wait(self, listening: socket.socket, until: float) -> InboxAnswer | None:
+        while (left := until - time.monotonic()) > 0:
+            listening.settimeout(left)
+            try:
+                client, _ = listening.accept()
+            except TimeoutError:
+                return None
+            with client, suppress(OSError, ValueError):
+                client.settimeout(_SENDING)
+                given = _read(client) if _is_person(client) else {}
+                late = time.monotonic() >= until
+                said, answer = ("refused", None) if late else self._take(given)
+                client.sendall(said.encode())
+                if answer is not None:
+                    return answer
+        return None
+
+    def _take(self, given: Mapping[str, Any]) -> tuple[str, InboxAnswer | None]:
+        """What whoever brought it is told, and the answer once it is one."""
+        if "signed" in given:
+            signed = proof.check(given["signed"], proof.team_key(self._state), self._digest)
+            if signed is None:
+                return "refused", None
+            if signed.word == "deny":
+                return "taken", InboxAnswer(word="deny", reason=signed.reason, by=signed.by)
+            self._allowed[signed.by] = signed.reason
+            if len(self._allowed) < max(1, self._people):
+                return "counted", None
+            reason = "; ".join(filter(None, self._allowed.values()))
+            return "taken", InboxAnswer(word="allow", reason=reason, by=" and ".join(self._allowed))
+        word, reason = given.get("answer"), given.get("reason", "")
+        if word not in _WORDS or not isinstance(reason, str) or (self._people and word != "deny"):
+            return "refused", None
+        return "taken", InboxAnswer(word=word, reason=reason.strip()[:1000])
 
 
 def _is_person(client: socket.socket) -> bool:
@@ -87,10 +118,10 @@ def _is_person(client: socket.socket) -> bool:
         return True  # the folder of the socket is private
     peer = client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
     pid, user = (int.from_bytes(peer[at : at + 4], sys.byteorder) for at in (0, 4))
-    return user == os.geteuid() and not find_agent_at(pid)
+    return user in {0, os.geteuid()} and not find_agent_at(pid)
 
 
-def _read(client: socket.socket) -> InboxAnswer | None:
+def _read(client: socket.socket) -> dict[str, Any]:
     data = b""
     while not data.endswith(b"\n") and len(data) < _MOST:
         part = client.recv(_MOST)
@@ -98,10 +129,7 @@ def _read(client: socket.socket) -> InboxAnswer | None:
             break
         data += part
     given = json.loads(data)
-    word, reason = given.get("answer"), given.get("reason", "")
-    if word not in _WORDS or not isinstance(reason, str):
-        return None
-    return InboxAnswer(word=word, reason=reason.strip()[:1000])
+    return given if isinstance(given, dict) else {}
 
 
 def questions(state: str) -> Iterator[dict[str, Any]]:
@@ -113,8 +141,9 @@ def questions(state: str) -> Iterator[dict[str, Any]]:
         return
     for name in names:
         path = os.path.join(folder, name)
-        with suppress(OSError, ValueError, TypeError):
-            with open(path, encoding="utf-8") as file:
+        with suppress(OSError, ValueError, TypeError, KeyError):
+            # Root reads the folders of others, who may put anything there.
+            with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), encoding="utf-8") as file:
                 question = json.load(file)
             if question["deadline"] < time.time() or not os.path.exists(question["socket"]):
                 os.unlink(path)
@@ -124,12 +153,15 @@ def questions(state: str) -> Iterator[dict[str, Any]]:
 
 def answer(state: str, name: str, word: str, reason: str = "") -> bool:
     """Send an answer to whoever asked; whether it was taken."""
-    for question in questions(state):
-        if question["id"] != name:
-            continue
-        with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:
-            sock.settimeout(_SENDING)
-            sock.connect(question["socket"])
-            sock.sendall(json.dumps({"answer": word, "reason": reason}).encode() + b"\n")
-            return sock.recv(16) == b"taken"
-    return False
+    found = next((one for one in questions(state) if one["id"] == name), None)
+    return found is not None and deliver(found, {"answer": word, "reason": reason}) == "taken"
+
+
+def deliver(question: Mapping[str, Any], given: Mapping[str, Any]) -> str:
+    """``taken``, ``counted`` (others must allow it too), ``refused``, or "" if nobody waits any more."""
+    with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:
+        sock.settimeout(_SENDING)
+        sock.connect(question["socket"])
+        sock.sendall(json.dumps(given).encode() + b"\n")
+        return sock.recv(16).decode("ascii", "replace")
+    return ""

@@ -10,6 +10,8 @@
   hookline fleet sink --to postgres DSN --credentials sink.creds   or: --to parquet DIR, --to stdout
   hookline fleet revoke laptop-7                                 the broker refuses it from now on
   hookline fleet members
+  hookline fleet inbox                                           questions of all machines, for who is on call
+  hookline fleet inbox 3f9a --deny --reason "not at night"
 
 join, leave and status --local are for a machine, sink for whoever collects records. All others work on the folder of the
 fleet's owner: --fleet DIR, or fleet/ in the current directory.
@@ -24,6 +26,7 @@ from argparse import SUPPRESS, ArgumentParser, Namespace
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
+from hookline.cli.commands import fleet_inbox
 from hookline.cli.output import paint, plural, print_json, safe, table
 from hookline.cli.parser import add_json
 from hookline.core.errors import ConfigError, UsageError
@@ -86,6 +89,7 @@ def configure(parser: ArgumentParser) -> None:
     _add_root(one)
     one = verbs.add_parser("leave", description="Forget the fleet. The policy stays in force: hookline policy remove.")
     _add_root(one)
+    fleet_inbox.configure(verbs.add_parser("inbox", description="Answer what hooks on other machines ask; for who is on call."))  # fmt: skip
     one = verbs.add_parser("link", description="Hold the connection; the daemon and systemd start this.")
     one.add_argument("--parent", type=int, default=0, help=SUPPRESS)
     _add_root(one)
@@ -391,5 +395,5 @@ def _link(args: Namespace) -> int:
 
 _VERBS: Mapping[str, Callable[[Namespace], int]] = {
     "init": _init, "add": _add, "revoke": _revoke, "members": _members, "publish": _publish, "status": _status, "sink": _sink,
-    "join": _join, "leave": _leave, "link": _link, "feed": _feed,
+    "join": _join, "leave": _leave, "link": _link, "feed": _feed, "inbox": lambda args: fleet_inbox.run(args, _paths(args)),
 }  # fmt: skip

@@ -12,6 +12,7 @@ from hookline.core.hook import (
     ASK,
     DEFAULTED,
     INBOX,
+    TWO,
     Action,
     AgentRun,
     Command,
@@ -121,8 +122,8 @@ def _extra(values: dict[str, Any], lookup: Lookup, *, refuses: bool) -> Any:
         extra["description"] = values["description"]
     if values.get("dialect", "native") != "native":
         extra["wire"] = values["dialect"]
-    if values.get(ASK) == INBOX:
-        extra[ASK] = INBOX
+    if values.get(ASK) in {INBOX, TWO}:
+        extra[ASK] = values[ASK]
     if values.get("covers"):
         extra["covers"] = tuple(values["covers"])
     return MappingProxyType(extra) if extra else EMPTY

@@ -191,7 +191,7 @@ HOOK_FIELDS = (
     Field(key="cache", kind=kinds.duration('"10s"'), about="The hook is pure: for this long the daemon reuses its answer to the same event in the same directory."),
     Field(key="on_failure", kind=kinds.choice("ignore", "deny", "abort"), about="What it means when the hook cannot do its job."),
     Field(key="on_unsupported", kind=kinds.choice("deny", "ignore"), about="What it means when the agent cannot carry out the hook's answer."),
-    Field(key="ask", kind=kinds.choice("agent", "inbox"), about="Who answers when the hook asks: the agent's own question, or a person in hookline web; without an answer in time the call is refused."),
+    Field(key="ask", kind=kinds.choice("agent", "inbox", "two"), about="Who answers when the hook asks: the agent's own question, or a person in hookline web or on call, or two different people on call (hookline fleet inbox); without an answer in time the call is refused."),
     Field(key="mode", kind=kinds.choice("sync", "background", "async", "detached", "apply-later"), about="Whether the event waits for the hook."),
     Field(key="order", kind=kinds.whole(-(1 << 31), 1 << 31), about="Lower runs earlier; equal numbers keep the order of the files."),
     Field(key="flow", kind=kinds.choice("chain", "parallel"), about="One after the other, or with its neighbours."),
@@ -237,6 +237,10 @@ TELEMETRY_FIELDS = (
     Field(key="headers", kind=kinds.text_table('{ Authorization = "Bearer $TOKEN" }'), about="Headers; $NAME is read from the daemon's environment, so that no secret is in the file."),
     Field(key="buffer", kind=kinds.whole(1, 1_000_000), about="Events that may wait for a collector that is down; the oldest beyond it are dropped and counted."),
     Field(key="timeout", kind=kinds.duration('"5s"'), about="How long one attempt to send may take."),
+)  # fmt: skip
+
+INBOX_FIELDS = (
+    Field(key="webhook", kind=kinds.text('"https://chat.example.com/hooks/1"'), about="Where a note of a question is sent (POST, JSON with text), so that a chat tells who is on call. It only notifies: nothing that comes back is read."),
 )  # fmt: skip
 
 RECORD_FIELDS = (

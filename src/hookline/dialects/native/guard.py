@@ -14,7 +14,7 @@ from typing import Any
 
 from hookline.core.builtin_hooks import GUARD
 from hookline.core.event import event_kind
-from hookline.core.hook import ASK, INBOX, Function, HookSpec, hook_id
+from hookline.core.hook import ASK, Function, HookSpec, hook_id
 from hookline.core.problem import Problem
 from hookline.dialects.base import FOREIGN, Layer
 from hookline.dialects.native import kinds
@@ -104,7 +104,7 @@ GUARD_FIELDS = (
     Field(key="policy", kind=kinds.choice(*POLICIES), about="watch refuses nothing and records what standard would do; standard refuses irreversible loss, leaks, code from the network and changes of the guard; strict adds secrets, privileges, publishing and infrastructure, and asks about what cannot be read."),
     Field(key="allow", kind=kinds.choice("nothing", "read-only"), about="read-only: commands that provably only read are granted without a question. Not in a project's file."),
     Field(key="unknown", kind=kinds.choice("allow", "ask", "deny"), about="What it means that a part of a command cannot be read, if not what the policy says."),
-    Field(key="ask", kind=kinds.choice("agent", "inbox"), about="Who answers when it asks: the agent's own question, or a person in hookline web; without an answer in time the call is refused."),
+    Field(key="ask", kind=kinds.choice("agent", "inbox", "two"), about="Who answers when it asks: the agent's own question, or a person in hookline web or on call, or two different people on call (hookline fleet inbox); without an answer in time the call is refused."),
     Field(key="rule", kind=_tables(RULE_FIELDS, ("effect", "then")), about="[[guard.rule]]: rules of your own, after those of the policy."),
     Field(key="exception", kind=_tables(EXCEPTION_FIELDS, ("until", "reason")), about="[[guard.exception]]: what is let through, until when and why."),
 )  # fmt: skip
@@ -125,7 +125,8 @@ def guard_hooks(layer: Layer) -> tuple[tuple[HookSpec, ...], tuple[Problem, ...]
     if layer.name in FOREIGN and values.pop("allow", "nothing") != "nothing":
         finding = "guard.allow grants calls, which a project may not"
         problems.append(where.at("allow").problem(finding, "set it in the user's hookline.toml", "warning"))
-    extra = {ASK: INBOX} if values.pop(ASK, "agent") == INBOX else {}
+    asked = values.pop(ASK, "agent")
+    extra = {ASK: asked} if asked != "agent" else {}
     given = json.dumps({key: value for key, value in values.items() if value}, sort_keys=True)
     return tuple(_hook(layer, event, given, extra) for event in _EVENTS), tuple(problems)
 

@@ -15,6 +15,7 @@ from hookline.dialects import ALIASES, DIALECTS
 from hookline.dialects.native.build import ACTION_KEYS
 from hookline.dialects.native.fields import (
     HOOK_FIELDS,
+    INBOX_FIELDS,
     LIMIT_FIELDS,
     PACK_FIELDS,
     RECORD_FIELDS,
@@ -56,6 +57,7 @@ def schema() -> dict[str, Any]:
             "limits": {"description": "What a hook may take.", **table_schema(LIMIT_FIELDS)},
             "record": {"description": "What is kept of each firing.", **table_schema(RECORD_FIELDS)},
             "telemetry": {"description": "Spans and metrics for a collector.", **table_schema(TELEMETRY_FIELDS)},
+            "inbox": {"description": "Who is told of a question.", **table_schema(INBOX_FIELDS)},
             "models": {
                 "description": "Short names of models, as provider:model.",
                 "type": "object",

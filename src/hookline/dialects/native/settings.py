@@ -17,13 +17,13 @@ from hookline.core.hook import anchor_model
 from hookline.core.problem import Problem
 from hookline.core.settings import Limits, RecordSettings, Settings, TelemetrySettings
 from hookline.dialects.base import FOREIGN, Layer
-from hookline.dialects.native.fields import LIMIT_FIELDS, RECORD_FIELDS, TELEMETRY_FIELDS
+from hookline.dialects.native.fields import INBOX_FIELDS, LIMIT_FIELDS, RECORD_FIELDS, TELEMETRY_FIELDS
 from hookline.dialects.native.kinds import Address, Read, read_table
 
 SETTING_TABLES = (
-    "limits", "record", "models", "mcp", "telemetry", "knowledge", "compound_loop", "context_inject", "lazynorth", "profiles",
+    "limits", "record", "models", "mcp", "telemetry", "inbox", "knowledge", "compound_loop", "context_inject", "lazynorth", "profiles",
 )  # fmt: skip
-_OF_KNOWLEDGE = frozenset(SETTING_TABLES[5:])
+_OF_KNOWLEDGE = frozenset(SETTING_TABLES[6:])
 _RAISE_ONLY = ("output", "stop_continuations", "grace")
 _CAPS = ("model_tokens_per_day", "model_usd_per_day")
 #: A project may raise a limit, but not to where it hurts.
@@ -58,6 +58,7 @@ def read_settings(
             models=_models(settings.models, layer, problems),
             mcp=_mcp(settings.mcp, layer, problems),
             telemetry=_telemetry(settings.telemetry, layer, problems),
+            webhook=_webhook(settings.webhook, layer, problems),
         )
         if merged != settings and counts(layer):
             settings = merged
@@ -70,7 +71,9 @@ def read_settings(
 
 
 def _table(layer: Layer, name: str, problems: list[Problem]) -> Read | None:
-    fields = {"limits": LIMIT_FIELDS, "record": RECORD_FIELDS, "telemetry": TELEMETRY_FIELDS}[name]
+    fields = {"limits": LIMIT_FIELDS, "record": RECORD_FIELDS, "telemetry": TELEMETRY_FIELDS, "inbox": INBOX_FIELDS}[
+        name
+    ]
     table = _raw(layer, name, problems)
     if table is None:
         return None
@@ -127,6 +130,27 @@ def _telemetry(old: TelemetrySettings, layer: Layer, problems: list[Problem]) ->
         problems.append(_refused(layer, "telemetry", "says where records are sent, which a project may not"))
         return old
     return replace(old, **read.values)
+
+
+def _webhook(old: str, layer: Layer, problems: list[Problem]) -> str:
+    read = _table(layer, "inbox", problems)
+    if read is None:
+        return old
+    if layer.name in FOREIGN:
+        problems.append(_refused(layer, "inbox", "says who is told of a question, which a project may not"))
+        return old
+    from urllib.parse import urlsplit  # few have one
+
+    given = str(read.values.get("webhook", old))
+    url = urlsplit(given)
+    if url.hostname and (
+        url.scheme == "https" or (url.scheme == "http" and url.hostname in {"127.0.0.1", "localhost"})
+    ):
+        return given
+    if given:
+        where = Address(layer=layer).at("inbox").at("webhook")
+        problems.append(where.problem("it is no address that a question may be sent to", 'write "https://…"'))
+    return old
 
 
 def _models(old: Any, layer: Layer, problems: list[Problem]) -> Any:

@@ -39,7 +39,7 @@ def chain(row: Row, runs: Sequence[Run]) -> dict[str, Any]:
         "id": row.id, "number": row.number, "time": row.time, "event": row.event, "native_event": row.native_event,
         "agent": row.agent, "session": row.session, "turn": row.turn, "cwd": row.cwd, "effect": row.effect,
         "granted": row.granted, "reason": row.reason, "aborted": row.aborted, "ms": row.ms,
-        "subject": subject(before), "summary": _summarize(row, runs), "data": before,
+        "subject": subject(before), "summary": summarize(row, runs), "data": before,
         "data_after": row.data if row.modified else None, "modified": row.modified, "steps": steps,
         "context": row.context, "messages": row.messages, "notes": [*_marks(before), *row.ignored],
         "conflicts": row.conflicts, "attributes": row.attributes, "sent": _payload_sent(row), "answer": _answer_given(row),
@@ -47,7 +47,7 @@ def chain(row: Row, runs: Sequence[Run]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _summarize(row: Row, runs: Sequence[Run]) -> str:
+def summarize(row: Row, runs: Sequence[Run]) -> str:
     """Who decided, in one sentence."""
     deciders = [run.hook for run in runs if run.effect == row.effect and row.effect != "allow"]
     failed = [run.hook for run in runs if run.status in {"failed", "timed-out"}]
