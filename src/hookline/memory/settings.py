@@ -52,6 +52,8 @@ class _Knowledge:
     sessions_enabled: bool = True
     #: ``qmd`` indexes new notes too, if it is on PATH.
     search_engine: str = "qmd"
+    #: Whether ``path`` is a git repository that we commit and merge.
+    git: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,7 +237,7 @@ def _profile(name: str, values: Mapping[str, Any]) -> Profile:
 
 
 def _knowledge(values: Mapping[str, Any]) -> _Knowledge:
-    plain = {key: values[key] for key in ("enabled", "path", "min_messages", "keep_days") if key in values}
+    plain = {key: values[key] for key in ("enabled", "path", "min_messages", "keep_days", "git") if key in values}
     rules = values.get("classify_rules")
     sessions = values.get("sessions", {})
     return _Knowledge(

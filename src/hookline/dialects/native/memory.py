@@ -57,6 +57,7 @@ def _seconds() -> Kind:
 _KNOWLEDGE_FIELDS = (
     Field(key="enabled", kind=kinds.flag(), about="false: no memory is read or written here. The one key a project may set."),
     Field(key="path", kind=kinds.any_text(), about="Where sessions, learnings and memory are kept; default: knowledge/ in hookline's data directory."),
+    Field(key="git", kind=kinds.flag(), about="Whether path is a git repository that hookline commits to, and merges with its remote, after every distilled session (false)."),
     Field(key="min_messages", kind=kinds.whole(1), about="Sessions with fewer messages are not exported (4)."),
     Field(key="keep_days", kind=kinds.whole(1), about="Days that finished tasks and copies of compacted transcripts are kept (30)."),
     Field(key="classify_rules", kind=_rules(), about="Which profile and session_type a session in a directory has: the first rule whose pattern is part of the path."),

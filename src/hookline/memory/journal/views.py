@@ -102,6 +102,13 @@ def _read_back(journal: Journal, notes: Mapping[str, _Note], handoff: str) -> No
         _read_bullets(journal, state, given)
 
 
+def read_edit(journal: Journal, text: str) -> None:
+    """The note of an entry as somebody else edited it, if they did. Raises OSError and StateError."""
+    entry = journal.state().entries.get(split_front_matter(text[:8192])[0].get("id", "")) if _is_edited(text) else None
+    if entry is not None:
+        _read_note(journal, entry, text)
+
+
 def _is_edited(text: str) -> bool:
     view = split_front_matter(text[:8192])[0].get("view")
     return bool(view) and _fingerprint(text) != view

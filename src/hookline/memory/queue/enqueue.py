@@ -40,6 +40,8 @@ def _check(context: HookContext) -> None:
     except (OSError, StateError) as error:
         context.log(f"not queued: {describe_error(error, context.places)}")
         return
+    if context.settings.knowledge.git:  # what others have pushed
+        start_worker(context.here, context.places, context.event.environ)
     if name:
         context.log(f"queued {name}: the previous session continued after its last task")
 

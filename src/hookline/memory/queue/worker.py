@@ -82,7 +82,10 @@ def run(
     work = _Worker(environ, settings, places, model=model, progress=progress, clock=clock)
     work.by_hand, work.now = by_hand, now
     try:
-        return work.run(patience)
+        report = work.run(patience)
+        if settings.knowledge.git and not report.busy:
+            work.sync()
+        return report
     except (OSError, StateError) as error:
         raise StateError(layout.describe_error(error, places)) from error
 
@@ -270,6 +273,17 @@ class _Worker:
 
         if why := update_index(self.places, self._run_context.clean(self.settings)):
             self.log(f"error: {why}")
+
+    def sync(self) -> None:
+        """Share what was learned; an error waits for the next time."""
+        from hookline.memory.journal.sync import sync  # few share their vault
+
+        try:
+            if done := sync(self.places, self.environ):
+                self.log(f"vault: {done}")
+                self._index()
+        except (OSError, StateError) as error:
+            self.log(f"error: the vault was not synchronised: {layout.describe_error(error, self.places)}")
 
     def _sweep(self) -> None:
         days = float(self.settings.knowledge.keep_days)

@@ -113,7 +113,7 @@ def test_where_it_runs_a_start_gives_a_hint_instead_of_guesses(world: NoteWorld)
     told(world, "something else entirely, for once")
     text = world.told()
     assert "## Relevant notes" not in text
-    assert "hookline knowledge search" in text.partition("## Memory\n")[2].splitlines()[1]
+    assert "hookline memory search" in text.partition("## Memory\n")[2].splitlines()[1]
 
 
 def test_a_search_that_fails_costs_no_prompt(world: NoteWorld, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ import errno
 import fcntl
 import json
 import os
+import subprocess
 import time
 from pathlib import Path
 
@@ -172,6 +173,27 @@ def test_what_distilling_costs_is_counted_and_capped(world: World) -> None:
     assert "limits.model_usd_per_day = 0.01 is reached" in world.log()
     spent = spent_today(str(world.state)).by["distiller"]
     assert (spent.requests, spent.input_tokens, spent.output_tokens, spent.cost_usd) == (1, 900, 50, 0.01)
+
+
+def test_a_vault_that_is_a_repository_is_committed(world: World) -> None:
+    world.configure("[compound_loop]\nenabled = true\n[knowledge]\ngit = true\n")
+    vault = world.data / "knowledge"
+    vault.mkdir(parents=True)
+    subprocess.run(["git", "init", "-q", str(vault)], check=True)
+    world.transcript("s1")
+    world.stop("s1")
+    assert world.work(ANSWER)[0].counts == {"wrote": 1}
+    assert "vault: committed" in world.log()
+    files = subprocess.run(["git", "-C", str(vault), "ls-files"], check=True, capture_output=True, text=True).stdout
+    assert sorted({name.split("/")[-2] for name in files.splitlines() if name.endswith(".md")})[-2:] == [
+        "decisions",
+        "failures",
+    ]
+    subprocess.run(["git", "-C", str(vault), "remote", "add", "origin", "/nowhere"], check=True)
+    world.transcript("s2")
+    world.stop("s2")
+    assert world.work(ANSWER)[0].counts == {"nothing": 1}
+    assert "error: the vault was not synchronised: git fetch" in world.log()
 
 
 def test_a_session_that_goes_on_is_read_less_and_less_often(world: World) -> None:
