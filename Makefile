@@ -110,8 +110,9 @@ browser:                  ## chromium and axe-core, for the tests of the view; w
 broker:                   ## nats-server, for the tests of fleets; without it they say that they are skipped
 	@command -v nats-server >/dev/null || (apt-get update && apt-get install -y nats-server) || sudo apt-get install -y nats-server || brew install nats-server
 
-fleet: $(STAMP)           ## a fleet under faults, 300 kills on a cluster of three; under load; and what it costs a decision
+fleet: $(STAMP)           ## a fleet under faults, 300 kills on a cluster of three, partitions, a full disk; under load; and what it costs a decision
 	$(BIN)/python -m tests.fleet.faults $(or $(KILLS),300)
+	$(BIN)/python -m tests.fleet.partition
 	$(BIN)/python -m tools.fleet_load 1000 60 50 1000
 	PYTHONPATH=. $(BIN)/python bench/fleet.py
 

@@ -7,7 +7,7 @@ import shutil
 import signal
 import socket
 import subprocess
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from pathlib import Path
 
 import pytest
@@ -40,20 +40,23 @@ def free_ports(count: int) -> list[int]:
 class Broker:
     """One server, or a cluster of them; each can be killed and started again."""
 
-    def __init__(self, base: Path, size: int = 1, teams: tuple[str, ...] = ("team",)) -> None:
+    def __init__(
+        self, base: Path, size: int = 1, teams: tuple[str, ...] = ("team",), servers: Sequence[str] = ()
+    ) -> None:
         self.folder = str(base / "fleet")
-        self.authority: Authority = authorities.init(
-            self.folder, [f"127.0.0.1:{port}" for port in free_ports(size)], teams
-        )
+        servers = servers or [f"127.0.0.1:{port}" for port in free_ports(size)]
+        self.authority: Authority = authorities.init(self.folder, servers, teams)
+        #: What starts each server, where that is not just its program.
+        self.prefixes: list[list[str]] = [[] for _ in servers]
         self.processes: dict[int, subprocess.Popen[bytes]] = {}
 
     def start(self, at: int = 0) -> None:
         place = Path(self.folder) / "server"
         with (place / f"log-{at + 1}").open("ab") as log:
-            words = ["nats-server", "-c", f"nats-{at + 1}.conf"]
+            words = [*self.prefixes[at], "nats-server", "-c", f"nats-{at + 1}.conf"]
             self.processes[at] = subprocess.Popen(words, cwd=place, stdout=log, stderr=log)
-        port = int(self.authority.servers[at].rpartition(":")[2])
-        assert eventually(lambda: _listens(port)), (place / f"log-{at + 1}").read_text()
+        host, _, port = self.authority.servers[at].rpartition(":")
+        assert eventually(lambda: _listens(host, int(port))), (place / f"log-{at + 1}").read_text()
 
     def start_all(self) -> None:
         for at in range(len(self.authority.servers)):
@@ -76,8 +79,8 @@ class Broker:
         return authorities.admin_credentials(self.authority, team)
 
 
-def _listens(port: int) -> bool:
-    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+def _listens(host: str, port: int) -> bool:
+    with contextlib.suppress(OSError), socket.create_connection((host, port), 1):
         return True
     return False
 

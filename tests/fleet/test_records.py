@@ -5,9 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
+import subprocess
+import sys
+import tempfile
 from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,8 +22,10 @@ from tests.fleet.broker import Broker, needs_broker
 from tests.fleet.test_policy import Owner
 
 from hookline.core.errors import ConfigError, UsageError
+from hookline.core.isolation import MAIN
 from hookline.core.paths import Paths
-from hookline.fleet import link, overview, parts, policies
+from hookline.core.settings import RecordSettings
+from hookline.fleet import feed, link, overview, parts, policies
 from hookline.fleet.connection import UNREACHABLE, connected
 from hookline.fleet.credentials import Credentials
 from hookline.fleet.join import Joined
@@ -28,6 +35,7 @@ from hookline.fleet.records import Batch, Shipper
 from hookline.fleet.sink import Parquet, Received, consume
 from hookline.fleet.streams import ensure_group, ensure_team
 from hookline.fleet.subjects import RECORDS, record_subject
+from hookline.state.record.store import store_in
 
 pytestmark = needs_broker
 ALL = Records(send="all")
@@ -234,6 +242,35 @@ def test_what_the_server_was_made_to_put_on_anothers_subject_is_no_record(ready:
     asyncio.run(read())
     assert not target.got
     assert said
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root reads the records of others")
+def test_root_reads_anothers_record_by_a_process_of_theirs() -> None:
+    import pwd
+
+    from tests.fleet.faults import Machine as Recorded
+
+    account = pwd.getpwnam("nobody")
+    able = ["/bin/sh", "-c", f"test -x {sys.executable} && test -r {MAIN}"]
+    if subprocess.run(able, user=account.pw_uid, group=account.pw_gid, check=False).returncode:
+        account = pwd.getpwuid(0)  # this Python lies where only root can run it
+    place = Path(tempfile.mkdtemp(prefix="hookline-feed-"))
+    store = store_in(str(place), RecordSettings())
+    Recorded.write(SimpleNamespace(store=store, written=[], name="n"), 3)  # type: ignore[arg-type]
+    store.close()
+    for path in (place, *place.iterdir()):
+        os.chown(path, account.pw_uid, account.pw_gid)
+
+    async def read() -> Batch:
+        one = feed._Feed(account, str(place))
+        try:
+            return await one.read(1, 10)
+        finally:
+            one.close()
+
+    batch = asyncio.run(read())
+    assert (batch.newest, [row["id"] for _, row in batch.rows]) == (3, ["n-1", "n-2"])
+    shutil.rmtree(place)
 
 
 # ── policies ─────────────────────────────────────────────────────────────────────────────────────────
