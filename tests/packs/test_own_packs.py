@@ -127,7 +127,7 @@ def test_check_finds_every_problem(box: Box) -> None:
         "not executable",
         "no-such-interpreter",
         "no-such-program",
-        "Notification does not exist in codex",
+        "Notification exists only in claude-code",
     ):
         assert part in found.out, part
 

@@ -172,8 +172,12 @@ def doubts(one: Review) -> list[str]:
     lines += [f"{os.path.basename(problem.file)} {problem.pointer}: {problem.finding}" for problem in one.problems]
     for event in dict.fromkeys(spec.event for spec in one.specs):
         without = [agent.name for agent in AGENTS.values() if event not in native_events(agent)]
+        having = [agent.name for agent in AGENTS.values() if agent.name not in without]
         if without and event_kind(event).family == "agent":
-            lines.append(f"{event} does not exist in {', '.join(without)}")
+            few = len(without) <= len(having)
+            lines.append(
+                f"{event} {'does not exist in' if few else 'exists only in'} {', '.join(without if few else having)}"
+            )
     kinds = {file.part.partition(":")[0] for file in one.fetched.layout.files} & {"skill", "command"}
     lines += [
         f"hooks in the front matter of a {kind} run all the time, since agents do not tell when it is in use"
