@@ -30,7 +30,7 @@ KINDS: Final[Mapping[str, str]] = MappingProxyType({
     "device": "a disk or device is written directly",
     "privilege": "rights of another user are gained",
     "remote-code": "code from the network or hidden code is run",
-    "secret": "a secret is read",
+    "secret": "a secret is read or replaced",
     "send": "data leave the machine",
     "publish": "a package or release is published",
     "install": "software is installed or removed for the whole machine",

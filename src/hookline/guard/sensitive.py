@@ -104,7 +104,7 @@ def write_kind(path: str) -> tuple[str, Harm, str] | None:
     for pattern, kind, harm, why in _WRITES:
         if pattern.search(path):
             return kind, harm, why
-    return ("secret", "high", "it holds credentials") if secret_harm(path) == "high" else None
+    return ("secret", "high", "it holds credentials, and is written") if secret_harm(path) == "high" else None
 
 
 _WRITES: Final[tuple[tuple[LazyPattern, str, Harm, str], ...]] = (
