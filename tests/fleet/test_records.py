@@ -266,7 +266,7 @@ def test_root_reads_anothers_record_by_a_process_of_theirs() -> None:
         try:
             return await one.read(1, 10)
         finally:
-            one.close()
+            await one.close()
 
     batch = asyncio.run(read())
     assert (batch.newest, [row["id"] for _, row in batch.rows]) == (3, ["n-1", "n-2"])

@@ -44,7 +44,7 @@ async def sources(link: Link) -> AsyncGenerator[Find]:
         yield find
     finally:
         for one in feeds:
-            one.close()
+            await one.close()
 
 
 class _Feed:
@@ -64,7 +64,7 @@ class _Feed:
             tree = json.loads(await asyncio.wait_for(process.stdout.readline(), _PATIENCE))
             return Batch(newest=int(tree["newest"]), rows=[(int(number), dict(one)) for number, one in tree["rows"]])
         except (OSError, TimeoutError, ValueError, KeyError, TypeError) as error:
-            self.close()
+            await self.close()
             raise StateError(f"the record of {self._account.pw_name} cannot be read: {error or 'no answer'}") from None
 
     async def _start(self) -> asyncio.subprocess.Process:
@@ -77,11 +77,12 @@ class _Feed:
         )  # fmt: skip
         return self._process
 
-    def close(self) -> None:
-        if self._process is not None:
+    async def close(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
             with suppress(ProcessLookupError):
-                self._process.kill()
-        self._process = None
+                process.kill()
+            await process.communicate()
 
 
 def serve(state: str) -> None:
