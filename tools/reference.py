@@ -150,6 +150,7 @@ EXAMPLES: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
     "record": {
         "enabled": ("false", "true"),
+        "keep": ('"90d"', f"{RecordSettings().keep_days}d"),
         "keep_days": ("90", str(RecordSettings().keep_days)),
         "keep_mb": ("500", str(RecordSettings().keep_mb)),
         "redact": ('["tok_[a-z0-9]+"]', "the built-in shapes"),

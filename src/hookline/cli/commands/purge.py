@@ -5,7 +5,7 @@
   hookline purge --only records
 
 Approvals, switches, registrations, packs and notes stay: those are ended by hookline trust --revoke, hookline undeploy,
-hookline remove and hookline knowledge forget. Records also expire by themselves: [record] keep_days and keep_mb.
+hookline remove and hookline knowledge forget. Records also expire by themselves: [record] keep (30d) and keep_mb (200).
 
 --json prints {"kinds": [{"kind", "files", "records", "bytes", "deleted"}]}
 """

@@ -245,7 +245,8 @@ INBOX_FIELDS = (
 
 RECORD_FIELDS = (
     Field(key="enabled", kind=kinds.flag(), about="Whether firings are recorded."),
-    Field(key="keep_days", kind=kinds.whole(1), about="Days a record is kept."),
+    Field(key="keep", kind=kinds.days(), about="How long a record is kept."),
+    Field(key="keep_days", kind=kinds.whole(1), about="The same as a number of days."),
     Field(key="keep_mb", kind=kinds.whole(1), about="Megabytes of records that are kept."),
     Field(key="redact", kind=kinds.patterns(), about="Further regular expressions whose matches are redacted before anything is kept."),
 )  # fmt: skip

@@ -126,6 +126,18 @@ def duration(example: str = '"5s"') -> Kind:
     return Kind(read=read, schema={"anyOf": [spelled, {"type": "number", "exclusiveMinimum": 0}]})
 
 
+def days(example: str = '"90d"') -> Kind:
+    """A whole number of days, from ``"90d"``."""
+
+    def read(value: Any) -> int | Wrong:
+        number = value[:-1] if isinstance(value, str) and value.endswith("d") else ""
+        if not (number.isascii() and number.isdigit() and len(number) < 7 and int(number)):
+            return _wanted("a number of days", value, example)
+        return int(number)
+
+    return Kind(read=read, schema={"type": "string", "pattern": r"^0*[1-9]\d{0,5}d$"})
+
+
 def _seconds(value: Any) -> float | None:
     if isinstance(value, str):
         found = _DURATION.fullmatch(value.strip()) if len(value) < 100 else None

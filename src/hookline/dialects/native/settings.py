@@ -114,6 +114,8 @@ def _record(old: RecordSettings, layer: Layer, problems: list[Problem]) -> Recor
     if read is None:
         return old
     values = dict(read.values)
+    if "keep" in values:
+        values["keep_days"] = values.pop("keep")
     values["redact"] = tuple(dict.fromkeys((*old.redact, *values.get("redact", ()))))
     if layer.name in FOREIGN:
         for key in [key for key in values if key != "redact"]:

@@ -46,10 +46,15 @@ command = ["mcp-files"]
     assert dict(settings.mcp) == {"files": {"command": ["mcp-files"]}}
 
 
+def test_an_age_says_how_long_records_are_kept() -> None:
+    settings, problems = read(("user", '[record]\nkeep = "90d"'))
+    assert (settings.record.keep_days, problems) == (90, ())
+
+
 @pytest.mark.parametrize(
     "text",
     [
-        "limits = 3", "[limits]\ntimeout = 0", "[limits]\noutput = 1.5", "[record]\nredact = ['[']", "[record]\nredact = 'x'",
+        '[record]\nkeep = "0d"', "[record]\nkeep = 90", '[record]\nkeep = "9w"', "limits = 3", "[limits]\ntimeout = 0", "[limits]\noutput = 1.5", "[record]\nredact = ['[']", "[record]\nredact = 'x'",
         "[record]\nenabled = 1", "[models]\nhaiku = 3", "models = []", "mcp = 1", "[limits]\ntiemout = 3",
     ],
 )  # fmt: skip
@@ -63,7 +68,7 @@ def test_a_bad_setting_is_a_problem_and_the_default_stays(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "[record]\nenabled = false", "[record]\nkeep_days = 1", "[record]\nkeep_mb = 1", "[limits]\noutput = 1024",
+        "[record]\nenabled = false", "[record]\nkeep_days = 1", '[record]\nkeep = "1d"', "[record]\nkeep_mb = 1", "[limits]\noutput = 1024",
         "[limits]\noutput = 1000000000", "[limits]\nstop_continuations = 0", "[limits]\nstop_continuations = 1000",
         "[limits]\ngrace = 0.1", '[models]\nhaiku = "evil:model"', '[mcp.x]\ncommand = ["evil"]',
     ],
