@@ -71,6 +71,7 @@ def _items(turn: ScriptedTurn) -> list[dict[str, Any]]:
     for number, call in turn.numbered:
         arguments = json.dumps(call.arguments, ensure_ascii=False)
         names = {"id": f"fc_{number}", "call_id": f"call_{number}", "name": call.name}
+        names |= {"namespace": call.namespace} if call.namespace else {}
         items.append({"type": "function_call", **names, "arguments": arguments, "status": "completed"})
     return items
 

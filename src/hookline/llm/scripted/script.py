@@ -4,7 +4,7 @@ A step is an object; all fields are optional:
 
 ==============  ====================================================================================
 ``text``        the text of the answer
-``tool``        one tool call, ``{"name", "arguments"}``; ``tools`` is a list of them
+``tool``        one tool call, ``{"name", "arguments"}``, perhaps ``namespace``; ``tools`` is a list of them
 ``json``        a structured answer, delivered the way the request asks for one
 ``error``       ``{"status": 500, "message": "…"}`` instead of an answer
 ``raw``         a body that is sent as it is, whatever the protocol
@@ -62,6 +62,8 @@ class Request:
 class ScriptedCall:
     name: str
     arguments: Any
+    #: Of the tool, where a protocol has one: the Responses API's tools of an MCP server.
+    namespace: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +131,9 @@ class Step:
 
 
 def _call(call: Mapping[str, Any]) -> ScriptedCall:
-    return ScriptedCall(name=str(call["name"]), arguments=call.get("arguments", {}))
+    return ScriptedCall(
+        name=str(call["name"]), arguments=call.get("arguments", {}), namespace=str(call.get("namespace", ""))
+    )
 
 
 def _output_tool(request: ParsedRequest) -> str:
