@@ -126,7 +126,7 @@ def _measure(folder: Path, args: argparse.Namespace) -> dict[str, Any]:
 
 def _answers(web: Web, page: Page) -> list[float]:
     """Milliseconds from a person's answer in the view to the decision of the agent that waits."""
-    client = Client(web, "; ".join(f"{one['name']}={one['value']}" for one in page.context.cookies())).unlock()
+    client = Client(web, "; ".join(f"{one.get('name')}={one.get('value')}" for one in page.context.cookies())).unlock()
     taken: list[float] = []
     with engine(web.state) as one:
         for number in range(20):
