@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 CLIENT := src/hookline/daemon/client/hookc
 
-.PHONY: two-weeks demo test test-quick coverage check bench e2e sdk nvim shells shells-screens browser web-test web-load web-picture fuzz fuzz-door broker dist site docs picture lock clean help fleet
+.PHONY: two-weeks demo test test-quick coverage check bench e2e sdk nvim shells shells-screens browser web-test web-load web-picture fuzz fuzz-door broker dist site docs picture lock clean help fleet bench-agents
 
 help:                     ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 12
@@ -69,7 +69,8 @@ bench: $(STAMP)           ## the speed ratios, all measured in one run; ARGS=tru
 	$(BIN)/python bench/bench.py $(ARGS)
 
 E2E := $(addprefix tests/e2e/test_,real_agents.py faults.py registrations.py derived.py terminal.py manual.py \
-         memory.py memory_server.py own_files.py doctor.py guard.py packs.py policy.py versions.py) tests/packs/test_own_packs.py
+         memory.py memory_server.py own_files.py doctor.py guard.py packs.py policy.py versions.py sessions.py) \
+         tests/packs/test_own_packs.py
 
 # AGENTS=claude-code@latest tries other versions, or only some agents; the published matrix is then compared, not changed.
 e2e: $(STAMP)             ## the real agents, from npm and PyPI, run offline against a scripted model; AGENTS=codex@latest: another version
@@ -84,6 +85,11 @@ else
 	  HOOKLINE_E2E=1 HOOKLINE_E2E_RESULTS=build/agents-tried.json $(BIN)/python -m pytest -n 2 $(E2E) $(ARGS); \
 	  code=$$?; $(BIN)/python tools/agents_changes.py build/agents-tried.json && exit $$code
 endif
+
+bench-agents: $(STAMP)    ## what a tool call costs in the real agents with ten hooks, plain and through hookline; AGENTS=codex: only these
+	HOOKLINE_E2E_AGENTS="$(AGENTS)" $(BIN)/python -m tests.e2e.install
+	$(BIN)/python -m bench.agents $(AGENTS)
+	$(BIN)/python tools/agents_matrix.py
 
 sdk: build/sdk-env/.installed  ## programs on agent SDKs, all of them, with the real packages and a scripted model
 	HOOKLINE_SDK=1 build/sdk-env/bin/python -m pytest -q -n 2 tests/sdk $(ARGS)

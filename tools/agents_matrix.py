@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 REFERENCE = Path(__file__).resolve().parent.parent / "docs" / "reference"
-RESULTS, PAGE = REFERENCE / "agents.json", REFERENCE / "agents.md"
+RESULTS, COST, PAGE = REFERENCE / "agents.json", REFERENCE / "agents-cost.json", REFERENCE / "agents.md"
 _BLOCK = re.compile(r"(<!-- from agents\.json -->\n)(.*?)(<!-- end of agents\.json -->)", re.DOTALL)
 
 WORDS = {"yes": "yes", "no": "no", "failed": "**fails**", "untested": "not tested"}
@@ -31,7 +31,22 @@ def matrix(results: Mapping[str, Any]) -> str:
     names = [row["agent"] for row in results["agents"]]
     head = [f"| what | {' | '.join(names)} |", f"| --- |{' --- |' * len(names)}"]
     told = [f"{number}. {note}" for note, number in notes.items()]
-    return "\n".join([*_versions(results["agents"]), "", *head, *rows, "", *told, "", *_by_documents()]) + "\n"
+    lines = [*_versions(results["agents"]), "", *head, *rows, "", *told, "", *_costs(), "", *_by_documents()]
+    return "\n".join(lines) + "\n"
+
+
+def _costs() -> Iterator[str]:
+    """What ``make bench-agents`` measured."""
+    cost = json.loads(COST.read_text(encoding="utf-8"))
+    yield "What a tool call costs with ten hooks, five guards and five observers, in milliseconds from one tool call to the next"
+    yield f"(median of 30, {cost['cores']} busy cores, `make bench-agents`). An agent with plugins only has no plain hooks:"
+    yield "there the ratio is to none."
+    yield ""
+    yield "| agent | version | no hooks | ten plain hooks | ten through hookline | ratio |"
+    yield "| --- | --- | --- | --- | --- | --- |"
+    for row in cost["agents"]:
+        plain = row.get("plain", "-")
+        yield f"| `{row['agent']}` | {row['version']} | {row['none']} | {plain} | {row['hookline']} | {row['ratio']} |"
 
 
 def _by_documents() -> Iterator[str]:

@@ -60,6 +60,8 @@ class Agent:
     #: The call that starts a subagent with ``SUBTASK``, and a further one that waits for it.
     subagent: dict[str, Any] = field(default_factory=dict)
     waits: dict[str, Any] = field(default_factory=dict)
+    #: Rows of the matrix that could not be tried with it, and why.
+    untried: dict[str, str] = field(default_factory=dict)
     #: Where it reads of MCP servers, below home, and the form of such a file.
     servers: tuple[str, str] = ("", "")
     #: Variables without which a project's own registration is not read.
@@ -296,6 +298,7 @@ def _nothing(_home: Path, _project: Path, _asks: bool) -> dict[str, str]:
 AGENTS = (
     Agent(
         name="claude-code", package="claude", registered_in=".claude/settings.json", files=_nothing, runs=_claude,
+        lacks={"rewrite shown": "it prints no commands"},
         resume=("-c",), subagent={"name": "Agent", "arguments": {"description": "d", "prompt": SUBTASK, "subagent_type": "general-purpose", "run_in_background": False}},
         servers=(".claude.json", "mcpServers"),
         environ={
@@ -306,6 +309,10 @@ AGENTS = (
     ),
     Agent(
         name="codex", package="codex", registered_in=".codex/hooks.json", files=_codex_files, runs=_codex,
+        untried={
+            "subagent": "its tool is in a namespace, which the scripted model cannot call",
+            "MCP": "its tools are in a namespace, which the scripted model cannot call",
+        },
         resume=("exec resume", "--last"), subagent={"name": "spawn_agent", "arguments": {"message": SUBTASK, "agent_type": "default"}},
         waits={"name": "wait_agent", "arguments": {"timeout_ms": 20000}}, servers=(".codex/config.toml", "mcp_servers"),
         environ={"FAKE_API_KEY": "test"}, tool="exec_command", command="cmd", more={},
@@ -313,6 +320,7 @@ AGENTS = (
     ),
     Agent(
         name="gemini-cli", package="gemini", registered_in=".gemini/settings.json", files=_gemini_files, runs=_gemini,
+        lacks={"rewrite shown": "it prints no commands"},
         resume=("-r", "latest"), subagent={"name": "invoke_agent", "arguments": {"agent_name": "generalist", "prompt": SUBTASK}},
         servers=(".gemini/settings.json", "mcpServers"),
         environ={
@@ -324,18 +332,20 @@ AGENTS = (
     ),
     Agent(
         name="letta-code", package="letta", registered_in=".letta/settings.json", files=_nothing, runs=_letta,
+        untried={"resumed": "a session of the local backend is not resumed without a terminal", "MCP": "its client has no MCP servers of its own"},
         subagent={"name": "Agent", "arguments": {"description": "d", "prompt": SUBTASK, "subagent_type": "general-purpose"}},
         environ={
             "LETTA_CODE_TELEM": "0", "DO_NOT_TRACK": "1", "DISABLE_AUTOUPDATER": "1", "SCARF_ANALYTICS": "false",
             "LETTA_LOCAL_BACKEND_EXPERIMENTAL": "1",
         },
         tool="Bash", command="command",
-        lacks=dict.fromkeys(("session events", "session context", "prompt context", "prompt refused"), TERMINAL_ONLY),
+        lacks={**dict.fromkeys(("session events", "session context", "prompt context", "prompt refused"), TERMINAL_ONLY), "rewrite shown": "it prints no commands", "output": "Letta Code reads no other output; the loss is on record"},
         underived={"assistant_final": "fired only at a terminal", "run_end": "fired only at a terminal"},
         no_continuation="fired only at a terminal", no_message="shown only at a terminal",
     ),
     Agent(
         name="qwen-code", package="qwen", registered_in=".qwen/settings.json", files=_qwen_files, runs=_qwen,
+        lacks={"rewrite shown": "it prints no commands", "output": "Qwen Code reads no other output; the loss is on record"},
         resume=("-c",), subagent={"name": "agent", "arguments": {"description": "d", "prompt": SUBTASK, "subagent_type": "general-purpose"}},
         servers=(".qwen/settings.json", "mcpServers"),
         environ={
@@ -348,6 +358,7 @@ AGENTS = (
     ),
     Agent(
         name="copilot-cli", package="copilot", registered_in=".copilot/hooks/hookline.json", files=_nothing, runs=_copilot,
+        lacks={"rewrite shown": "it prints the description of a command only"},
         resume=("--continue",), subagent={"name": "task", "arguments": {"name": "sub", "description": "d", "prompt": SUBTASK, "agent_type": "general-purpose", "mode": "sync"}},
         servers=(".copilot/mcp-config.json", "mcpServers"),
         environ={
@@ -371,12 +382,17 @@ AGENTS = (
     ),
     Agent(
         name="droid", package="droid", registered_in=".factory/hooks.json", files=_droid_files, runs=_droid,
+        untried={
+            "subagent": "its own daemon, which runs subagents, cannot be started offline",
+            "resumed": "offline it ends with code 1 and no message",
+            "MCP": "no server could be registered with it here",
+        },
         resume=("-s", "{session}"), subagent={"name": "Task", "arguments": {"description": "d", "prompt": SUBTASK, "subagent_type": "worker"}},
         servers=(".factory/mcp.json", "mcpServers"),
         environ={"FACTORY_API_KEY": "fk-test", "FACTORY_DROID_AUTO_UPDATE_ENABLED": "false"},
         tool="Execute", command="command",
         more={"summary": "write proof", "riskLevel": "low", "riskLevelReason": "writes one file"},
-        lacks={
+        lacks={"rewrite shown": "it prints no commands", "output": "Droid reads no other output; the loss is on record",
             **dict.fromkeys(
                 ("session events", "prompt context", "prompt refused"), "UserPromptSubmit is fired only at a terminal"
             ),
@@ -391,7 +407,7 @@ AGENTS = (
         servers=(".kimi-code/mcp.json", "mcpServers"),
         environ={"KIMI_CODE_NO_AUTO_UPDATE": "1"}, tool="Bash", command="command", more={},
         no_rewrite="Kimi Code reads no rewritten input; the call is refused",
-        lacks={
+        lacks={"rewrite shown": "it prints no commands", "output": "Kimi Code ignores what a hook answers after a tool",
             "tool events": "Kimi Code does not wait for hooks after a tool, and ends them with the turn: some are lost",
             "session context": "Kimi Code ignores what a hook answers at the start",
             "result context": "Kimi Code ignores what a hook answers after a tool",
@@ -405,17 +421,21 @@ AGENTS = (
         resume=("-c",), subagent={"name": "spawn_subagent", "arguments": {"description": "d", "prompt": SUBTASK, "background": False}},
         servers=(".grok/config.toml", "mcp_servers"),
         environ={}, tool="run_terminal_command", command="command", requests_after_stop=2,
-        lacks=dict.fromkeys(("session context", "prompt context"), "Grok Build ignores text from these hooks"),
+        lacks={**dict.fromkeys(("session context", "prompt context"), "Grok Build ignores text from these hooks"), "rewrite shown": "it prints no commands", "output": "Grok Build reads no other output; the loss is on record"},
         no_permission="Grok Build does not let hooks grant", no_message="not shown",
     ),
     Agent(
         name="hermes", package="hermes", registered_in=".hermes/config.yaml", files=_hermes_files, runs=_hermes,
+        untried={
+            "subagent": "it runs subagents in the background, and ends them with the run",
+            "MCP": "no server could be registered with it here",
+        },
         resume=("--continue",), subagent={"name": "delegate_task", "arguments": {"goal": SUBTASK, "background": False}},
         servers=(".hermes/config.yaml", "mcp_servers"),
         environ={"OPENAI_API_KEY": "test"}, tool="terminal", command="command", more={},
         no_rewrite="Hermes reads no rewritten input; the call is refused",
         no_continuation="Hermes can be made to go on only after it edited a file",
-        lacks={
+        lacks={"rewrite shown": "it prints no commands", "output": "Hermes ignores what a hook answers after a tool",
             "session context": "Hermes ignores what a hook answers at the start",
             "result context": "Hermes ignores what a hook answers after a tool",
             "prompt refused": "Hermes reads only context at a prompt",
@@ -425,6 +445,11 @@ AGENTS = (
     ),
     Agent(
         name="deepagents", package="deepagents", registered_in=".deepagents/hooks.json", files=_nothing, runs=_deepagents,
+        untried={
+            "resumed": "without a terminal, deepagents-code starts a new session instead",
+            "MCP": "without a terminal, deepagents-code refuses tools of MCP servers",
+        },
+        lacks={"rewrite shown": "it prints no commands", "output": "deepagents-code reads no other output; the loss is on record"},
         resume=("-r",), subagent={"name": "task", "arguments": {"description": SUBTASK, "subagent_type": "general-purpose"}},
         servers=(".deepagents/.mcp.json", "mcpServers"),
         environ={
@@ -437,12 +462,16 @@ AGENTS = (
     ),
     Agent(
         name="pi", package="pi", registered_in=".pi/agent/extensions/hookline.js", files=_pi_files, runs=_pi,
+        untried={"MCP": "no server could be registered with it here"},
+        lacks={"rewrite shown": "it prints no commands", "subagent": "pi has no subagents"},
         resume=("-c",), servers=(".pi/agent/mcp.json", "mcpServers"),
         environ={"PI_OFFLINE": "1"}, tool="bash", command="command", more={},
         no_permission="pi asks nobody", no_message="shown only at a terminal",
     ),
     Agent(
         name="cline", package="cline", registered_in=".cline/plugins/hookline.js", files=_cline_files, runs=_cline,
+        untried={"resumed": "it resumes a session only at a terminal"},
+        lacks={"rewrite shown": "it prints the input as the model gave it", "subagent": "Cline does not ask plugins about a subagent's calls: they run"},
         resume=("--id", "{session}"), subagent={"name": "spawn_agent", "arguments": {"systemPrompt": "Do it.", "task": SUBTASK}},
         servers=(".cline/data/settings/cline_mcp_settings.json", "mcpServers"),
         environ={"CLINE_NO_AUTO_UPDATE": "1"}, tool="run_commands", command="commands", more={}, needs_node=True, most_refusals=3,

@@ -80,6 +80,13 @@ class World:
             self.lacks(capability, why)
         return why is None
 
+    def cannot_try(self, capability: str) -> bool:
+        """Whether it cannot be tried with this agent; why goes into the matrix."""
+        why = self.agent.untried.get(capability)
+        if why is not None:
+            self.untested(capability, why)
+        return why is not None
+
     def untested(self, capability: str, why: str) -> None:
         self.found.append(("found", (capability, "untested", why)))
 
