@@ -59,7 +59,7 @@ class Question:
 
     def to_json(self) -> dict[str, Any]:
         return {
-            **self.fields, "id": self.id, "machine": self.machine, "left": max(0.0, self.until - time.monotonic()),
+            **self.fields, "id": self.id, "machine": self.machine, "left": max(0.0, self.until - time.monotonic()) if self.waits() else 0.0,
             "approved": list(self.approved), "settled": self.settled, "by": list(self.by), "settled_reason": self.reason,
         }  # fmt: skip
 
@@ -80,7 +80,7 @@ class OnCall:
     """Questions by id. ``changed`` is called after every change."""
 
     def __init__(self, client: Client, credentials: Credentials, state: str, changed: Callable[[], None]) -> None:
-        self._client, self._credentials, self._state, self._changed = client, credentials, state, changed
+        self.client, self._credentials, self._state, self._changed = client, credentials, state, changed
         self.questions: dict[str, Question] = {}
         self._news = asyncio.Condition()
 
@@ -90,11 +90,11 @@ class OnCall:
 
     @property
     def connected(self) -> bool:
-        return bool(self._client.is_connected)
+        return bool(self.client.is_connected)
 
     async def listen(self) -> None:
-        await self._client.subscribe(_SUBJECT, cb=self._hear)
-        await self._client.flush()
+        await self.client.subscribe(_SUBJECT, cb=self._hear)
+        await self.client.flush()
 
     async def settle_in(self) -> None:
         await asyncio.sleep(1.25 * BEAT)
@@ -124,7 +124,7 @@ class OnCall:
         }
         record_answer(self._state, {**note, "result": "sent"})
         jwt, signature, text = sign(self._credentials, proof.SIGNED, said)
-        await self._client.publish(one.reply, json.dumps({"jwt": jwt, "text": text, "signature": signature}).encode())
+        await self.client.publish(one.reply, json.dumps({"jwt": jwt, "text": text, "signature": signature}).encode())
         with suppress(asyncio.TimeoutError):
             async with asyncio.timeout(_CONFIRMED), self._news:
                 await self._news.wait_for(lambda: one.settled or self.name in one.approved or not one.waits())
@@ -148,11 +148,13 @@ class OnCall:
         return f"nobody on {one.machine} waits for this answer any more: it was answered there, or its time was over"
 
     async def _hear(self, message: Any) -> None:
+        changed = False
         with suppress(ValueError, TypeError, KeyError, RecursionError):
             # The broker holds that a machine speaks as itself: its name is in the subject.
             machine, name = message.subject.split(".")[2:4]
             said, key = json.loads(message.data), f"{name}@{machine}"
             one = self.questions.get(key)
+            before = None if one is None else (one.settled, one.approved, one.waits())
             if "settled" in said:
                 if one is not None and not one.settled:
                     one.settled, one.by = str(said["settled"]), tuple(map(str, said.get("by", ())))
@@ -169,9 +171,11 @@ class OnCall:
             if one is not None and "question" in said and said["question"] == one.text:
                 one.until, one.heard = time.monotonic() + min(float(said["left"]), 3600.0), time.monotonic()
                 one.reply, one.approved = str(message.reply), tuple(map(str, said.get("approved", ())))
+            changed = one is not None and before != (one.settled, one.approved, one.waits())
         async with self._news:
             self._news.notify_all()
-        self._changed()
+        if changed:  # not each time that it is said again: a page would be drawn anew under somebody's hands
+            self._changed()
 
     def _forget(self) -> None:
         for key in [key for key, one in self.questions.items() if time.monotonic() - one.heard > _SHOWN]:

@@ -67,13 +67,13 @@ def permissions(role: Role, name: str, group: str) -> dict[str, Any]:
             ask_subject(name, "*"),
         ]
         return {"pub": {"allow": publish}, "sub": {"allow": [*own, f"$KV.{bucket}.rollout"]}}
+    api = [f"{one}.{RECORDS}" for one in ("STREAM.INFO", "CONSUMER.CREATE", "CONSUMER.DURABLE.CREATE", "CONSUMER.INFO", "CONSUMER.MSG.NEXT")]  # fmt: skip
+    records = [f"$JS.API.{one}" for one in api] + [f"$JS.API.{one}.>" for one in api] + [f"$JS.ACK.{RECORDS}.>"]
     if role == "sink":
-        api = [f"{one}.{RECORDS}" for one in ("STREAM.INFO", "CONSUMER.CREATE", "CONSUMER.DURABLE.CREATE", "CONSUMER.INFO", "CONSUMER.MSG.NEXT")]  # fmt: skip
-        allowed = [f"$JS.API.{one}" for one in api] + [f"$JS.API.{one}.>" for one in api] + [f"$JS.ACK.{RECORDS}.>"]
-        return {"pub": {"allow": allowed}, "sub": {"allow": own}}
+        return {"pub": {"allow": records}, "sub": {"allow": own}}
     if role == "oncall":
         # A question carries an inbox of the machine as its reply subject; ``resp`` allows an answer there and nowhere else.
-        read = [f"$JS.API.DIRECT.GET.KV_{MACHINES}.>"]
+        read = [f"$JS.API.DIRECT.GET.KV_{MACHINES}.>", *records]
         return {"pub": {"allow": read}, "sub": {"allow": [*own, "hookline.ask.>"]}, "resp": {"max": 1, "ttl": _HOUR}}
     return {"pub": {}, "sub": {}}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
 
@@ -42,6 +43,8 @@ class Services:
     able: Callable[[str, str, Mapping[str, Any]], Any]
     missed: Callable[[], list[str]]
     deployments: Callable[[], list[str]]
+    #: ``fleet.view.FleetView``, with ``--fleet``.
+    fleet: Any = None
 
 
 class View:
@@ -66,6 +69,7 @@ class View:
             "/api/state": self._state, "/api/choices": lambda _request: events.choices(self._store), "/api/events": self._events, "/api/event/{id}": self._event,
             "/api/event/{id}/others": self._others, "/api/sessions": self._sessions, "/api/session/{id:path}": self._session,
             "/api/hooks": self._hooks, "/api/hook/{id}": self._hook, "/api/inbox": self._inbox, "/api/costs": self._costs,
+            "/api/fleet": self._fleet,
         }  # fmt: skip
         acting: dict[str, Callable[[Request, Mapping[str, Any]], Any]] = {
             "/api/unlock": self._unlock, "/api/what-if": self._what_if, "/api/replay": self._replay,
@@ -74,7 +78,7 @@ class View:
         }  # fmt: skip
         files = Pages(self._first)
         pages = ("/", "/live", "/event/{id}", "/session/{id:path}", "/sessions", "/hooks", "/hook/{id}", "/inbox",
-                 "/what-if", "/costs")  # fmt: skip
+                 "/what-if", "/costs", "/fleet")  # fmt: skip
         return [
             *(Route(path, files.page) for path in pages),
             Route("/static/{version}/{name}", files.static),
@@ -93,7 +97,8 @@ class View:
             "version": __version__, "cwd": self._cwd, "read_only": self._access.read_only, "may_act": browser.may_act,
             "newest": newest, "recorded": newest > 0, "note": self._note(), "state_dir": self._paths.state,
             "agents": [{"name": name, "title": row.title} for name, row in all_agents().items()],
-            "waiting": sum(1 for _ in inbox.questions(self._paths.state)),
+            "waiting": sum(1 for _ in inbox.questions(self._paths.state)) + sum(not one["settled"] for one in self._afar()),
+            "fleet": self._services.fleet is not None,
         }  # fmt: skip
 
     def _first(self, request: Request) -> dict[str, Any]:
@@ -170,7 +175,16 @@ class View:
 
     def _inbox(self, request: Request) -> dict[str, Any]:
         found = waiting.inbox(self._paths, self._cwd, events.projects(self._store))
-        return {**found, "deployments": self._services.deployments()}
+        return {**found, "questions": [*found["questions"], *self._afar()], "deployments": self._services.deployments()}
+
+    def _afar(self) -> list[dict[str, Any]]:
+        asked = self._services.fleet.questions() if self._services.fleet is not None else []
+        return [{**one, "deadline": time.time() + one["left"]} for one in asked if one["left"] or one["settled"]]
+
+    def _fleet(self, request: Request) -> dict[str, Any]:
+        if self._services.fleet is None:
+            raise DataError("this view shows one machine; for all of them: hookline web --fleet")
+        return dict(self._services.fleet.overview(max(1, min(_whole(request.query_params.get("days"), 7), 365))))
 
     def _costs(self, request: Request) -> dict[str, Any]:
         found = sessions.costs(self._store, max(1, min(_whole(request.query_params.get("days"), 7), 365)))
@@ -231,7 +245,12 @@ class View:
 
     def _answer(self, request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
         word, reason = str(given.get("answer")), str(given.get("reason", ""))
-        if not inbox.answer(self._paths.state, str(given.get("id")), word, reason):
+        name = str(given.get("id"))
+        if self._services.fleet is not None and any(one["id"] == name for one in self._afar()):
+            if word not in {"allow", "deny"}:
+                raise DataError("from afar the answer is allow or deny")
+            return {"done": True, "result": self._services.fleet.answer(name, word, reason)}
+        if not inbox.answer(self._paths.state, name, word, reason):
             raise DataError("nobody waits for this answer any more; the call was refused")
         return {"done": True}
 

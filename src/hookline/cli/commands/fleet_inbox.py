@@ -8,7 +8,7 @@ import sys
 import time
 from argparse import SUPPRESS, ArgumentParser, Namespace
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hookline.cli.output import print_json, safe, table
 from hookline.cli.parser import add_json
@@ -102,9 +102,9 @@ def _whole(one: Question) -> Iterator[str]:
     yield f"\n  {_text(fields.get('about'), 10_000)}\n"
     if fields.get("reason"):
         yield f"why it asks   {_text(fields['reason'], 2000)}"
-    chain = fields.get("chain")
-    for at, step in enumerate(chain if isinstance(chain, list) else ()):
-        told = step if isinstance(step, dict) else {}
+    chain: Any = fields.get("chain")
+    steps: list[Any] = chain if isinstance(chain, list) else []
+    for at, told in enumerate(one for one in steps if isinstance(one, dict)):
         yield f"{'before that' if not at else '':12}  {_text(told.get('event'))} {_text(told.get('about'), 80)}: {_text(told.get('summary'))}"
     import json
 

@@ -3,6 +3,8 @@
   hookline web                  opens the browser, or prints the address; the address works once
   hookline web --read-only      nothing can be changed or answered
   hookline web --metrics        numbers for Prometheus at /metrics
+  hookline web --fleet          and the questions and records of all machines of a fleet, for who is on call
+  hookline web --fleet DIR      the records from the folder of a sink: hookline fleet sink --to parquet DIR
 
 It listens on 127.0.0.1 only. Whoever wants to approve, switch off, replay or answer types the code that this terminal
 shows, once in each browser. It does not start below an agent, and does not answer a process that an agent started.
@@ -18,17 +20,19 @@ from types import SimpleNamespace
 from typing import Any
 
 from hookline.cli.capabilities import ability
+from hookline.cli.commands.fleet_inbox import default_credentials
 from hookline.cli.commands.replay import replay_one
 from hookline.cli.loading import missing_registrations
 from hookline.core.agents import find_agent, select_agents
 from hookline.core.errors import ConfigError, DataError
 from hookline.core.event import EVENTS
 from hookline.core.extras import install_command
-from hookline.core.paths import Paths, find_paths
+from hookline.core.paths import Paths, find_paths, private_dir
 from hookline.core.settings import RecordSettings
 from hookline.doctor.missed import find_missed_gates
 from hookline.engine.build import READ_ONLY, Sources, load_runtime
 from hookline.state import own_guards
+from hookline.state.inbox import FOLDER
 from hookline.state.protection import is_protected
 from hookline.state.record.query import find, load_runs
 from hookline.state.record.store import store_in
@@ -41,6 +45,20 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--port", metavar="N", type=int, default=None, help="the port; 0 for any that is free")
     parser.add_argument("--no-browser", action="store_true", help="only print the address")
     parser.add_argument("--metrics", action="store_true", help="numbers for Prometheus at /metrics")
+    parser.add_argument(
+        "--fleet",
+        metavar="DIR",
+        nargs="?",
+        const="",
+        default=None,
+        help="all machines too; DIR: a parquet sink's folder",
+    )
+    parser.add_argument(
+        "--credentials",
+        metavar="CREDS",
+        default="",
+        help="of who is on call, for --fleet (default: fleet/oncall.creds beside your configuration)",
+    )
 
 
 def run(args: Namespace) -> int:
@@ -51,13 +69,30 @@ def run(args: Namespace) -> int:
     home = os.environ.get("HOME") or os.path.expanduser("~")
     paths = find_paths(os.environ, home)
     serve(
-        paths, services(paths, home), port=args.port, read_only=args.read_only, browse=not args.no_browser,
+        paths, services(paths, home, _fleet(args, paths)), port=args.port, read_only=args.read_only, browse=not args.no_browser,
         with_metrics=args.metrics, say=lambda text: print(text, flush=True),
     )  # fmt: skip
     return 0
 
 
-def services(paths: Paths, home: str) -> Any:
+def _fleet(args: Namespace, paths: Paths) -> Any:
+    if args.fleet is None:
+        return None
+    from hookline.fleet.credentials import require_library
+
+    require_library()
+    from hookline.fleet.oncall import oncall_credentials
+    from hookline.fleet.view import FleetView
+
+    if args.fleet and not os.path.isdir(args.fleet):
+        raise ConfigError(f"{args.fleet} is no folder; hookline fleet sink --to parquet {args.fleet}")
+    path = args.credentials or default_credentials(paths)
+    known = oncall_credentials(path) if args.credentials or not args.fleet or os.path.exists(path) else None
+    watched = private_dir(os.path.join(paths.state, FOLDER))  # pages look again when it is touched
+    return FleetView(args.fleet, known, paths.state, lambda: os.utime(watched))
+
+
+def services(paths: Paths, home: str, fleet: Any = None) -> Any:
     from hookline.web.app import Services
 
     def replay(name: str, agent: str) -> dict[str, Any]:
@@ -94,4 +129,4 @@ def services(paths: Paths, home: str) -> Any:
         found = [f"{lost} is gone or damaged; in a terminal of your own: hookline deploy"] if lost else []
         return [*found, *map(str, missing_registrations(runtime))] if is_protected(paths.state) else []
 
-    return Services(replay=replay, able=able, missed=missed, deployments=deployments)
+    return Services(replay=replay, able=able, missed=missed, deployments=deployments, fleet=fleet)

@@ -12,10 +12,12 @@ function question(one, load) {
   const reason = h("input", { placeholder: "reason (the agent reads it)", "aria-label": `Reason for ${one.hook}`, maxlength: "500" });
   const answer = async (word) => { if (await act("/api/inbox/answer", { id: one.id, answer: word, reason: reason.value }, `Answered: ${word}`)) load(); };
   const disabled = state.read_only || null;
+  if (one.settled) return h("article", { class: "card" }, h("div", { class: "line" }, chip(one.settled === "gone" ? "over" : one.settled === "deny" ? "refused" : "allowed", one.settled), h("strong", {}, one.hook), h("small", {}, `${one.agent} on ${one.machine}`)), h("p", { class: "command" }, one.about || one.event), h("p", {}, one.by.length ? `by ${one.by.join(" and ")}${one.settled_reason ? `: ${one.settled_reason}` : ""}` : "It was answered there, or its time was over."));
+  const steps = (one.chain || []).map((step) => h("li", {}, chip(step.effect === "deny" ? "refused" : step.effect, step.effect), ` ${step.event} ${step.about}: ${step.summary}`));
   return h("article", { class: "question card" },
-    h("div", { class: "line" }, chip("asks", "ask"), h("strong", {}, one.hook), h("small", {}, `${one.agent} in ${base(one.cwd)}`), h("span", { class: "grow" }), h("small", { class: "left", "data-deadline": one.deadline }, left(one.left))),
-    h("p", { class: "command" }, one.about || one.event), one.reason ? h("p", { class: "reason" }, one.reason) : null, block("The whole event", one.data),
-    h("div", { class: "answers" }, button("Allow", () => answer("allow"), { class: "primary", disabled }), button("Always in this session", () => answer("always"), { disabled }), reason, button("Deny", () => answer("deny"), { class: "danger", disabled })));
+    h("div", { class: "line" }, chip("asks", "ask"), h("strong", {}, one.hook), h("small", {}, `${one.agent} in ${base(one.cwd)}${one.machine ? ` on ${one.machine}` : ""}`), h("span", { class: "grow" }), h("small", { class: "left", "data-deadline": one.deadline }, left(one.left))),
+    h("p", { class: "command" }, one.about || one.event), one.reason ? h("p", { class: "reason" }, one.reason) : null, one.cut ? h("p", { class: "notice" }, "It is long: a part of it is not shown.") : null, one.people ? h("p", { class: "reason" }, `Two people on call must allow it; so far: ${(one.approved || []).join(", ") || "nobody"}.`) : null, steps.length ? h("details", { class: "block" }, h("summary", {}, "What the session did before"), h("ul", { class: "plain" }, steps)) : null, block("The whole event", one.data),
+    h("div", { class: "answers" }, button("Allow", () => answer("allow"), { class: "primary", disabled }), one.machine || one.people ? null : button("Always in this session", () => answer("always"), { disabled }), reason, button("Deny", () => answer("deny"), { class: "danger", disabled })));
 }
 
 function guard(one, load) {
@@ -35,7 +37,7 @@ export async function page(root) {
   const label = () => { notify.textContent = localStorage.getItem("notify") === "yes" ? "Notifications are on" : "Notify me"; };
   const load = async () => {
     const found = await get("/api/inbox");
-    drawWaiting(found.questions.length);
+    drawWaiting(found.questions.filter((one) => !one.settled).length);
     const nothing = !found.questions.length && !found.guards.length && !found.unapproved.length && !found.packs.length && !found.deployments.length;
     body.replaceChildren(...[
       ...found.questions.map((one) => question(one, load)),

@@ -13,9 +13,10 @@ const PAGES = [
   [/^\/inbox$/, "./inbox.js", "Inbox"],
   [/^\/what-if$/, "./whatif.js", "What if"],
   [/^\/costs$/, "./costs.js", "Costs"],
+  [/^\/fleet$/, "./fleet.js", "Fleet"],
 ];
 const KEYS = [
-  ["g l, g s, g h, g i, g w, g c", "live, sessions, hooks, inbox, what if, costs"],
+  ["g l, g s, g h, g i, g w, g c, g f", "live, sessions, hooks, inbox, what if, costs, fleet"],
   ["/", "search"], ["j k ↑ ↓", "move in a list"], ["Enter", "open"], ["Home, End", "newest, oldest"], ["p", "pause the live list"],
   ["[ ]", "the event before and after, in its session"], ["r", "only refused events"], ["Esc", "back, or clear the filters"], ["t", "light or dark"], ["?", "these keys"],
 ];
@@ -84,8 +85,9 @@ function listen() {
 document.addEventListener("inbox", async () => {
   const now = await get("/api/inbox").catch(() => null);
   if (!now) return;
-  drawWaiting(now.questions.length);
-  const fresh = now.questions.at(-1);
+  const open = now.questions.filter((one) => !one.settled);
+  drawWaiting(open.length);
+  const fresh = open.at(-1);
   if (fresh && localStorage.getItem("notify") === "yes" && Notification.permission === "granted" && document.hidden) {
     new Notification("A hook asks", { body: `${fresh.hook}: ${fresh.about}` }).onclick = () => { window.focus(); go("/inbox"); };
   }
@@ -101,7 +103,7 @@ document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") event.target.blur();
     return;
   }
-  const jump = { l: "/live", s: "/sessions", h: "/hooks", i: "/inbox", w: "/what-if", c: "/costs" }[event.key];
+  const jump = { l: "/live", s: "/sessions", h: "/hooks", i: "/inbox", w: "/what-if", c: "/costs", f: "/fleet" }[event.key];
   if (before === "g" && jump) go(jump);
   else if (event.key === "/") document.querySelector("input[type=search]")?.focus();
   else if (event.key === "t") switchTheme();
@@ -139,6 +141,7 @@ async function start() {
   try {
     Object.assign(state, first?.state || await get("/api/state"));
     drawLock();
+    document.getElementById("fleet").hidden = !state.fleet;
     drawWaiting(state.waiting);
     if (state.note) toast(state.note);
     listen();
