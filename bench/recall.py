@@ -6,7 +6,7 @@ Odd questions were used for tuning; only even ones count here. A third of them s
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 from unittest.mock import patch
@@ -67,7 +67,7 @@ def _lines(name: str) -> list[str]:
 
 
 @contextmanager
-def _index(home: str, *, weights: bool) -> Iterator[indexing.NoteIndex]:
+def _index(home: str, *, weights: bool) -> Generator[indexing.NoteIndex]:
     os.makedirs(home)
     here = memory_context(home, {"HOME": home})
     project = ""

@@ -191,7 +191,8 @@ class NoteIndex:
         allowed = None
         if only:
             where, values = only.sql(scoped=True)
-            allowed = [number for (number,) in self._connection.execute(f"SELECT id FROM notes WHERE {where}", values)]
+            rows = f"SELECT group_concat(id) FROM notes WHERE {where}"  # as one text: a row for each takes ten times as long
+            allowed = self._connection.execute(rows, values).fetchone()[0] or "0"
         near = model.nearest(row, blocks, allowed, most * 4)
         marks = ", ".join("?" * len(near))
         vectors = self._connection.execute(f"SELECT id, vector FROM vectors WHERE id IN ({marks})", near).fetchall()

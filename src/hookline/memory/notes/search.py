@@ -76,8 +76,11 @@ def search(
         return []
     only = Only(scopes=tuple(scopes), kinds=kinds, agent=agent, status=status, since=since)
     scores = _scores(index, query, only, max(_DEPTH, limit))
+    best = sorted(scores, key=lambda number: scores[number], reverse=True)[: 2 * limit + 20]
     rows = sorted(
-        index.notes(scores), key=lambda row: row.score * (1 if row.status == "current" else _HISTORY), reverse=True
+        index.notes({number: scores[number] for number in best}),
+        key=lambda row: row.score * (1 if row.status == "current" else _HISTORY),
+        reverse=True,
     )
     return [_hit(row, query) for row in _current_first(index, rows[: max(limit, 20)], only)[:limit]]
 

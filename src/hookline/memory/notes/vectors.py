@@ -64,15 +64,14 @@ class Model:
         cosines: list[float] = ((kept @ row) / lengths).tolist()
         return cosines
 
-    def nearest(
-        self, row: Floats, blocks: Sequence[tuple[int, bytes]], allowed: Sequence[int] | None, most: int
-    ) -> list[int]:
-        """Numbers of the notes whose signs differ least. ``blocks``: number of the first note, and bits in order."""
+    def nearest(self, row: Floats, blocks: Sequence[tuple[int, bytes]], allowed: str | None, most: int) -> list[int]:
+        """Numbers of the notes whose signs differ least. ``blocks``: number of the first note, and bits in order; ``allowed``:
+        numbers with commas between them."""
         numpy = self._numpy
         numbers = numpy.concatenate([numpy.arange(first, first + len(bits) // BITS) for first, bits in blocks])
         words = numpy.frombuffer(b"".join(bits for _first, bits in blocks), dtype=numpy.uint64).reshape(-1, BITS // 8)
         if allowed is not None:
-            known = numpy.isin(numbers, numpy.asarray(allowed, dtype=numbers.dtype))
+            known = numpy.isin(numbers, numpy.fromstring(allowed, dtype=numbers.dtype, sep=","))
             numbers, words = numbers[known], words[known]
         wanted = numpy.packbits(row > 0).view(numpy.uint64)
         apart = numpy.bitwise_count(words ^ wanted).sum(axis=1, dtype=numpy.int16)

@@ -6,7 +6,7 @@ import json
 import os
 import sqlite3
 import stat
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,7 @@ def desk(world: NoteWorld, cwd: Path | None = None) -> MemoryContext:
 
 
 @contextmanager
-def index(world: NoteWorld, *, thorough: bool = False) -> Iterator[NoteIndex]:
+def index(world: NoteWorld, *, thorough: bool = False) -> Generator[NoteIndex]:
     here = desk(world)
     with indexing.open_index(here.places, here.clean) as opened:
         opened.sync(here.places, thorough=thorough)
