@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
 from hookline.core.errors import StateError
-from hookline.core.files import list_names, read_text
+from hookline.core.files import list_names, modification_time, read_text, replace_atomically
 from hookline.core.isolation import system_program
 from hookline.memory.dir_lock import lock_directory
 from hookline.memory.journal.files import FOLDER, Journal
@@ -26,6 +27,10 @@ from hookline.memory.project import Project
 
 #: Seconds for one command; a remote may not answer.
 _TIMEOUT = 60.0
+#: Seconds after which git's lock was left by a killed process: our commands take less.
+_STALE = 600.0
+#: In git's directory while we merge.
+_MERGING = "hookline-merges"
 #: Other machines may push between our fetch and our push.
 _TRIES = 4
 _OPTIONS = (
@@ -45,6 +50,7 @@ def sync(places: Places, environ: Mapping[str, str]) -> str:
         return ""
     git = _Git(places.root, environ)
     with lock_directory(places.root):
+        git.recover()
         for journal, name in journals(places):
             for entry in journal.state().entries.values():
                 if not entry.changes[0].machine and entry.project:  # only a file of an earlier version has it
@@ -98,11 +104,14 @@ def _merge(git: _Git, places: Places, theirs: str) -> None:
                 read_edit(journal, git.text("show", f"{theirs}:{path}"))
                 break
     git.commit(places)
+    replace_atomically(mark := git.path(_MERGING), "")
     try:
         git.run("merge", "--quiet", "--no-edit", "--allow-unrelated-histories", "-s", "ort", "-X", "ours", theirs)
     except StateError:
         git.run("merge", "--abort", check=False)
+        os.unlink(mark)
         raise
+    os.unlink(mark)
     for journal, name in journals(places):
         refresh(places, journal, name)
     git.commit(places)
@@ -143,6 +152,20 @@ class _Git:
 
     def text(self, *words: str, check: bool = True) -> str:
         return (self.run(*words, check=check) or "").removesuffix("\n")
+
+    def path(self, name: str) -> str:
+        return os.path.join(self._root, self.text("rev-parse", "--git-path", name))
+
+    def recover(self) -> None:
+        """Clear away what a killed process left: a lock that nobody holds, and a merge of ours."""
+        lock = self.path("index.lock")
+        if 0 < modification_time(lock) < time.time() - _STALE:
+            os.unlink(lock)
+        if os.path.exists(mark := self.path(_MERGING)):
+            self.run("merge", "--abort", check=False)
+            os.unlink(mark)
+        elif os.path.exists(self.path("MERGE_HEAD")):
+            raise StateError(f"a merge waits for a person in {self._root}; try: git -C {self._root} status")
 
     def has(self, name: str) -> bool:
         return self.run("rev-parse", "--quiet", "--verify", f"{name}^{{commit}}", check=False) is not None

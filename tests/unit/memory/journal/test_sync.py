@@ -47,6 +47,16 @@ class Machine:
     def sync(self) -> str:
         return sync(self.places, self.environ)
 
+    def sync_until_the_merge(self) -> None:
+        """As if the process was killed before the merge was committed."""
+        self.git("add", "memory/*/journal/*.jsonl", "memory/*/decisions/*.md")
+        who = ("-c", "user.name=T", "-c", "user.email=t@example.org")
+        self.git(*who, "commit", "-qm", "mine")
+        self.git("fetch", "-q", "origin")
+        (self.vault / ".git/hookline-merges").touch()
+        options = ("--no-commit", "--no-ff", "--allow-unrelated-histories", "-X", "ours")
+        self.git(*who, "merge", "-q", *options, "origin/main")
+
     def state(self) -> State:
         return self.journal.state()
 
@@ -168,6 +178,40 @@ def test_a_remote_that_is_gone_costs_no_commit(pair: tuple[Machine, Machine]) ->
     with pytest.raises(StateError, match=r"git fetch in .* failed: (?s:.*); try: git -C"):
         one.sync()
     assert "Remember what sessions taught" in one.git("log", "--format=%s")
+
+
+def test_what_a_killed_process_left_holds_nothing_up(pair: tuple[Machine, Machine]) -> None:
+    one, two = pair
+    one.learn("Keep sessions in Redis")
+    two.learn("Another thing")
+    meet(one, two)
+    one.learn("A third thing")
+    one.sync()
+    lock = two.vault / ".git/index.lock"
+    lock.touch()
+    os.utime(lock, (1_600_000_000, 1_600_000_000))
+    two.sync()
+    assert "A third thing" in two.texts()
+    # Killed in the middle of a merge.
+    one.learn("A fourth thing")
+    one.sync()
+    two.learn("A fifth thing")
+    two.sync_until_the_merge()
+    assert (two.vault / ".git/MERGE_HEAD").exists()
+    meet(two, one)
+    assert one.texts() == two.texts()
+    assert len(one.texts()) == 5
+
+
+def test_a_merge_of_a_person_is_left_to_them(pair: tuple[Machine, Machine]) -> None:
+    one, two = pair
+    one.learn("Keep sessions in Redis")
+    two.learn("Another thing")
+    meet(one)
+    two.sync_until_the_merge()
+    (two.vault / ".git/hookline-merges").unlink()
+    with pytest.raises(StateError, match="a merge waits for a person"):
+        two.sync()
 
 
 def test_a_vault_that_is_no_repository_is_left_alone(tmp_path: Path) -> None:
