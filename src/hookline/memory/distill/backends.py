@@ -59,15 +59,9 @@ class ModelThrottle:
             left = self._paused_until - time.monotonic()
             if left > 0:
                 raise ModelBusyError(self._reason, wait=left)
-            state, settings = self._run_context.places.state, self._run_context.own_settings()
+            state = self._run_context.places.state
             used: dict[str, Any] = {}
-            model = self._model or select_model(
-                self._loop, self._run_context.environ, state=state, names=settings.models, used=used
-            )
-            try:
-                check_cap(state, settings.limits)
-            except CapReachedError as error:
-                raise ModelBusyError(str(error), wait=MAX_WAIT) from error
+            model = self._model or self._configured(state, used)
             _check_room(folder)
             renew()
             answer = self._ask(model, text)
@@ -77,6 +71,15 @@ class ModelThrottle:
             return answer
 
         return ask
+
+    def _configured(self, state: str, used: dict[str, Any]) -> Model:
+        settings = self._run_context.own_settings()
+        model = select_model(self._loop, self._run_context.environ, state=state, names=settings.models, used=used)
+        try:
+            check_cap(state, settings.limits)
+        except CapReachedError as error:
+            raise ModelBusyError(str(error), wait=MAX_WAIT) from error
+        return model
 
     def reset(self) -> None:
         self._paused_until = 0.0

@@ -217,7 +217,9 @@ def _path(places: Places, memory: str, entry: Entry) -> str:
     name = f"{day}-{slug(entry.text)}"
     if entry.kind == "learning":
         path = os.path.join(places.learnings, day[:7], f"{name}.md")
-        return path if not os.path.lexists(path) else f"{path[:-3]}-{entry.id[:4]}.md"
+        there = split_front_matter((read_text(path, 1 << 20) or "")[:8192])[0].get("id")
+        # Another process may have written it since the notes were listed.
+        return path if there == entry.id or not os.path.lexists(path) else f"{path[:-3]}-{entry.id[:4]}.md"
     return os.path.join(memory, FOLDERS[entry.kind], f"{name}-{entry.id[:4]}.md")
 
 
