@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
 
 from hookline.core._dataclass import dataclass
 from hookline.core.agents import all_agents, find_agent
 from hookline.core.event import EVENTS, Event
 from hookline.core.result import Context, Decision, Injected, Message
+from hookline.core.typed import Any, Literal
 from hookline.dialects import dialect_named
 from hookline.dialects.claude_family.capabilities import CAPABILITIES, feasible
 from hookline.dialects.event_lookup import native_events

@@ -7,12 +7,12 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, BinaryIO
 
 from hookline.cli.output import safe
 from hookline.cli.stdio import decode_text
 from hookline.core.errors import ConfigError, DataError
 from hookline.core.event import EVENTS, Event
+from hookline.core.typed import TYPE_CHECKING, Any, BinaryIO
 from hookline.dialects import dialect_named
 from hookline.engine.build import Runtime, Sources, StoreOptions, load_runtime
 from hookline.gateway.notices import approval_lines, problem_lines, trust_lines

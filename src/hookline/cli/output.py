@@ -9,12 +9,12 @@ import threading
 import time
 from collections.abc import Iterable, Sequence
 from types import TracebackType
-from typing import Any, Self, TextIO
 
 from hookline.core.errors import StateError
 from hookline.core.paths import unusable, why_unusable
 from hookline.core.sanitize import one_line
 from hookline.core.suggest import nearest
+from hookline.core.typed import Any, Self, TextIO
 from hookline.state.record.store import Store
 
 #: Seconds between two changes of what is shown.

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from typing import Any, NoReturn
 
 from hookline.core.errors import UsageError
+from hookline.core.typed import Any, NoReturn
 
 
 class Parser(argparse.ArgumentParser):

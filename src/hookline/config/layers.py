@@ -7,7 +7,6 @@ import os
 from collections.abc import Sequence
 from functools import partial
 from time import thread_time
-from typing import Any, Literal, Protocol
 
 from hookline.config.discover import is_inside_project
 from hookline.config.files import LARGEST, Unread, read_text
@@ -19,6 +18,7 @@ from hookline.core.hook import FILE_EVENT, Command, HookSpec, Origin, hook_id
 from hookline.core.loaded import SourceFile
 from hookline.core.paths import Paths
 from hookline.core.problem import Problem
+from hookline.core.typed import Any, Literal, Protocol
 from hookline.dialects import dialect_named
 from hookline.dialects.base import FOREIGN, ConfigPlace, Dialect, Layer, Lookup, Parsed, Syntax
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from hookline.config.discover import is_inside_project, lazy_places, lookup_for, native_places
 from hookline.config.layers import LayerLoader, ProjectGate, our_bug, own_layers
@@ -17,6 +16,7 @@ from hookline.core.loaded import Loaded
 from hookline.core.paths import Paths
 from hookline.core.problem import Problem
 from hookline.core.settings import Settings
+from hookline.core.typed import Any
 from hookline.dialects import ALIASES, DIALECTS, dialect_named
 from hookline.dialects.base import FOREIGN, ConfigPlace, Dialect, Layer, Lookup, Syntax
 from hookline.dialects.native.sources import SourceTable

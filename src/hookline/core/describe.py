@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import assert_never
 
 from hookline.core._dataclass import fields
 from hookline.core.event import event_kind
 from hookline.core.hook import AgentRun, Command, FieldTest, Function, Gates, HookSpec, Http, Pattern, Plugin, Prompt
+from hookline.core.typed import assert_never
 
 
 def is_inner(spec: HookSpec) -> bool:

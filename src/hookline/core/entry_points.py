@@ -6,7 +6,8 @@ import os
 import sys
 from collections.abc import Iterable
 from importlib.machinery import PathFinder
-from typing import TYPE_CHECKING
+
+from hookline.core.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

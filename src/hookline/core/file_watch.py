@@ -15,7 +15,8 @@ import stat
 import struct
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+
+from hookline.core.typed import Any
 
 #: From <sys/inotify.h>.
 MODIFY, ATTRIB, OPEN, _MOVED_FROM, MOVED_TO, CREATE, _DELETE = 0x2, 0x4, 0x20, 0x40, 0x80, 0x100, 0x200

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+
+from hookline.core.typed import Any
 
 #: The names under which agents keep a command line or an address.
 _NAMES = ("command", "bash", "url")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from hookline.core.problem import Problem
 from hookline.core.result import STATUS, Decision, Injected, Message, Outcome, Replied
+from hookline.core.typed import Any
 
 
 def decision_shape(decision: Decision) -> dict[str, Any]:

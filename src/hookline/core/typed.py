@@ -35,7 +35,7 @@ else:
         def __class_getitem__(cls, words: Any) -> Any:
             return GenericAlias(cls, words)  # typing.get_args gives the words
 
-    def TypeVar(name: str) -> Any:  # noqa: N802  the standard's own name
+    def TypeVar(name: str, *kinds: Any, bound: Any = None) -> Any:  # noqa: N802  the standard's own name
         return object
 
     def cast(kind: Any, value: Any) -> Any:

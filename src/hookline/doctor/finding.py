@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Literal
 
 from hookline.core._dataclass import dataclass
 from hookline.core.hook import HookSpec
+from hookline.core.typed import Literal
 from hookline.engine.cost import can_be_skipped, over_budget
 from hookline.state.record.query import latest_times
 from hookline.state.record.store import Store

@@ -14,12 +14,12 @@ import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
 from math import ceil
-from typing import Any, TypeAlias
 
 from hookline.core._dataclass import dataclass
 from hookline.core.event import Event, event_kind
 from hookline.core.hook import Command, HookSpec, Plugin
 from hookline.core.result import Outcome, Replied
+from hookline.core.typed import Any, TypeAlias
 
 #: The latest runs that count, the fewest that are needed, and the seconds after which they expire: a hook that was
 #: skipped is tried again then.

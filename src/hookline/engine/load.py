@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import replace
 from hookline.core.code_variables import is_inside
@@ -12,6 +11,7 @@ from hookline.core.hook import HookSpec
 from hookline.core.loaded import Loaded, Unapproved
 from hookline.core.paths import FILE, Paths, find_paths, project_root
 from hookline.core.problem import Problem
+from hookline.core.typed import TYPE_CHECKING
 from hookline.dialects import dialect_named
 from hookline.dialects.base import FOREIGN
 from hookline.engine.eligibility import stand_in_for_changed, stand_in_for_removed

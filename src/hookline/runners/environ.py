@@ -16,11 +16,11 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import dataclass
 from hookline.core.code_variables import foreign_parts, is_inside
 from hookline.core.paths import private_dir
+from hookline.core.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from hookline.runners.base import ApprovedFiles, Job

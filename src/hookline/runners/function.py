@@ -14,12 +14,12 @@ from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from time import perf_counter
 from types import ModuleType, TracebackType
-from typing import Any
 
 from hookline.core._dataclass import fast_constructor
 from hookline.core.event import Event
 from hookline.core.hook import Function
 from hookline.core.result import RunResult
+from hookline.core.typed import Any
 from hookline.runners.base import ApprovedFiles, Job
 from hookline.runners.watchdog import WATCHDOG, HookTimeout
 

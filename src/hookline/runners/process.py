@@ -26,11 +26,11 @@ import signal
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, Literal, TypeAlias
 
 from hookline.core._dataclass import fast_constructor, replace
 from hookline.core.result import RunResult
 from hookline.core.settings import Settings
+from hookline.core.typed import Any, Literal, TypeAlias
 from hookline.runners.base import Stop
 from hookline.runners.spawn import Capture, Launch, pipe, spawn, why_not
 

@@ -13,10 +13,10 @@ import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import starmap
-from typing import Any
 
 from hookline.core._dataclass import dataclass
 from hookline.core.errors import StateError
+from hookline.core.typed import Any
 from hookline.runners.environ import new_spill
 
 

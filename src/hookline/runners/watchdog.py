@@ -18,7 +18,8 @@ from math import inf
 from threading import get_ident
 from time import monotonic, sleep
 from types import FrameType
-from typing import TypeVar
+
+from hookline.core.typed import TypeVar
 
 _Argument = TypeVar("_Argument")
 _Value = TypeVar("_Value")

@@ -13,12 +13,12 @@ from hookline.core.builtin_hooks import BUILTINS, ENTRY_POINTS, Known
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     groups: list[str] = []
 
-    def entry_points(*, group: str) -> list[metadata.EntryPoint]:
+    def entry_points(group: str) -> list[metadata.EntryPoint]:
         groups.append(group)
         theirs = {"extra": "pkg.mod:hook", "session-export": "pkg.mod:evil"}
         return [metadata.EntryPoint(name=name, value=value, group=group) for name, value in theirs.items()]
 
-    monkeypatch.setattr(metadata, "entry_points", entry_points)
+    monkeypatch.setattr("hookline.core.entry_points.entry_points", entry_points)
     return groups
 
 

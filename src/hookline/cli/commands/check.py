@@ -20,7 +20,6 @@ import os
 import re
 from collections.abc import Iterator
 from glob import glob
-from typing import TYPE_CHECKING
 
 from hookline.cli.loading import build_runtime, missing_registrations
 from hookline.cli.output import paint, paint_status, plural, print_json, safe
@@ -31,6 +30,7 @@ from hookline.core._dataclass import replace
 from hookline.core.describe import is_inner
 from hookline.core.problem import Problem
 from hookline.core.serialize import problem_shape
+from hookline.core.typed import TYPE_CHECKING
 from hookline.dialects import dialect_named
 from hookline.engine.build import READ_ONLY, Runtime
 from hookline.engine.lint import program_problems

@@ -19,7 +19,6 @@ from __future__ import annotations
 import re
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from hookline.cli.capabilities import Ability, Fate, ability, agents_named
 from hookline.cli.loading import build_runtime, read_event, require_readable, tell_problems
@@ -31,6 +30,7 @@ from hookline.core.errors import UsageError
 from hookline.core.event import EVENTS, Event
 from hookline.core.hook import HookSpec
 from hookline.core.tool_names import INPUTS, input_names
+from hookline.core.typed import Any
 from hookline.engine.build import Runtime, StoreOptions
 from hookline.engine.eligibility import Explained
 

@@ -20,7 +20,6 @@ import sys
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from hookline.cli.loading import build_runtime, missing_registrations, require_readable, tell_problems
 from hookline.cli.output import iso_time, paint, paint_trust, print_json, safe, table
@@ -29,6 +28,7 @@ from hookline.core.agents import all_agents
 from hookline.core.describe import action_text, is_inner, matcher_text
 from hookline.core.event import EVENTS, event_kind
 from hookline.core.hook import HookSpec
+from hookline.core.typed import Any
 from hookline.dialects import ALIASES
 from hookline.dialects.event_lookup import event_meanings, event_names, expand_event_name, native_events
 from hookline.doctor.finding import budget_overruns

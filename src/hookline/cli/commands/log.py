@@ -21,7 +21,6 @@ import time
 from argparse import ArgumentParser, Namespace
 from datetime import UTC, datetime
 from functools import cache
-from typing import Any
 
 from hookline.cli.output import (
     did_you_mean,
@@ -38,6 +37,7 @@ from hookline.core.agents import full_name
 from hookline.core.errors import DataError, UsageError
 from hookline.core.paths import find_paths, project_root
 from hookline.core.settings import RecordSettings
+from hookline.core.typed import Any
 from hookline.dialects.event_lookup import event_meanings
 from hookline.engine.build import READ_ONLY, Sources, load_runtime
 from hookline.state.record.chain import chain, chain_lines, subject

@@ -7,10 +7,10 @@ from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from types import MappingProxyType
-from typing import Any, Protocol, cast
 
 from hookline.core._dataclass import dataclass
 from hookline.core.problem import Problem
+from hookline.core.typed import Any, Protocol, cast
 from hookline.dialects.base import Syntax
 
 _NEWLINE = re.compile("\n")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from types import MappingProxyType
-from typing import Any
 
 from hookline.core._dataclass import EMPTY, dataclass, field, replace
 from hookline.core.event import EVENTS, EventKind, event_kind
@@ -28,6 +27,7 @@ from hookline.core.hook import (
     Prompt,
     hook_id,
 )
+from hookline.core.typed import Any
 from hookline.dialects.base import Lookup
 from hookline.dialects.native.fields import ACTIONS
 from hookline.dialects.native.kinds import Address

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from hookline.core.hook import Http
+from hookline.core.typed import Any
 from hookline.dialects.native import kinds
 from hookline.dialects.native.kinds import Field, Kind, Wrong, bad_pattern, show
 

@@ -12,11 +12,11 @@ import shlex
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
 
 from hookline.core._dataclass import dataclass
 from hookline.core.problem import Problem, Severity
 from hookline.core.suggest import suggest
+from hookline.core.typed import Any
 from hookline.dialects.base import Layer
 
 _LONGEST_PATTERN = 10_000

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from types import MappingProxyType
-from typing import Any
 
 from hookline.core._dataclass import replace
 from hookline.core.hook import anchor_model
 from hookline.core.problem import Problem
 from hookline.core.settings import Limits, RecordSettings, Settings, TelemetrySettings
+from hookline.core.typed import Any
 from hookline.dialects.base import FOREIGN, Layer
 from hookline.dialects.native.fields import INBOX_FIELDS, LIMIT_FIELDS, RECORD_FIELDS, TELEMETRY_FIELDS
 from hookline.dialects.native.kinds import Address, Read, read_table

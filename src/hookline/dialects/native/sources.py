@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import TypeVar
 
 from hookline.core._dataclass import dataclass
 from hookline.core.problem import Problem
+from hookline.core.typed import TypeVar
 from hookline.dialects.base import Layer
 from hookline.dialects.native.build import file_root
 from hookline.dialects.native.fields import PACK_FIELDS, SOURCE_FIELDS

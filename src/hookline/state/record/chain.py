@@ -9,10 +9,10 @@ import difflib
 import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from hookline.core.agents import find_agent
 from hookline.core.sanitize import one_line
+from hookline.core.typed import Any
 from hookline.state.record.query import REPLAY, Row, Run
 
 #: Fields by which a person recognizes an event, the best first.

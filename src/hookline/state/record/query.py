@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from typing import Any
 
 from hookline.core._dataclass import dataclass
+from hookline.core.typed import Any
 from hookline.state.record.store import Store
 
 #: Runs that the percentiles of a hook look back on.

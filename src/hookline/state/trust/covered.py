@@ -24,7 +24,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from functools import partial
-from typing import Any
 
 from hookline.core._dataclass import dataclass
 from hookline.core.file_watch import (
@@ -42,6 +41,7 @@ from hookline.core.file_watch import (
     OVERFLOW,
     Inotify,
 )
+from hookline.core.typed import Any
 from hookline.state.trust.digest import Digests, Signature, file_signature
 
 #: Gets the name and the mask of an event.

@@ -7,7 +7,8 @@ import os
 import time
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+
+from hookline.core.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hashlib import sha256

@@ -7,9 +7,9 @@ may be moved; but who edits an approved hook, or takes its place, does not becom
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Literal
 
 from hookline.core._dataclass import dataclass
+from hookline.core.typed import TYPE_CHECKING, Literal
 from hookline.state.trust.covered import Cover
 
 if TYPE_CHECKING:

@@ -8,13 +8,13 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, cast
 
 from hookline.core._dataclass import EMPTY, replace
 from hookline.core.errors import StateError
 from hookline.core.files import lock, note, read_text, write_json
 from hookline.core.hook import FILE_EVENT, HookSpec, OnFailure, means_if_tampered
 from hookline.core.paths import repository_root, unusable, upwards
+from hookline.core.typed import TYPE_CHECKING, Any, cast
 from hookline.state.protection import MANIFEST
 from hookline.state.trust.covered import Cover, CoveredFiles, Pins, Watch, is_being_written
 from hookline.state.trust.digest import Digests, Signature, definition_digest, definition_text, file_signature
