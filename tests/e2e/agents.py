@@ -339,13 +339,13 @@ AGENTS = (
             "LETTA_LOCAL_BACKEND_EXPERIMENTAL": "1",
         },
         tool="Bash", command="command",
-        lacks={**dict.fromkeys(("session events", "session context", "prompt context", "prompt refused"), TERMINAL_ONLY), "rewrite shown": "it prints no commands", "output": "Letta Code reads no other output; the loss is on record"},
+        lacks={**dict.fromkeys(("session events", "session context", "prompt context", "prompt refused"), TERMINAL_ONLY), "rewrite shown": "it prints no commands", "output": "Letta Code reads no other output"},
         underived={"assistant_final": "fired only at a terminal", "run_end": "fired only at a terminal"},
         no_continuation="fired only at a terminal", no_message="shown only at a terminal",
     ),
     Agent(
         name="qwen-code", package="qwen", registered_in=".qwen/settings.json", files=_qwen_files, runs=_qwen,
-        lacks={"rewrite shown": "it prints no commands", "output": "Qwen Code reads no other output; the loss is on record"},
+        lacks={"rewrite shown": "it prints no commands", "output": "Qwen Code reads no other output"},
         resume=("-c",), subagent={"name": "agent", "arguments": {"description": "d", "prompt": SUBTASK, "subagent_type": "general-purpose"}},
         servers=(".qwen/settings.json", "mcpServers"),
         environ={
@@ -392,7 +392,7 @@ AGENTS = (
         environ={"FACTORY_API_KEY": "fk-test", "FACTORY_DROID_AUTO_UPDATE_ENABLED": "false"},
         tool="Execute", command="command",
         more={"summary": "write proof", "riskLevel": "low", "riskLevelReason": "writes one file"},
-        lacks={"rewrite shown": "it prints no commands", "output": "Droid reads no other output; the loss is on record",
+        lacks={"rewrite shown": "it prints no commands", "output": "Droid reads no other output",
             **dict.fromkeys(
                 ("session events", "prompt context", "prompt refused"), "UserPromptSubmit is fired only at a terminal"
             ),
@@ -421,7 +421,7 @@ AGENTS = (
         resume=("-c",), subagent={"name": "spawn_subagent", "arguments": {"description": "d", "prompt": SUBTASK, "background": False}},
         servers=(".grok/config.toml", "mcp_servers"),
         environ={}, tool="run_terminal_command", command="command", requests_after_stop=2,
-        lacks={**dict.fromkeys(("session context", "prompt context"), "Grok Build ignores text from these hooks"), "rewrite shown": "it prints no commands", "output": "Grok Build reads no other output; the loss is on record"},
+        lacks={**dict.fromkeys(("session context", "prompt context"), "Grok Build ignores text from these hooks"), "rewrite shown": "it prints no commands", "output": "Grok Build reads no other output"},
         no_permission="Grok Build does not let hooks grant", no_message="not shown",
     ),
     Agent(
@@ -449,7 +449,7 @@ AGENTS = (
             "resumed": "without a terminal, deepagents-code starts a new session instead",
             "MCP": "without a terminal, deepagents-code refuses tools of MCP servers",
         },
-        lacks={"rewrite shown": "it prints no commands", "output": "deepagents-code reads no other output; the loss is on record"},
+        lacks={"rewrite shown": "it prints no commands", "output": "deepagents-code reads no other output"},
         resume=("-r",), subagent={"name": "task", "arguments": {"description": SUBTASK, "subagent_type": "general-purpose"}},
         servers=(".deepagents/.mcp.json", "mcpServers"),
         environ={

@@ -40,7 +40,7 @@ def deny(world: World) -> None:
 
 
 @proves("output")
-def test_a_redacted_output_is_what_the_model_reads_or_the_loss_is_on_record(world: World) -> None:
+def test_a_redacted_output_is_what_the_model_reads(world: World) -> None:
     world.hooks(REDACT)
     session = world.run(world.call("echo sec''ret-word > proof.txt; cat proof.txt"))
     assert proof(world) == ["secret-word"], session
