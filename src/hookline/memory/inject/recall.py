@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from time import time
+from typing import TYPE_CHECKING
 
 from hookline.core.errors import StateError
 from hookline.core.event import Event
@@ -20,6 +21,10 @@ from hookline.core.paths import private_dir
 from hookline.core.result import Context, Reply
 from hookline.memory.context import HookContext, hook_context
 from hookline.memory.layout import Places
+
+if TYPE_CHECKING:
+    from hookline.memory.journal.model import Entry
+    from hookline.memory.notes.search import Hit
 
 #: Keywords of a prompt that must be new, and their share of it, for another subject.
 _MIN_NEW, _NEW_SHARE = 3, 0.7
@@ -106,14 +111,19 @@ def _fitting(context: HookContext, prompt: str) -> Iterator[tuple[str, str]]:
     from hookline.memory.notes.search import keyword_query, search
 
     query = keyword_query([prompt])
-    if not index.index_exists(context.places):
-        return
     state = open_journal(context.places, context.project, context.here.cwd).state()
     current = {text_key(one.text) for one in state.current()}
     ended = {text_key(one.text) for one in state.entries.values()} - current
-    with index.open_index(context.places, context.clean) as opened:
-        own = scopes(context.project, context.here.cwd)
-        found = search(opened, query, scopes=own, limit=_MAX_ENTRIES * _CANDIDATES)
+    found: list[Hit] = []
+    if index.index_exists(context.places):
+        with index.open_index(context.places, context.clean) as opened:
+            own = scopes(context.project, context.here.cwd)
+            found = search(opened, query, scopes=own, limit=_MAX_ENTRIES * _CANDIDATES)
+    known = {text_key(hit.title) for hit in found}
+    fresh = [
+        _as_hit(one) for one in state.current() if text_key(one.text) not in known
+    ]  # not indexed yet, or far below
+    found += sorted(fresh, key=lambda hit: -shared_words(hit, query))
     enough = min(2, len(query.parts))
     for hit in sorted(found, key=lambda one: one.kind in {"session", "insight"}):  # a whole session says least
         key = text_key(hit.title)
@@ -129,6 +139,16 @@ def _fitting(context: HookContext, prompt: str) -> Iterator[tuple[str, str]]:
         text = " ".join(hit.title.split())[:_MAX_ENTRY]
         line = f"- [{hit.kind}, {hit.date[:10] or 'no date'}] {text}" + (f" — {said}" if said else "")
         yield key, neutral(context.clean(line[: _MAX_ENTRY + 40]))
+
+
+def _as_hit(entry: Entry) -> Hit:
+    from hookline.memory.notes.search import Hit
+
+    why = str(entry.details.get("prevention") or entry.details.get("rationale") or "")
+    return Hit(
+        kind=entry.kind, title=entry.text, text=why, project=entry.project, session=entry.session, date=entry.created,
+        path="", score=0.0,
+    )  # fmt: skip
 
 
 def _file_name(context: HookContext) -> str:

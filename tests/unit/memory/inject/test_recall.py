@@ -125,3 +125,9 @@ def test_a_search_that_fails_costs_no_prompt(world: NoteWorld, monkeypatch: pyte
     monkeypatch.setattr("hookline.memory.notes.search.search", broken)
     assert told(world, "login tokens expire") == ""
     assert "recall: error: ValueError: no index" in world.log()
+
+
+def test_what_was_just_added_is_recalled_before_it_is_indexed(world: NoteWorld) -> None:
+    here = desk(world)
+    Journal(here.places, here.project).add("decision", "Login tokens live for fifteen minutes", Author(source="person"))
+    assert "Login tokens live" in told(world, "the login tokens expire too early")
