@@ -6,6 +6,7 @@ import asyncio
 import os
 import shutil
 import tempfile
+import threading
 from pathlib import Path
 
 import pytest
@@ -129,6 +130,23 @@ def test_a_part_that_raises_is_noted_and_started_again(broker: Broker, tmp_path:
     assert link.run(joined, _paths(tmp_path), lambda: len(runs) < 2 or not joined.state()["connected"], {"part": part})
     assert runs == ["m1", "m1"]
     assert joined.state()["problems"] == {"part": ""}
+
+
+def test_the_link_of_a_revoked_machine_says_so(broker: Broker, tmp_path: Path) -> None:
+    creds, done = tmp_path / "m1.creds", threading.Event()
+    creds.write_text(broker.issue("m1").text)
+    joined = join(_paths(tmp_path), str(creds))
+    thread = threading.Thread(target=link.run, args=(joined, _paths(tmp_path), lambda: not done.is_set(), {}))
+    thread.start()
+    try:
+        assert eventually(lambda: joined.state().get("connected"))
+        broker.authority = authorities.revoke(broker.authority, "team", "m1")
+        asyncio.run(tell_servers(broker.authority, "team"))
+        assert eventually(lambda: "refuses m1" in joined.state()["problem"])
+        assert not joined.state()["connected"]
+    finally:
+        done.set()
+        thread.join()
 
 
 def test_the_daemon_starts_the_link_of_a_machine_that_has_joined(broker: Broker, project: Project) -> None:

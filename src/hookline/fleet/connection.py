@@ -40,12 +40,16 @@ async def connect(credentials: Credentials, *, stay: bool = False) -> Client:
     logging.getLogger("asyncio").setLevel(
         logging.ERROR
     )  # it warns about every TLS connection of this library that ends
-    client = Client()
+    client, errors = Client(), list[Exception]()
+
+    async def note(error: Exception) -> None:  # the library would log each
+        errors[:] = [*errors, error][-9:]
+
     options: dict[str, Any] = {
         "name": f"hookline {credentials.role} {credentials.name}", "tls": context, "connect_timeout": _PATIENCE,
         "user_credentials": RawCredentials(credentials.text), "inbox_prefix": inbox(credentials.role, credentials.name),
-        "reconnect_time_wait": _PAUSE, "max_reconnect_attempts": -1 if stay else 1, "ping_interval": 20,
-        "error_cb": _quiet, "allow_reconnect": stay,
+        "reconnect_time_wait": _PAUSE, "max_reconnect_attempts": 1, "ping_interval": 20,
+        "error_cb": note,
     }  # fmt: skip
     try:
         await asyncio.wait_for(
@@ -53,7 +57,10 @@ async def connect(credentials: Credentials, *, stay: bool = False) -> Client:
         )
     except UNREACHABLE as error:
         await close(client)
-        raise ConfigError(explain(credentials, error)) from None
+        # Why each server was no use says more than that none was left.
+        raise ConfigError(explain(credentials, next(iter(errors), error))) from None
+    # From now on without end: at first it would hide that we are refused.
+    client.options["max_reconnect_attempts"] = -1 if stay else 1
     return client
 
 
@@ -86,7 +93,3 @@ def explain(credentials: Credentials, error: BaseException) -> str:
     if isinstance(error, NatsTimeoutError | asyncio.TimeoutError):
         text = "no answer in time"
     return f"the broker ({servers}) cannot be reached: {text}"
-
-
-async def _quiet(_: Exception) -> None:
-    """The library would log every attempt; whoever waits for an answer learns what is wrong."""

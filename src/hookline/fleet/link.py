@@ -87,18 +87,17 @@ def run(joined: Joined, paths: Paths, wanted: Callable[[], bool], chosen: Mappin
 async def _run(joined: Joined, paths: Paths, wanted: Callable[[], bool], chosen: Mapping[str, Part]) -> None:
     from nats.aio.client import Client
 
-    offline, pause = Link(joined, paths, Client()), 1.0
+    link, pause = Link(joined, paths, Client()), 1.0
     while wanted():
         try:
             client = await connect(joined.credentials, stay=True)
         except HooklineError as error:
-            offline.note_connected(str(error))
+            link.note_connected(str(error))
             _note_silence(joined.folder)
             await _sleep(pause, wanted)
             pause = min(2 * pause, _LONGEST)
             continue
-        pause = 1.0
-        link = Link(joined, paths, client)
+        pause, link.client = 1.0, client
         tasks = [asyncio.create_task(_keep_running(name, part, link)) for name, part in chosen.items()]
         try:
             # A client that was refused closes itself: then a new one asks again, more and more rarely.

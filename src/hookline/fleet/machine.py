@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from hookline.core._dataclass import dataclass
@@ -80,9 +81,10 @@ def _registered_program(folder: PolicyFolder) -> str:
     """What the entries call, from the entries themselves."""
     for path in _ledger_paths(folder):
         text, _ = apply.read(path)
-        for entry in own_entries(text or "", path) if text else ():
-            for line in entry_commands(entry.value):
-                return command_program(line)
+        with suppress(ValueError):  # a damaged file is a finding, and says nothing about the program
+            for entry in own_entries(text or "", path) if text else ():
+                for line in entry_commands(entry.value):
+                    return command_program(line)
     return os.path.join(folder.folder, "bin", "hookline")
 
 
