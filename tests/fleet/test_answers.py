@@ -5,12 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import random
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Awaitable, Callable, Generator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +23,7 @@ from tests.cli.conftest import Project
 from tests.fleet.broker import Broker, needs_broker
 from tests.patience import eventually
 
+from hookline.core._dataclass import replace
 from hookline.core.hook import Command, HookSpec, Origin
 from hookline.core.paths import Paths
 from hookline.core.settings import Settings
@@ -316,27 +321,86 @@ def test_the_terminal_of_who_is_on_call(broker: Broker, machine: Machine, projec
     assert "--role oncall" in project.run("fleet", "inbox", "--credentials", str(wrong)).err
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_no_kill_ever_grants(broker: Broker, machine: Machine, tmp_path: Path, seed: int) -> None:
-    """Killed at a random moment: whoever asks, the broker, or whoever answers. An allow is there only if it was said, and
-    said in time; a refusal is never turned."""
-    import random
+@pytest.mark.parametrize("seed", range(int(os.environ.get("HOOKLINE_KILLS", "8"))))
+def test_no_kill_ever_grants(broker: Broker, tmp_path: Path, seed: int) -> None:
+    """Killed at a random moment: whoever asks, the link, the broker, or whoever answers. One person allows what two must:
+    whatever comes twice, late or half, an allow would be wrong."""
+    chance, victim = random.Random(seed), ("asker", "link", "broker", "answerer")[seed % 4]
+    home, alice = tmp_path / "home", broker.issue("alice", role="oncall")
+    creds, state = home / ".config/hookline/fleet/machine.creds", home / ".local/state/hookline"
+    creds.parent.mkdir(parents=True)
+    state.mkdir(parents=True)
+    creds.write_text(broker.issue("m1").text)
+    environ = {"PATH": os.environ["PATH"], "HOME": str(home)}
+    link_words = [sys.executable, "-m", "hookline", "fleet", "link"]
+    linked = subprocess.Popen(link_words, env=environ, stderr=subprocess.DEVNULL)
+    answerer = None
+    try:
+        assert eventually(lambda: proof.team_key(str(state)))
+        process = subprocess.Popen([sys.executable, "-c", ASK, str(state), "5", "2"], stdout=subprocess.PIPE, text=True)
+        answerer = subprocess.Popen([sys.executable, "-c", ANSWER, str(home)], stdin=subprocess.PIPE, text=True)
+        assert answerer.stdin is not None
+        answerer.stdin.write(alice.text)
+        answerer.stdin.close()
+        time.sleep(chance.uniform(0.2, 4.0))
+        if victim == "broker":
+            broker.kill()
+            broker.start()
+        else:
+            killed = {"asker": process, "link": linked, "answerer": answerer}[victim]
+            killed.send_signal(signal.SIGKILL)
+        if victim == "link":
+            linked.wait()
+            linked = subprocess.Popen(link_words, env=environ, stderr=subprocess.DEVNULL)
+        assert process.communicate(timeout=60)[0] in ({"", "nobody\n"} if victim == "asker" else {"nobody\n"})
+    finally:
+        for one in (linked, answerer):
+            if one is not None:
+                one.kill()
+                one.wait()
 
-    chance = random.Random(seed)
-    alice, victim = broker.issue("alice", role="oncall"), ("asker", "broker", "answerer")[seed % 3]
-    process = machine.process(6)
-    answerer = subprocess.Popen([sys.executable, "-c", ANSWER, str(tmp_path / "a")], stdin=subprocess.PIPE, text=True)
-    assert answerer.stdin is not None
-    answerer.stdin.write(alice.text)
-    answerer.stdin.close()
-    time.sleep(chance.uniform(0.2, 3.0))
-    if victim == "broker":
-        broker.kill()
-    else:
-        {"asker": process, "answerer": answerer}[victim].send_signal(signal.SIGKILL)
-    said = process.communicate(timeout=60)[0]
-    answerer.wait(60)
-    assert said in ({"", "deny by alice: no\n"} if victim == "asker" else {"nobody\n", "deny by alice: no\n"})
+
+def test_a_daemon_that_dies_in_between_never_grants(tmp_path: Path) -> None:
+    """The agent's own command gets no answer from it, asks anew without it, and refuses in the end."""
+    home, project = tmp_path / "home", tmp_path / "project"
+    (home / ".config/hookline").mkdir(parents=True)
+    (project / ".git").mkdir(parents=True)
+    (home / ".config/hookline/hookline.toml").write_text(
+        '[[hook]]\nname = "careful"\non = "PreToolUse"\nshell = \'echo "{\\"effect\\": \\"ask\\"}"\'\nask = "inbox"\n'
+    )
+    payload = {"session_id": "s", "cwd": str(project), "hook_event_name": "PreToolUse", "tool_name": "Bash",
+               "tool_input": {"command": "git push"}, "tool_use_id": "u", "transcript_path": "/t"}  # fmt: skip
+    runtime = tempfile.mkdtemp(prefix="hookline-")  # the path of a socket is short
+    environ = {"PATH": os.environ["PATH"], "HOME": str(home), "XDG_RUNTIME_DIR": runtime}
+    words, state = [sys.executable, "-m", "hookline"], str(home / ".local/state/hookline")
+    daemon = subprocess.Popen(
+        [*words, "daemon", "run"], env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    try:
+        assert eventually(lambda: list(Path(runtime).rglob("daemon.sock")))
+        asking = subprocess.Popen([*words, "hook", "--agent", "claude-code"], env=environ, cwd=project, stdin=subprocess.PIPE,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # fmt: skip
+        assert asking.stdin is not None
+        asking.stdin.write(json.dumps(payload))
+        asking.stdin.close()
+        asking.stdin = None
+        (first,) = _until(lambda: list(inbox.questions(state)))
+        daemon.kill()
+        daemon.wait()
+        assert first["pid"] == daemon.pid
+        assert inbox.deliver(first, {"answer": "allow"}) == ""
+        _until(lambda: [one for one in inbox.questions(state) if one["pid"] != daemon.pid])
+        (again,) = [one for one in inbox.questions(state) if one["pid"] != daemon.pid]
+        assert inbox.answer(state, again["id"], "deny", "no")
+        out, _ = asking.communicate(timeout=60)
+        assert json.loads(out)["hookSpecificOutput"]["permissionDecision"] == "deny"
+    finally:
+        daemon.kill()
+        daemon.wait()
+        subprocess.run(
+            [*words, "daemon", "stop"], env=environ, capture_output=True, check=False
+        )  # one that was started anew
+        shutil.rmtree(runtime, ignore_errors=True)
 
 
 ANSWER = """
@@ -349,13 +413,53 @@ async def main():
     async with on_call(parse_credentials(sys.stdin.read(), "x"), sys.argv[1]) as people:
         for _ in range(400):
             if found := people.waiting():
-                return await people.answer(found[0].id, "deny", "no")
+                return await people.answer(found[0].id, "allow", "")
             await asyncio.sleep(0.02)
 try:
     asyncio.run(main())
 except HooklineError:
     pass
 """
+
+
+def test_a_webhook_only_notifies(tmp_path: Path) -> None:
+    """Once, without secrets, and what it answers (a redirect, a yes) has no effect."""
+    heard: list[tuple[str, str]] = []
+
+    class Chat(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+            heard.append((self.path, body))
+            self.send_response(307)
+            self.send_header("Location", "/elsewhere")
+            self.end_headers()
+
+        def log_message(self, *_: Any) -> None:
+            """Nothing on the terminal."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Chat) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        machine = object.__new__(Machine)
+        machine.state = tmp_path
+        engine = machine.engine()
+        settings = replace(engine.settings, webhook=f"http://127.0.0.1:{server.server_port}/hook?k=1")
+        effect, _ = Asked(Engine(specs=engine.specs, settings=settings, environ={"PATH": os.environ["PATH"]}), 3).end()
+        engine.close()
+        assert eventually(lambda: heard)
+        server.shutdown()
+    assert effect == "deny"
+    ((path, body),) = heard
+    assert path == "/hook?k=1"
+    assert "git push" in body
+    assert "ghp_" not in body
+
+
+def test_a_project_cannot_say_who_is_told(project: Project) -> None:
+    table = '[inbox]\nwebhook = "https://evil.example.com/x"\n'
+    project.write(".hookline/hookline.toml", table)
+    assert "says who is told of a question, which a project may not" in str(project.run("check"))
+    project.write("own.toml", '[inbox]\nwebhook = "http://chat.example.com/x"\n')
+    assert "no address that a question may be sent to" in str(project.run("check", "--config", "own.toml"))
 
 
 def test_the_team_is_in_the_credentials_of_its_members(broker: Broker) -> None:
