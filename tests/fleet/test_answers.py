@@ -313,6 +313,7 @@ def test_the_terminal_of_who_is_on_call(broker: Broker, machine: Machine, projec
     whole = project.run("fleet", "inbox", short, "--credentials", str(creds)).out
     assert "careful asks on m1" in whole
     assert "is this yours?" in whole
+    assert '\n  "command": "git push' in whole
     done = project.run("fleet", "inbox", short, "--deny", "--reason", "not at night", "--credentials", str(creds))
     assert (done.code, done.out) == (0, "m1 has taken it: deny\n"), done.err
     assert asked.end() == ("deny", "alice refused it: not at night")

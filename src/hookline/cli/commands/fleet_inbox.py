@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import sys
 import time
@@ -99,16 +100,14 @@ def _whole(one: Question) -> Iterator[str]:
     yield f"{_text(fields.get('hook'))} asks on {one.machine}: {_text(fields.get('agent'))} in {_text(fields.get('cwd'))}, session {_text(fields.get('session'))}"  # fmt: skip
     if fields.get("cut"):
         yield "It is long: a part of it is not shown here. Who answers answers for all of it."
-    yield f"\n  {_text(fields.get('about'), 10_000)}\n"
+    yield from ("", *(f"  {safe(line)}" for line in str(fields.get("about") or "").split("\n")), "")
     if fields.get("reason"):
         yield f"why it asks   {_text(fields['reason'], 2000)}"
     chain: Any = fields.get("chain")
     steps: list[Any] = chain if isinstance(chain, list) else []
     for at, told in enumerate(one for one in steps if isinstance(one, dict)):
         yield f"{'before that' if not at else '':12}  {_text(told.get('event'))} {_text(told.get('about'), 80)}: {_text(told.get('summary'))}"
-    import json
-
-    yield f"\n{safe(json.dumps(fields.get('data'), indent=1, ensure_ascii=False))}"
+    yield from ("", *map(safe, json.dumps(fields.get("data"), indent=1, ensure_ascii=False).split("\n")))
     if one.settled or not one.waits():
         yield f"\nit no longer waits: {one.settled or 'nobody was heard'} {' and '.join(map(safe, one.by))} {safe(one.reason)}".rstrip()
     elif fields.get("people"):
