@@ -197,11 +197,12 @@ def test_our_own_file_says_what_of_lectic_it_cannot_say(project):
 
 def test_tools_are_called_as_the_other_agent_calls_them(project):
     project.write(
-        "hooks", '{"hooks": {"PreToolUse": [{"matcher": "Bash|Task", "hooks": [{"type": "command", "command": "x"}]}]}}'
+        "hooks",
+        '{"hooks": {"PreToolUse": [{"matcher": "Bash|NotebookEdit", "hooks": [{"type": "command", "command": "x"}]}]}}',
     )
     done = project.run("convert", "--from", "claude", "--to", "gemini", "hooks")
-    assert '"matcher": "run_shell_command|Task"' in done.out
-    assert "'x': the tool Task: hookline does not know what gemini calls them" in done.err
+    assert '"matcher": "run_shell_command|NotebookEdit"' in done.out
+    assert "'x': the tool NotebookEdit: hookline does not know what gemini calls them" in done.err
 
 
 def test_the_tests_of_fields_are_written_as_they_were_meant(project):

@@ -348,8 +348,8 @@ def test_no_kill_ever_grants(broker: Broker, tmp_path: Path, seed: int) -> None:
             broker.kill()
             broker.start()
         else:
-            killed = {"asker": process, "link": linked, "answerer": answerer}[victim]
-            killed.send_signal(signal.SIGKILL)
+            pids = {"asker": process.pid, "link": linked.pid, "answerer": answerer.pid}
+            os.kill(pids[victim], signal.SIGKILL)
         if victim == "link":
             linked.wait()
             linked = subprocess.Popen(link_words, env=environ, stderr=subprocess.DEVNULL)

@@ -9,15 +9,17 @@ from hypothesis import strategies as st
 
 from hookline.memory.notes.index import LAYOUT, NoteIndex
 from hookline.memory.notes.note_files import ParsedNote
-from hookline.memory.notes.search import parse_query, search, snippet, space_cjk, split_words, unspace_cjk
+from hookline.memory.notes.search import parse_query, search, snippet, split_words
+from hookline.memory.notes.words import space_cjk, unspace_cjk
 
 SIGNS = st.text("\"'()*^:{}+-~ANDORNEAR \n\0\\%_;#§|é数パa1", max_size=30)
 
 
 def made(*texts: str) -> NoteIndex:
     connection = sqlite3.connect(":memory:", isolation_level=None)
-    for statement in LAYOUT.migrations[0]:
-        connection.execute(statement)
+    for migration in LAYOUT.migrations:
+        for statement in migration:
+            connection.execute(statement)
     connection.execute("INSERT INTO files (folder, name, signature) VALUES ('f', 'n', 's')")
     index = NoteIndex(connection, str)
     for text in texts:

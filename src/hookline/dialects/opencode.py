@@ -34,7 +34,7 @@ _EVENTS: Mapping[str, str] = MappingProxyType(
 
 
 #: Tools of MCP servers are ``server_tool``; of its own these have an underscore.
-_SERVERS, _OWN = re.compile(r"\A([^_]+)_(.+)\Z"), frozenset({"apply_patch", "plan_enter", "plan_exit"})
+_SERVERS, _OWN = re.compile(r"\A(?!mcp__)([^_]+)_(.+)\Z"), frozenset({"apply_patch", "plan_enter", "plan_exit"})
 
 
 def _read_event(name: str, sent: Mapping[str, Any]) -> Incoming:

@@ -136,7 +136,8 @@ def _commands(text: str) -> list[dict[str, Any]]:
         elif word in _ENDS:
             if current["command"] or current["redirects"]:
                 found.append(current)
-            current = {**_empty(), "piped": word in _PIPES}
+            current = _empty()
+            current["piped"] = word in _PIPES
             if word == "(":
                 around.append(None)
             elif word == ")" and not cases and around:

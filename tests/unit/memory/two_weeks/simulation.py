@@ -152,7 +152,7 @@ class TwoWeeks:
                 self.figures.lost.append(f"{key} in {chapter.prompt[:40]}")
         if chapter.manner:
             return
-        wanted = {text for key in chapter.fits if (text := self.truth.get((chapter.project, key)))}
+        wanted = {known for key in chapter.fits if (known := self.truth.get((chapter.project, key)))}
         told = [line for line in second.splitlines() if line.startswith("- [")]
         fitting = [line for line in told if any(text in line for text in wanted)]
         # An open item that the prompt is about fits too, and so does a session about the same thing.
