@@ -1,11 +1,11 @@
 """The walk of one event: which of our modules it passes, in order, and how often control goes from one to another.
 
 A tool call of Claude Code meets one approved command hook: once in a process of its own (``cold``, from the start of
-the command to its end), and once in a daemon that has answered the project before (``warm``, from the bytes of the
-request to the bytes of the answer). A module counts when one of its functions is called, in whatever thread; what runs
+the command to its end; ``first``, where no process before it has kept the configuration), and once in a daemon that has
+answered the project some times (``warm``, from the bytes of the request to the bytes of the answer). A module counts when one of its functions is called, in whatever thread; what runs
 while a module is being imported does not. Control changes module when two calls after one another are of different ones.
 
-usage: python tools/hops.py [--json | --list cold|warm]
+usage: python tools/hops.py [--json | --list first|cold|warm]
 """
 
 from __future__ import annotations
@@ -29,24 +29,25 @@ ROOT = Path(__file__).resolve().parent.parent
 SRC = ROOT / "src"
 PAYLOAD = ROOT / "tests" / "payloads" / "claude" / "PreToolUse.Bash.json"
 HOOK = '[[hook]]\nname = "no"\non = "PreToolUse"\nmatch = "Bash"\nshell = "echo no >&2; exit 2"\n'
+WAYS = ("first", "cold", "warm")
 ASK = ("--agent=claude-code", "--event=PreToolUse")
 
 
 def main(words: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--list", choices=("cold", "warm"), default="", help="the modules, in the order of the walk")
+    parser.add_argument("--list", choices=WAYS, default="", help="the modules, in the order of the walk")
     parser.add_argument("--measure", nargs=2, metavar=("WAY", "FILE"), help=argparse.SUPPRESS)
     asked = parser.parse_args(words)
     if asked.measure:
         way, file = asked.measure
-        Path(file).write_text("\n".join(measure_cold() if way == "cold" else measure_warm()), encoding="utf-8")
+        Path(file).write_text("\n".join(measure_warm() if way == "warm" else measure_cold()), encoding="utf-8")
         return 0
     if asked.list:
         print("\n".join(dict.fromkeys(walk(asked.list))))
         return 0
     numbers: dict[str, int] = {}
-    for way in ("cold", "warm"):
+    for way in WAYS:
         calls = walk(way)
         changes = sum(one != other for one, other in pairwise(calls))
         numbers |= {f"{way} modules": len(set(calls)), f"{way} changes of module": changes}
@@ -65,11 +66,13 @@ def walk(way: str) -> list[str]:
             "HOME": str(home), "PATH": os.environ["PATH"], "PYTHONPATH": str(SRC), "CLAUDE_PROJECT_DIR": str(project),
         }  # fmt: skip
         payload = json.loads(PAYLOAD.read_text(encoding="utf-8")) | {"cwd": str(project)}
-        for line in (["-m", "hookline", "trust", "--yes"], [__file__, "--measure", way, f"{folder}/calls"]):
+        before = [["-m", "hookline", "hook", *ASK, "--cold"]] if way == "cold" else []
+        for line in (["-m", "hookline", "trust", "--yes"], *before, [__file__, "--measure", way, f"{folder}/calls"]):
             subprocess.run(
                 [sys.executable, *line], cwd=project, env=environ, input=json.dumps(payload).encode(),
                 check=True, stdout=subprocess.DEVNULL,
             )  # fmt: skip
+            payload["tool_use_id"] = f"call {line[-1]}"  # another call, not the same one twice
         return Path(folder, "calls").read_text(encoding="utf-8").split()
 
 
@@ -95,10 +98,12 @@ def measure_warm() -> list[str]:
 
     frames = {
         name: pack_request(DaemonRequest(caller=caller, stdin=json.dumps(payload | {"tool_use_id": name}).encode()))
-        for name in ("first", "second")
+        for name in "123456"
     }
-    answer("first")
-    return calls_during(lambda: answer("second"))
+    *before, last = frames
+    for name in before:
+        answer(name)
+    return calls_during(lambda: answer(last))
 
 
 def calls_during(act: Callable[[], object]) -> list[str]:
