@@ -68,6 +68,9 @@ class Agent:
     reader: str = ""
     #: They mark interactive sessions; one without the mark was none.
     tells_interactive: bool = False
+    #: How a run without a person shows, where they do not: the command has ``-p`` or reads no terminal, or the payload
+    #: has a mode.
+    shows_alone: Literal["", "command", "mode"] = ""
     #: An event that names no transcript is about the newest one of its directory.
     newest_is_current: bool = False
 

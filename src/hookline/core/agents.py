@@ -62,7 +62,7 @@ _ROWS = (
         servers=(".gemini/settings.json", "mcpServers"),
         name="gemini-cli", proven="0.61.0", title="Gemini CLI", speaker="Gemini", dialect="gemini", program="gemini", home=".gemini", package="@google/gemini-cli", marker="GEMINI_CLI",
         project_variable="GEMINI_PROJECT_DIR", tools=_GEMINI_TOOLS, mcp="mcp_{server}_{tool}", failures="output", echoes_stop_reason=True,
-        prefixes_prompt=True, compacts_always=True, reader="hookline.transcripts.gemini:GeminiReader",
+        prefixes_prompt=True, compacts_always=True, reader="hookline.transcripts.gemini:GeminiReader", shows_alone="command",
         files={"user": ".gemini/settings.json", "project": ".gemini/settings.json"},
         per_second=1000, everything="*", extra={"name": "hookline"}, managed="/etc/gemini-cli/settings.json",
         managed_head={"hooksConfig": {"enabled": True}},
@@ -80,7 +80,7 @@ _ROWS = (
     Agent(
         servers=(".qwen/settings.json", "mcpServers"),
         name="qwen-code", proven="0.24.4", title="Qwen Code", speaker="Qwen", dialect="qwen", program="qwen", home=".qwen", package="@qwen-code/qwen-code", marker="QWEN_CODE",
-        project_variable="QWEN_PROJECT_DIR", echoes_stop_reason=True, reader="hookline.transcripts.qwen:QwenReader",
+        project_variable="QWEN_PROJECT_DIR", echoes_stop_reason=True, reader="hookline.transcripts.qwen:QwenReader", shows_alone="command",
         tools={
             **_GEMINI_TOOLS, "Edit": "edit", "WebSearch": "web_search", "Task": "agent", "NotebookEdit": "notebook_edit",
         },
@@ -182,7 +182,7 @@ _ROWS = (
     ),
     Agent(
         servers=(".pi/agent/mcp.json", "mcpServers"),
-        name="pi", proven="1.5.0", reader="hookline.transcripts.pi:PiReader", title="pi", dialect="pi", failures="output", program="pi", home=".pi", package="@earendil-works/pi-coding-agent", marker="PI_CODING_AGENT",
+        name="pi", proven="1.5.0", reader="hookline.transcripts.pi:PiReader", shows_alone="mode", title="pi", dialect="pi", failures="output", program="pi", home=".pi", package="@earendil-works/pi-coding-agent", marker="PI_CODING_AGENT",
         runs_own_hooks=False, form="plugin",
         tools={
             "Bash": "bash", "Read": "read", "Write": "write", "Edit": "edit", "Grep": "grep", "Glob": "find", "LS": "ls",

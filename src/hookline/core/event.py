@@ -253,6 +253,8 @@ class Event:
     native_name: str = ""
     #: Where the person's files are, if whoever called has established it; None: the variables say.
     directories: Directories | None = None
+    #: The process that asked, negative where it is the agent itself; 0: it is unknown.
+    caller: int = 0
 
 
 def event_ids() -> Callable[[], str]:

@@ -38,8 +38,20 @@ def alive(process: Process) -> bool:
 
 def ancestor_commands(pid: int) -> Iterator[tuple[str, ...]]:
     """The name and the arguments of every process above ``pid``, the nearest first."""
+    return (words for _pid, words in ancestors(pid))
+
+
+def ancestors(pid: int) -> Iterator[tuple[int, tuple[str, ...]]]:
     for above, (name, _, _) in _above(pid):
-        yield name, *_arguments(above)
+        yield above, (name, *_arguments(above))
+
+
+def reads_terminal(pid: int) -> bool | None:
+    """Whether its standard input is a terminal; None if that is not known."""
+    try:
+        return os.readlink(f"/proc/{pid}/fd/0").startswith(("/dev/pts/", "/dev/tty", "/dev/console"))
+    except OSError:
+        return None
 
 
 def command_words(pid: int) -> tuple[str, ...]:

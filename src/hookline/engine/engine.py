@@ -255,6 +255,7 @@ class Engine:
         native_name: str = "",
         until: float = 0.0,
         facts: Facts | None = None,
+        caller: int = 0,
     ) -> Event:
         """An event that no session has counted yet. What is not given comes from the data."""
         get = data.get
@@ -275,6 +276,7 @@ class Engine:
             native=native,
             native_name=native_name or name,
             directories=self.directories,
+            caller=caller,
         )
 
     def _begin(self, name: str, data: Mapping[str, Any], environ: Mapping[str, str] | None) -> _Counted | Decision:
@@ -294,7 +296,7 @@ class Engine:
             kind=event.kind, data=event.data, id=event.id, session=event.session, turn=facts.turn, agent=event.agent,
             role=event.role, mode=facts.mode, generation=facts.generation, cwd=event.cwd, environ=event.environ,
             time=event.time, until=event.until, native=event.native, native_name=event.native_name,
-            directories=event.directories,
+            directories=event.directories, caller=event.caller,
         )  # fmt: skip
         return event, facts
 

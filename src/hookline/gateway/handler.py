@@ -328,7 +328,7 @@ def _event(request: AgentRequest, runtime: Runtime, facts: Facts | None = None) 
     return runtime.engine.event(
         incoming.event, incoming.data, environ=request.environ, session=incoming.session, cwd=request.cwd,
         native=request.payload, native_name=incoming.native_name or request.event_name, until=request.until,
-        facts=facts,
+        facts=facts, caller=0 if request.caller_pid is None else request.caller_pid(),
     )  # fmt: skip
 
 

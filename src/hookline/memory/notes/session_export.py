@@ -19,6 +19,7 @@ from hookline.core.errors import StateError
 from hookline.core.event import Event
 from hookline.core.files import UNFINISHED, atomic_writer, sweep
 from hookline.gateway.bypass import is_own_session
+from hookline.memory.alone import runs_alone
 from hookline.memory.context import HookContext, hook_context
 from hookline.memory.inject.git_facts import current_branch
 from hookline.memory.inject.last_session import NoteSource, write_pointer
@@ -75,6 +76,9 @@ def session_export(event: Event) -> None:
         return
     if not context.settings.knowledge.sessions_enabled:
         context.log("skipped: sessions are not kept")
+        return
+    if runs_alone(event):
+        context.log("skipped: non-interactive")
         return
     path = find_transcript(context)
     if not path:

@@ -16,6 +16,7 @@ from hookline.core.deferred import defer
 from hookline.core.errors import StateError
 from hookline.core.event import Event, event_kind
 from hookline.gateway.bypass import is_own_session
+from hookline.memory.alone import runs_alone
 from hookline.memory.context import HookContext, hook_context, now_text
 from hookline.memory.inject.last_session import read_pointer
 from hookline.memory.layout import describe_error
@@ -84,17 +85,22 @@ class EnqueueResult:
 
 def compound_loop(event: Event) -> None:
     """The built-in hook: after every turn."""
-    defer(lambda: _hook(event, "compound-loop", force=False))
+    alone = runs_alone(event)
+    defer(lambda: _hook(event, "compound-loop", force=False, alone=alone))
 
 
 def session_end(event: Event) -> None:
     """The built-in hook: when the session is over."""
-    defer(lambda: _hook(event, "session-end", force=True))
+    alone = runs_alone(event)
+    defer(lambda: _hook(event, "session-end", force=True, alone=alone))
 
 
-def _hook(event: Event, name: str, *, force: bool) -> None:
+def _hook(event: Event, name: str, *, force: bool, alone: bool) -> None:
     context = hook_context(event, name)
     if context is None:
+        return
+    if alone:
+        context.log("skipped: not interactive")
         return
     try:
         queued = enqueue(context, force=force, once=force)
