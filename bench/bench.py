@@ -42,7 +42,9 @@ GROUPS: dict[str, Rows] = {
     ),
     "processes": lambda folder, short: chain(processes.command(folder, short), processes.parallel(folder, short)),
     "plugins": plugins.round_trip,
-    "keeping": lambda folder, short: chain(keeping.record(folder, short), keeping.redaction(short), keeping.imports()),
+    "keeping": lambda folder, short: chain(
+        keeping.record(folder, short), keeping.filters(folder, short), keeping.redaction(short), keeping.imports()
+    ),
     "approval": approval.rows,
     "cold": cold.rows,
     "daemon": daemon.rows,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
 import time
@@ -94,6 +95,65 @@ def _log(environ: dict[str, str], firings: int) -> Row:
     value = taken * 1e3 if not shown else float("inf")
     what = f"hookline log --last 20 of {firings:,} records"
     return Row(what=what, shown=us(taken) + shown, value=value, unit="ms", target=150)
+
+
+#: Each looks for what is long ago, rare or not there at all.
+FILTERS = (
+    ("--session", "session-0"), ("--since", "1s"), ("--until", "24d"), ("--project", "/old"), ("--project", "/nowhere"),
+    ("--agent", "gemini"), ("--agent", "codex"), ("--hook", "seldom"), ("--event", "Stop"), ("--event", "SessionEnd"),
+    ("--effect", "deny"), ("--effect", "ask"), ("--status", "failed"), ("--status", "started"),
+    ("--agent", "codex", "--project", "/old"), ("--hook", "guard", "--session", "session-0"),
+    ("--effect", "deny", "--until", "24d"), ("--hook", "seldom", "--status", "failed", "--agent", "claude-code"),
+)  # fmt: skip
+
+
+def filters(folder: str, short: bool) -> Iterator[Row]:
+    """Of the processor time of the whole command: it waits for nothing."""
+    states = {firings: os.path.join(folder, f"log-{firings}") for firings in (1_000, 20_000 if short else 1_000_000)}
+    for firings, state in states.items():
+        _fill(state, firings)
+    (few, small), (many, big) = states.items()
+    worst = (0.0, "", 0.0, 0.0)
+    for wanted in FILTERS:
+        taken: dict[str, list[float]] = {small: [], big: []}
+        for _ in range(2 if short else 9):
+            for state, times in taken.items():
+                times.append(_burnt_by_log(state, wanted))
+        one, other = median(taken[big]), median(taken[small])
+        worst = max(worst, (one / other, " ".join(wanted), one, other))
+    ratio, wanted, one, other = worst
+    what = f"hookline log, {many:,} records / {few:,}: the worst of {len(FILTERS)} filters"
+    yield Row(what=what, shown=f"{wanted}: {us(one)} / {us(other)}", value=ratio, target=1.5)
+
+
+def _fill(state: str, firings: int) -> None:
+    os.makedirs(state, mode=0o700)
+    store, now = open_journal(state, RecordSettings(keep_days=0, keep_mb=0)), time.time()
+
+    def rows(number: int) -> Any:
+        old, seldom = number < 200, number % (firings // 7 + 1) == 5
+        effect, event = "deny" if number % 97 == 0 else "allow", "Stop" if number % 500 == 3 else "PreToolUse"
+        agent, cwd = "codex" if seldom else "claude-code", "/old" if old else f"/project-{number // 1600 % 20}"
+        firing = (
+            f"{number:020x}", now - 600 - 25 * 86_400 * (firings - number) / firings,
+            f"session-{number // 1600 * 4 + number % 4}", 1, agent, event, event, cwd, effect, int(effect == "allow"), "",
+            None, 0, 1.0, 1, f'{{"tool_name": "Bash", "tool_input": {{"command": "ls -l {number}"}}}}', *(None,) * 7,
+        )  # fmt: skip
+        status = "failed" if number % 331 == 0 else "replied"
+        names = ("guard", "seldom") if seldom else ("guard",)
+        return firing, [(at, f"id-{name}", name, "native", status, None, 0, 1.0, "", "", "", None, None, None) for at, name in enumerate(names)]  # fmt: skip
+
+    for start in range(0, firings, 1000):
+        store.keep([rows(number) for number in range(start, start + 1000)])
+    store.close()
+
+
+def _burnt_by_log(state: str, wanted: tuple[str, ...]) -> float:
+    line = [sys.executable, "-m", "hookline", "log", *wanted]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(line, env={**os.environ, "HOOKLINE_STATE_DIR": state}, capture_output=True, check=False)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def imports() -> Iterator[Row]:

@@ -27,7 +27,7 @@ from hookline.state.record import Record
 from hookline.state.record.fast_path import PlainRows, Rows, insert_many, quickest, quickest_line
 from hookline.state.record.redact import Redactor
 from hookline.state.record.rows import make_rows, record_environ
-from hookline.state.record.store import INSERT_NUMBERED, INSERT_RUN, MOST_CALLERS, PRUNE_EVERY, Store, new_id
+from hookline.state.record.store import INSERT_NUMBERED, INSERT_RUN, MOST_CALLERS, Store, new_id
 
 #: Seconds in which firings are gathered for one transaction. Shorter ones make two threads fight for the interpreter.
 _GATHER = 0.1
@@ -217,8 +217,7 @@ class JournaledStore(Store):
                 return False
         if unfit:
             self.set_aside([json.dumps(rows).encode() for rows in unfit])
-        if number % PRUNE_EVERY < len(many):
-            self.prune()
+        self._tidy(number, len(many))
         return True
 
     def set_aside(self, lines: Sequence[bytes]) -> None:

@@ -8,11 +8,14 @@ from collections.abc import Iterable
 
 from hookline.core._dataclass import dataclass
 from hookline.core.typed import Any
+from hookline.state.record.blocks import BITS, BOUNDS
 from hookline.state.record.store import Store
 
 #: Runs that the percentiles of a hook look back on.
 _SAMPLE = 500
-_FAILURES = frozenset({"failed", "timed-out"})
+#: More than any number.
+_NO_END = (1 << 63) - 1
+_LATEST_RUN = "SELECT max((SELECT max(firing) FROM runs WHERE hook_id = value AND firing < ?)) FROM json_each(?)"
 #: What the session of a replayed firing begins with; the id of the original follows.
 REPLAY = "replay:"
 
@@ -129,49 +132,88 @@ def firings(
 ) -> list[Row]:
     """The latest firings that pass every filter, the newest last. ``hook`` is a name or an id, ``project`` a folder that
     the agent worked in or below."""
-    tests = {
+    tests: dict[str, Any] = {
         "session = ?": session,
         "event = ?": event,
         "agent = ?": agent,
         "(cwd || '/') GLOB ?": None if project is None else f"{_glob_escaped(project.rstrip('/'))}/*",
         "effect = ?": effect,
-        "time >= ?": since,
-        "time < ?": until,
-        "number > ?": after,
     }
-    where = [test for test, value in tests.items() if value is not None]
-    arguments: list[Any] = [value for value in tests.values() if value is not None]
-    if hook is not None or status is not None:
-        part, more = _by_run(hook, status)
-        where.append(part)
-        arguments += more
-    index, also = _index(hook, effect, status)
-    condition = " AND ".join([*where, *also]) or "true"
-    arguments.append(-1 if last is None else max(last, 0))
-    numbers = f"SELECT number FROM firings {index} WHERE {condition} ORDER BY number DESC LIMIT ?"
-    rows = store.read(f"SELECT * FROM firings WHERE number IN ({numbers}) ORDER BY number", arguments)
-    return [_row(row) for row in rows]
+    hook_ids = None if hook is None else _ids(store, hook)
+    own = {"time >= ?": since, "time < ?": until, "number > ?": after, **_by_run(hook_ids, status)}
+    firing, most = _Where.of({**tests, **own}), -1 if last is None else max(last, 0)
+    if any(value is not None for value in (*tests.values(), hook, since, until, status)):
+        hour = "CAST(? / 3600 AS INTEGER)"
+        span = {f"hour >= {hour}": since, f"hour <= {hour}": until, "instr(statuses, ?)": status}
+        block = _Where.of({**tests, **span, f"block >= ? >> {BITS}": after})
+        rows = _found(store, firing, block, hook_ids, most)
+    else:
+        rows = _in_range(store, firing, 0, _NO_END, most)
+    return [_row(row) for row in reversed(rows)]
 
 
-def _index(hook: str | None, effect: str | None, status: str | None) -> tuple[str, list[str]]:
-    """What is rare has an index of its own; everything else is found by walking one narrow index backwards."""
-    if effect is not None and effect != "allow":
-        return "INDEXED BY firings_effect", ["effect <> 'allow'"]
-    if hook is not None or status is not None:
-        return "", []
-    return "INDEXED BY firings_look", []
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Where:
+    """A condition and its arguments."""
+
+    text: str
+    arguments: list[Any]
+
+    @classmethod
+    def of(cls, tests: dict[str, Any]) -> _Where:
+        """Of those tests that have a value, or several in a tuple."""
+        given = {test: value for test, value in tests.items() if value is not None}
+        values = [value if isinstance(value, tuple) else (value,) for value in given.values()]
+        return cls(text=" AND ".join(given) or "true", arguments=[one for some in values for one in some])
 
 
-def _by_run(hook: str | None, status: str | None) -> tuple[str, list[Any]]:
-    tests: list[str] = []
-    arguments: list[Any] = []
-    if hook is not None:
-        tests.append("hook_id IN (SELECT hook_id FROM hooks WHERE hook = ? UNION SELECT ?)")
-        arguments += [hook, hook]
-    if status is not None:
-        tests.append("status = ?" + (" AND status IN ('failed', 'timed-out')" if status in _FAILURES else ""))
-        arguments.append(status)
-    return f"number IN (SELECT firing FROM runs WHERE {' AND '.join(tests)})", arguments
+def _ids(store: Store, hook: str) -> str:
+    """The ids that are meant by a name or an id, as JSON."""
+    return json.dumps([hook, *(one for (one,) in store.read("SELECT hook_id FROM hooks WHERE hook = ?", (hook,)))])
+
+
+def _by_run(hook_ids: str | None, status: str | None) -> dict[str, Any]:
+    """One test, so that it is the same run that fits both."""
+    run = _Where.of({"hook_id IN (SELECT value FROM json_each(?))": hook_ids, "status = ?": status})
+    return {f"EXISTS (SELECT 1 FROM runs WHERE firing = number AND {run.text})": tuple(run.arguments) or None}
+
+
+def _in_range(store: Store, firing: _Where, low: int, high: int, most: int) -> list[Any]:
+    """Rows with numbers from ``low`` to before ``high``, the newest first."""
+    return store.read(
+        f"SELECT * FROM firings WHERE number >= ? AND number < ? AND {firing.text} ORDER BY number DESC LIMIT ?",
+        (low, high, *firing.arguments, most),
+    )
+
+
+def _found(store: Store, firing: _Where, block: _Where, hook_ids: str | None, most: int) -> list[Any]:
+    """The same wherever a block may have some: from block to block backwards, over those that the hook did not run in."""
+    store.enter_blocks(every=True)
+    (first, last), *_ = *store.read(BOUNDS), (None, None)
+    begin, end = (0, 0) if first is None else (first << BITS, last + 1 << BITS)
+    rows = _in_range(store, firing, end, _NO_END, most)
+
+    def left() -> int:
+        return most - len(rows) if most >= 0 else most
+
+    below = end >> BITS
+    while left():
+        found = store.read(
+            f"SELECT block FROM blocks WHERE block < ? AND {block.text} ORDER BY block DESC LIMIT 1",
+            (below, *block.arguments),
+        )
+        if not found:
+            break
+        below = found[0][0]
+        if hook_ids is not None:
+            ran = [one for (one,) in store.read(_LATEST_RUN, (below + 1 << BITS, hook_ids)) if one is not None]
+            if not ran:
+                break
+            if ran[0] >> BITS < below:
+                below = (ran[0] >> BITS) + 1
+                continue
+        rows += _in_range(store, firing, below << BITS, below + 1 << BITS, left())
+    return rows + _in_range(store, firing, 0, begin, left())
 
 
 def rows_after(store: Store, number: int, most: int) -> list[Row]:

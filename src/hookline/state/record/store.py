@@ -25,6 +25,8 @@ else:
 
 #: Every so many firings, counted over all processes, a bounded batch of old ones is deleted.
 PRUNE_EVERY = 64
+#: A block of firings is full every so many.
+BLOCK = 1024
 #: Callers whose environments are remembered.
 MOST_CALLERS = 8
 _PRUNE_BATCH = 256
@@ -40,9 +42,8 @@ _LAYOUT = Layout(
                  aborted TEXT, modified INTEGER NOT NULL, ms REAL NOT NULL, pid INTEGER NOT NULL,
                  data TEXT NOT NULL, before TEXT, context TEXT, messages TEXT, attributes TEXT, conflicts TEXT,
                  ignored TEXT) STRICT""",
-            # One index that only grows at its end, for all filters: walking it backwards takes milliseconds for
-            # 100,000 firings. An index for each filter was tried: every one adds a page to every commit, and
-            # writing cost twice as much.
+            # One index that only grows at its end. An index for each filter was tried: every one adds a page to every
+            # commit, and writing cost twice as much.
             "CREATE INDEX firings_look ON firings (number, time, session, event, effect, id)",
             "CREATE INDEX firings_effect ON firings (effect, time) WHERE effect <> 'allow'",
             """CREATE TABLE runs (
@@ -59,6 +60,14 @@ _LAYOUT = Layout(
         ("ALTER TABLE runs ADD COLUMN usage TEXT",),
         # What the agent sent and got, as far as the data do not say it; what a hook changed, and why it was skipped.
         ("ALTER TABLE firings ADD COLUMN wire TEXT", "ALTER TABLE runs ADD COLUMN detail TEXT"),
+        # What filters look in (``blocks``). Firings of before are entered by whoever filters first, not here: a hook
+        # may be waiting.
+        (
+            """CREATE TABLE blocks (
+                 block INTEGER NOT NULL, hour INTEGER NOT NULL, session TEXT NOT NULL, agent TEXT NOT NULL,
+                 cwd TEXT NOT NULL, event TEXT NOT NULL, effect TEXT NOT NULL, statuses TEXT NOT NULL,
+                 PRIMARY KEY (block, hour, session, agent, cwd, event, effect, statuses)) STRICT, WITHOUT ROWID""",
+        ),
     ),
 )
 
@@ -118,9 +127,22 @@ class Store(Database):
             for run in runs:
                 connection.execute(INSERT_RUN, (number, *run))
                 self._know(connection, run[2], run[1])
-        if number % PRUNE_EVERY == 0:
-            self.prune()
+        self._tidy(number, 1)
         return str(row[0])
+
+    def _tidy(self, number: int, written: int) -> None:
+        """After firings up to this number were written."""
+        if number % BLOCK < written:
+            self.enter_blocks()
+        if number % PRUNE_EVERY < written:
+            self.prune()
+
+    def enter_blocks(self, *, every: bool = False) -> None:
+        """So that filters find firings quickly; without it they find them slowly."""
+        from hookline.state.record.blocks import enter_all, enter_full  # once in a thousand firings
+
+        with self._lock, suppress(sqlite3.Error, StateError, OSError):
+            (enter_all if every else enter_full)(self._connect())
 
     def _know(self, connection: sqlite3.Connection, hook: str, hook_id: str) -> None:
         if (hook, hook_id) not in self._known:
@@ -129,6 +151,8 @@ class Store(Database):
 
     def amend(self, event_id: str, outcome: Outcome, *, aborts: bool = False) -> None:
         """A hook that ran in the background has ended: its row says how. A write that fails is lost."""
+
+        from hookline.state.record.blocks import enter_again  # few hooks run in the background
 
         def write(connection: sqlite3.Connection) -> None:
             row = late_row(outcome, self._redactor)
@@ -144,6 +168,7 @@ class Store(Database):
                     " WHERE aborted IS NULL AND number = (SELECT max(number) FROM firings WHERE id = ?)",
                     (error, json.dumps({"hook": outcome.hook, "message": error}), event_id),
                 )
+            enter_again(connection, event_id)
 
         self.use(write, self._not_recorded)
 
@@ -301,9 +326,12 @@ def _in_json(text: str) -> str:
 
 
 def _delete(connection: sqlite3.Connection, numbers: list[tuple[int]]) -> None:
+    from hookline.state.record.blocks import leave  # few firings delete any
+
     with transaction(connection):
         connection.executemany("DELETE FROM runs WHERE firing = ?", numbers)
         connection.executemany("DELETE FROM firings WHERE number = ?", numbers)
+        leave(connection, numbers)
     connection.execute("PRAGMA incremental_vacuum(512)").fetchall()
 
 
