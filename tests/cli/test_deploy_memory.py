@@ -59,6 +59,31 @@ def test_the_registered_command_answers(project: Project) -> None:
     assert not (project.home / ".claude.json").exists()
 
 
+def test_what_fits_the_first_prompt_is_recalled_without_a_line_written_by_hand(project: Project) -> None:
+    config = project.home / ".config/hookline/hookline.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text('# mine\n[hooks.user_prompt_submit]\nscripts = [\n  "mine",  # first\n]\n')
+    (config.parent / "hooks").mkdir()
+    (config.parent / "hooks/mine.py").write_text("")
+    project.run("memory", "add", "Use Postgres for the job queue")
+    words = ("deploy", "--memory", "--agent", "claude-code", "--json")
+    told = project.run(*words).json
+    assert told["recall"] == {"path": str(config), "changed": True}
+    assert "UserPromptSubmit" in told["agents"][0]["events"]
+    assert config.read_text() == '# mine\n[hooks.user_prompt_submit]\nscripts = ["mine", "recall"]\n'
+    assert project.run(*words).json["recall"]["changed"] is False
+    settings = json.loads((project.home / ".claude/settings.json").read_text())
+    line = settings["hooks"]["UserPromptSubmit"][0]["hooks"][0]["command"]
+    prompt = {
+        "hook_event_name": "UserPromptSubmit", "session_id": "s", "cwd": str(project.path), "prompt": "Which job queue is it?",
+    }  # fmt: skip
+    done = subprocess.run(
+        ["sh", "-c", line], cwd=project.path, env={"HOME": str(project.home), "PATH": "/usr/bin:/bin"},
+        input=json.dumps(prompt), capture_output=True, text=True, timeout=100, check=True,
+    )  # fmt: skip
+    assert "Use Postgres" in json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
+
+
 def test_a_file_that_cannot_be_read_is_left_alone(project: Project) -> None:
     file = project.home / ".claude.json"
     file.write_text("{ no json")

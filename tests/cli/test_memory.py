@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
 from tests.cli.conftest import Project
+from tests.patience import eventually
 
 VAULT = ".local/share/hookline/knowledge"
 
@@ -104,6 +106,53 @@ def test_review_lists_contradictions_rivals_and_what_grew_old(project: Project) 
     assert found["alike"] == {one["id"], other["id"]}
     assert "rivals" not in found
     assert re.search(r"\(\d+ days old\)", project.run("memory", "show").out)
+
+
+def test_review_lists_the_edits_of_two_machines_that_share_a_vault(tmp_path: Path) -> None:
+    """By commands alone, and without a model that distils."""
+    git(tmp_path, "init", "-q", "--bare", "vault.git")
+    machines = [Project(tmp_path / name / "code", tmp_path / name / "home") for name in ("one", "two")]
+    for machine in machines:
+        vault, config = machine.home / VAULT, machine.home / ".config/hookline/hookline.toml"
+        for folder in (machine.path, vault, config.parent):
+            folder.mkdir(parents=True)
+        git(machine.path, "init", "-q")
+        git(machine.path, "remote", "add", "origin", "https://example.org/team/code.git")
+        git(vault, "init", "-q", "-b", "main")
+        git(vault, "remote", "add", "origin", str(tmp_path / "vault.git"))
+        config.write_text('[knowledge]\ngit = true\n\n[hooks.session_start]\nscripts = ["context-inject"]\n')
+    one, two = machines
+    entry = add(one, "Indent with tabs")["id"]
+    one.run("knowledge", "worker")
+    two.run("fire", "SessionStart", "--data", '{"source": "startup"}', "--agent", "claude-code")
+    assert eventually(lambda: two.run("memory", "show", entry).code == 0)
+    one.run("memory", "edit", entry, "Indent with 8 spaces")
+    two.run("memory", "edit", entry, "Indent with 4 spaces")
+    for machine in (one, two, one):
+        machine.run("knowledge", "worker")
+    for machine in machines:
+        told = machine.run("memory", "review", "--json")
+        assert told.code == 1
+        (finding,) = told.json["findings"]
+        assert finding["why"] == "rivals"
+        assert "8 spaces" in finding["text"]
+        assert "4 spaces" in finding["text"]
+    assert two.run("memory", "pin", entry).code == 0
+    assert two.run("memory", "review").code == 0
+
+
+def git(folder: Path, *words: str) -> None:
+    subprocess.run(["git", *words], cwd=folder, check=True)
+
+
+def test_an_editor_that_changes_nothing_or_does_not_start_says_so(project: Project) -> None:
+    entry = add(project, "Use SQLite")["id"]
+    assert "nothing changed" in project.run("memory", "open", entry, EDITOR="true").out
+    assert "Use MySQL" in project.run("memory", "open", entry, EDITOR="sed -i.old s/SQLite/MySQL/").out
+    broken = project.run("memory", "open", entry, EDITOR="/no/such/editor")
+    assert broken.code == 64
+    assert "set EDITOR" in broken.err
+    assert "hookline memory search" in project.run("memory", "show", "zzzz").err
 
 
 def test_secrets_are_not_remembered(project: Project) -> None:

@@ -153,7 +153,7 @@ def show(args: Namespace, context: MemoryContext) -> int:
         session = _session(args.what, index.sessions())
         rows = index.session_notes(session) if session else []
     if not rows:
-        warn(f"unknown session {args.what!r}; to find one: hookline knowledge search TEXT")
+        warn(f"there is no entry or session {args.what!r}; to find one: hookline memory search TEXT")
         return 1
     notes = [{"kind": row.kind, "title": row.title, "path": row.path, "date": row.date} for row in rows]
     texts = [_render_note(row.kind, row.title, row.body, row.path) for row in rows]

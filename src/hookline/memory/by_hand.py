@@ -128,7 +128,7 @@ def review(state: State, now: datetime) -> Iterator[Finding]:
             because = str(asked.data.get("because") or asked.data.get("wants") or "a change that it may not make")
             yield Finding(why="question", entries=(entry,), text=f"the distiller asked: {because}")
     for entry in state.entries.values():
-        if entry.rivals:
+        if entry.is_current and entry.rivals:
             yield Finding(why="rivals", entries=(entry,), text="was edited in two places: " + " / ".join(entry.rivals))
     for one, other in _alike(state.current("decision")):
         yield Finding(why="alike", entries=(one, other), text="may contradict each other")

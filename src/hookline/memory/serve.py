@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
+from hookline import __version__
 from hookline.core.errors import ConfigError, HooklineError, StateError
 from hookline.core.extras import install_command
 from hookline.memory.by_hand import Hand, age, is_old
@@ -51,7 +52,7 @@ def make_server(cwd: str, environ: Mapping[str, str], agent: str = "") -> MCPSer
             f"hookline memory serve needs the MCP SDK; install it: {install_command('memory')}"
         ) from error
     tools = Tools(cwd, environ, agent)
-    server: MCPServer = MCPServer("hookline-memory", instructions=_ABOUT, log_level="ERROR")
+    server: MCPServer = MCPServer("hookline-memory", version=__version__, instructions=_ABOUT, log_level="ERROR")
     for tool in (tools.search, tools.timeline, tools.open, tools.add, tools.supersede, tools.retire):
         server.tool(structured_output=False)(_answering(tool))
     return server

@@ -146,13 +146,13 @@ def _only_removed(before: str, after: str, array: str, index: int) -> bool:
 
 
 def set_value(text: str, table: str, key: str, value: str) -> str | None:
-    """The text with ``key = value`` (as TOML) in ``[table]``; None if that cannot be done exactly."""
+    """The text with ``key = value`` (as TOML) in ``[table]``, a dotted name; None if that cannot be done exactly."""
     newline = "\r\n" if "\r\n" in text else "\n"
     line = f"{key} = {value}{newline}"
     inside, after = False, text
     for statement in _statements(text):
         if statement.header is not None:
-            inside = statement.header == (table,) and not statement.repeated
+            inside = statement.header == tuple(table.split(".")) and not statement.repeated
             if inside:  # first, in case it has no such key
                 after = text[: statement.end] + line + text[statement.end :]
         elif inside and re.match(rf"\s*{re.escape(key)}\s*=", text[statement.start : statement.end]):
@@ -174,11 +174,14 @@ def _only_set(before: str, after: str, table: str, key: str) -> bool:
     """Read again, it is what it was but for that value."""
     try:
         was, now = tomllib.loads(before), tomllib.loads(after)
-        now[table].pop(key)
-        was.get(table, {}).pop(key, None)
+        old, new = was, now
+        for name in table.split("."):
+            old, new = old.setdefault(name, {}), new[name]
+        old.pop(key, None)
+        new.pop(key)
     except (ValueError, KeyError, TypeError, AttributeError):
         return False
-    return {table: {}, **was} == now
+    return was == now
 
 
 def append_table(text: str, table: str) -> str:

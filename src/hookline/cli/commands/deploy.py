@@ -4,7 +4,7 @@
   hookline deploy --agent codex --scope project  one agent, for this project
   hookline deploy --dry-run                      show the changes, write nothing
   hookline deploy --status                       show what is registered, and what is wrong with it
-  hookline deploy --memory                       let agents ask memory: an MCP server in each agent's own file
+  hookline deploy --memory                       let agents ask memory, and recall what fits the first prompt
   hookline deploy --move gemini-cli=codex        carry one agent's own hooks to another, and the registration with them
 
 Other entries, comments and formatting stay byte for byte; each file is backed up; deploying twice changes nothing;
@@ -24,8 +24,9 @@ registers the other agent, and then removes hookline's entries from the first on
 hook could do there and cannot do in the other agent is reported, and the exit code is 1.
 
 --memory registers `hookline memory serve` for you (not for a project) in every agent whose file of MCP servers is known, and
-writes a skill where an agent has skills; hooks are not touched. hookline undeploy removes both. --json then prints
-{"memory": [{"agent", "path", "changed", "skill", "refused"}]}.
+writes a skill where an agent has skills. It also puts the built-in hook `recall` into your hookline.toml, unless it is
+there, and registers your hooks as without --memory. hookline undeploy removes all but the line in hookline.toml. --json then
+prints {"memory": [{"agent", "path", "changed", "skill", "refused"}], "recall": {"path", "changed"}, "agents": […]}.
 
 --json prints {"agents": [{"agent", "scope", "path", "state", "changed", "backup", "note", "approved", "door",
 "events", "why", "findings", "kept"}], "doubled": […]}; "why" has the reasons for each event, "kept" the hooks of others in
@@ -37,6 +38,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tomllib
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -97,7 +99,9 @@ def configure(parser: ArgumentParser) -> None:
         default=None,
         help="how events reach hookline (default: the fastest available that keeps every guarantee)",
     )
-    parser.add_argument("--memory", action="store_true", help="register the MCP server of memory, and nothing else")
+    parser.add_argument(
+        "--memory", action="store_true", help="also register the MCP server of memory, and recall what fits a prompt"
+    )
     parser.add_argument("--move", metavar="FROM=TO", help="carry the hooks of one agent to another")
     asking = ", ".join(agent.title for agent in all_agents().values() if agent.needs_approval)
     parser.add_argument(
@@ -149,17 +153,56 @@ def _memory(args: Namespace) -> int:
     if find_spec("mcp") is None:
         raise ConfigError(f"the MCP server of memory needs the MCP SDK; install it: {install_command('memory')}")
     chosen = select_agents(args.agent) or detect_agents(home)
+    if not chosen:
+        raise UsageError(f"no agent was found; install one, or name one with --agent: {', '.join(all_agents())}")
     rows = memory_rows([one for one in chosen if one.servers[0]], home, dry_run=args.dry_run)
+    recall = _switch_recall_on(home, dry_run=args.dry_run)
+    args.agent = [one.name for one in chosen]
+    hooks = deploy_rows(args) if not (args.dry_run and (args.json or recall["changed"])) else []
+    failed = any(row["refused"] for row in rows) or any(row["findings"] for row in hooks)
     if args.json:
-        print_json({"memory": rows})
-    for row in rows if not args.json else ():
+        print_json({"memory": rows, "recall": recall, "agents": hooks})
+        return int(failed)
+    for row in rows:
         said = "nothing to change" if not row["changed"] else "would change" if args.dry_run else "registered"
         print(f"hookline: {row['refused']}" if row["refused"] else f"{row['agent']}: memory: {said}: {row['path']}")
-    for one in chosen if not args.json else ():
+    for one in chosen:
         if not one.servers[0]:
             line = "hookline memory serve"
             print(f"{one.name}: where it reads of MCP servers is not known; add one with the command: {line}")
-    return int(any(row["refused"] for row in rows))
+    if recall["changed"]:
+        print(f"recall: {'would be ' * args.dry_run}switched on: {recall['path']}")
+    print_rows(hooks, args)
+    return int(failed)
+
+
+def _switch_recall_on(home: str, *, dry_run: bool) -> dict[str, Any]:
+    """Name the hook in the person's own file, unless one of their files has it; a row of the JSON."""
+    from hookline.core.files import backup
+    from hookline.dialects.native.render import quote
+    from hookline.engine.build import READ_ONLY, Sources, load_runtime
+    from hookline.tui.service import config_target, config_text, layer_file, replace_config
+    from hookline.tui.toml_edit import set_value
+
+    paths = find_paths(os.environ, home)
+    path = config_target(layer_file("user", os.getcwd(), home, paths))
+    runtime = load_runtime(Sources(inspect=True), READ_ONLY)
+    runtime.engine.close()
+    if any(spec.name == "recall" and spec.origin.layer == "user" for spec in runtime.loaded.specs):
+        return {"path": path, "changed": False}
+    before, table = config_text(path, missing=""), "hooks.user_prompt_submit"
+    try:
+        scripts = tomllib.loads(before).get("hooks", {}).get("user_prompt_submit", {}).get("scripts", [])
+        after = set_value(before, table, "scripts", f"[{', '.join(map(quote, [*scripts, 'recall']))}]")
+    except (ValueError, AttributeError, TypeError):
+        after = None
+    if after is None:
+        raise ConfigError(f'{path}: [{table}] cannot be changed exactly; write "recall" into its scripts yourself')
+    if not dry_run:
+        if before:
+            backup(paths.state, path, before)
+        replace_config(path, before, after)
+    return {"path": path, "changed": True}
 
 
 def memory_rows(

@@ -3,7 +3,7 @@
   hookline memory search TEXT             find entries and notes of this project, by words and by meaning
   hookline memory add TEXT                remember a decision (--kind failure, open, learning, note)
   hookline memory show [ID]               show an entry with its links; without an id, everything that counts now
-  hookline memory open [ID]               open its note, or the whole vault, in $VISUAL or $EDITOR
+  hookline memory open [ID]               open its note in $VISUAL or $EDITOR; without an id, print where the vault is
   hookline memory edit ID TEXT            change its text; the earlier one stays in its history
   hookline memory supersede ID TEXT       let a new entry take its place
   hookline memory pin|unpin ID            keep it from ageing, or no longer
@@ -52,7 +52,7 @@ _ABOUT = {
     "close": "Say that an open item is done.",
     "reopen": "Let an entry count again.",
     "history": 'Show every change of an entry.\n\n--json prints {"id", "changes": [{"at", "op", "source", "agent", "session", "machine", "data"}]}.',
-    "digest": f'Show what changed in a time.\n\n--json prints {{"since", WHAT: [{_ENTRY}]}}; WHAT is decision, failure, learning, note, ended or open.',
+    "digest": f'Show what changed lately.\n\n--json prints {{"since", WHAT: [{_ENTRY}]}}; WHAT is decision, failure, learning, note, ended or open.',
     "review": 'List what a person should decide. Exit code 1 if there is something.\n\n--json prints {"findings": [{"why", "text", "entries"}]}; why is question, rivals, alike or old.',
     "serve": "Serve memory to an agent: MCP on standard input and output. hookline deploy --memory registers it.",
 }
@@ -148,7 +148,9 @@ def _done(args: Namespace, said: str, entry: Entry) -> int:
 def _show(args: Namespace, context: MemoryContext, hand: Hand) -> int:
     state = hand.state()
     found = state.find(args.what) if args.what else []
-    if args.what and len(found) != 1:
+    if len(found) > 1:
+        found = [hand.find(args.what)]  # says that more is needed
+    if args.what and not found:
         return knowledge_notes.show(args, context)
     if found:
         return _show_entry(args, context, found[0], state)
@@ -186,19 +188,24 @@ def _open(args: Namespace, context: MemoryContext, hand: Hand) -> int:
     """The edit is read back at once."""
     import subprocess
 
-    path = context.places.root
+    path, entry = context.places.root, None
     if args.id:
         entry = hand.find(args.id)
         path = _note(context, entry)
         if not path:
             raise UsageError(f"{entry.kind} entries have no note; to change it: hookline memory edit {entry.id} TEXT")
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
-    if args.json or not editor or not args.id:
+    if args.json or not editor or entry is None:
         print_json({"path": path}) if args.json else print(safe(path))
         return 0
-    ended = subprocess.run([*shlex.split(editor), path], check=False).returncode
-    hand.state()
-    return 1 if ended else 0
+    try:
+        ended = subprocess.run([*shlex.split(editor), path], check=False).returncode
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{editor!r} does not start: {error}; set EDITOR, or open {path}") from None
+    if (after := hand.state().entries[entry.id]) == entry:
+        print("nothing changed")
+        return 1 if ended else 0
+    return _done(args, "changed", after)
 
 
 def _note(context: MemoryContext, entry: Entry) -> str:

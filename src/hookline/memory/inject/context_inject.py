@@ -69,8 +69,8 @@ def context_inject(event: Event) -> Reply | None:
     body = neutral(_valid_text(context.clean(body)))
     banner = _valid_text(context.clean(found.banner))
     context.log(f"injected {len(body)} characters: {', '.join(one.title for one in found.sections) or 'nothing known'}")
-    if context.settings.compound_loop.enabled:
-        from hookline.memory.queue.enqueue import queue_unfinished  # only where something is distilled
+    if context.settings.compound_loop.enabled or context.settings.knowledge.git:
+        from hookline.memory.queue.enqueue import queue_unfinished  # only where something is distilled or shared
 
         queue_unfinished(context)
     return Reply(context=(Context(text=body),), messages=(banner,))

@@ -157,7 +157,9 @@ def _rivals(changes: list[Change]) -> tuple[str, ...]:
     edits = [one for one in changes if one.op == "edit"]
     last = [one for one in edits if one.number == edits[-1].number]
     texts = dict.fromkeys(_text(one.data.get("text")) for one in last)
-    return tuple(texts) if len(texts) > 1 else ()
+    seen = last[-1].number + len(last) if last else 0  # the number of a change whose writer saw them all
+    chosen = any(one.source == "person" and one.number >= seen for one in changes)
+    return tuple(texts) if len(texts) > 1 and not chosen else ()
 
 
 def _without_duplicates(entries: list[Entry]) -> dict[str, Entry]:

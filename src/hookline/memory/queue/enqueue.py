@@ -37,7 +37,7 @@ def queue_unfinished(context: HookContext) -> None:
 
 def _check(context: HookContext) -> None:
     try:
-        name = _enqueue(context)
+        name = _enqueue(context) if context.settings.compound_loop.enabled else ""
     except (OSError, StateError) as error:
         context.log(f"not queued: {describe_error(error, context.places)}")
         return

@@ -118,7 +118,8 @@ class _Worker:
         for log in (self.places.worker_log, self.places.hooks_log):
             context.rotate_log(log)
         if not self.settings.compound_loop.enabled:
-            return self._held("disabled")
+            # A vault is shared without a model, too: then this is no news.
+            return self._held("disabled") if self.by_hand else WorkerReport(held="disabled")
         until = time.monotonic() + patience
         while True:
             lock = WorkerLock(self.places.worker_lock)

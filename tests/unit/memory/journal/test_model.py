@@ -57,6 +57,16 @@ def test_a_later_edit_settles_two_rivals() -> None:
     assert (entry.text, entry.rivals) == ("Valkey 8", ())
 
 
+def test_a_person_who_has_seen_two_rivals_settles_them_with_a_pin() -> None:
+    both = [change("c", "edit", "a", 1, text="Redis 7"), change("d", "edit", "a", 1, text="Valkey")]
+    one_seen, both_seen = (
+        fold([added("a", "Use Redis"), *both, replace(change("p", "pin", "a", number), source="person")])
+        for number in (2, 3)
+    )
+    assert one_seen.entries["a"].rivals
+    assert not both_seen.entries["a"].rivals
+
+
 def test_what_two_machines_learned_in_the_same_words_is_one_entry() -> None:
     late = "2026-11-02T08:00:00.000Z"
     state = fold([added("a", "Use SQLite."), added("b", "use sqlite", at=late)])
