@@ -1,4 +1,4 @@
-"""OpenCode's plugin: it asks the daemon over its socket, and nothing is lost when there is none that answers."""
+"""The plugins ask the daemon over its socket, and nothing is lost when there is none that answers."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from hookline.core.agents import all_agents
 from hookline.daemon import lifecycle
 from hookline.daemon.protocol import ACCEPTED, pack_refusal, pack_result
 from hookline.deploy.plugin import plugin_source
+from hookline.deploy.plugin_faces import DRIVERS
 from hookline.deploy.registration import EntryCaller
 
 from .conftest import Machine
@@ -226,3 +227,45 @@ def test_a_socket_where_others_could_put_theirs_is_not_believed(plugin: Plugin) 
     os.chmod(plugin.place.directory, 0o777)
 
     assert plugin.drive(text="rm", closed=True) == ("threw: no: rm", True)
+
+
+#: Agent -> what it gives to its plugin before a tool.
+CALLS: dict[str, Any] = {
+    "opencode": {"input": {"tool": "bash", "sessionID": "s", "callID": "c"}, "output": {"args": {"command": "ls"}}},
+    "pi": {"type": "tool_call", "toolName": "bash", "input": {"command": "ls"}},
+    "cline": {"snapshot": {}, "toolCall": {}, "tool": {"name": "run_commands"}, "input": {"commands": ["ls"]}},
+    "amp": {"tool": "Bash", "input": {"cmd": "ls"}},
+}
+
+
+@pytest.mark.parametrize("late", ["the daemon has heard", "the daemon hangs", "the process hangs"])
+@pytest.mark.parametrize("agent", CALLS)
+def test_an_answer_that_does_not_come_is_a_refusal_in_every_agent(plugin: Plugin, agent: str, late: str) -> None:
+    assert set(CALLS) == set(DRIVERS)
+    if late != "the process hangs":
+        plugin.answering(*([ACCEPTED] if late == "the daemon has heard" else []), silent=True)
+    program = plugin.root / "hookline"
+    program.write_text("#!/bin/sh\nexec sleep 600\n")
+    program.chmod(0o700)
+    source = plugin_source(all_agents()[agent], EntryCaller(program=str(program)), ("PreToolUse",))
+    source = re.sub(r"LONGEST = [0-9.]+, GRACE = [0-9.]+", "LONGEST = 2.4, GRACE = 0.2", source)
+    (plugin.root / "plugin.mjs").write_text(source)
+    (plugin.root / "drive.mjs").write_text(DRIVERS[agent])
+    line = [
+        plugin.javascript,
+        str(plugin.root / "drive.mjs"),
+        str(plugin.root / "plugin.mjs"),
+        json.dumps(CALLS[agent]),
+    ]
+
+    around: dict[str, Any] = {"HOOKLINE_DAEMON": "if running", **plugin.more}
+    told = plugin.run(line, **around)
+
+    assert (told.code, b"no answer in time" in told.out) == (2, True), told
+
+
+def test_clines_plugin_gives_up_before_cline_does() -> None:
+    source = plugin_source(all_agents()["cline"], EntryCaller(program="hookline"), ("PreToolUse",))
+    found = re.search(r"LONGEST = ([0-9.]+), GRACE = ([0-9.]+)", source)
+    assert found is not None
+    assert float(found[1]) + float(found[2]) < 3

@@ -72,6 +72,10 @@ class Agent:
         """What must be installed."""
         return (self.package, "node") if self.needs_node or install.PACKAGES[self.package].node else (self.package,)
 
+    def __post_init__(self) -> None:
+        if self.name not in {"claude-code", "codex"}:
+            self.untried.setdefault("compaction", "no compaction was brought about in it")
+
     def call(self, command: str = COMMAND, asks: bool = False) -> dict[str, Any]:
         more = self.more
         if asks and self.name == "codex":
@@ -474,7 +478,8 @@ AGENTS = (
         lacks={"rewrite shown": "it prints the input as the model gave it", "subagent": "Cline does not ask plugins about a subagent's calls: they run"},
         resume=("--id", "{session}"), subagent={"name": "spawn_agent", "arguments": {"systemPrompt": "Do it.", "task": SUBTASK}},
         servers=(".cline/data/settings/cline_mcp_settings.json", "mcpServers"),
-        environ={"CLINE_NO_AUTO_UPDATE": "1"}, tool="run_commands", command="commands", more={}, needs_node=True, most_refusals=3,
+        # As its note advises: on a busy machine it otherwise goes on without plugins.
+        environ={"CLINE_NO_AUTO_UPDATE": "1", "CLINE_PLUGIN_IMPORT_TIMEOUT_MS": "60000"}, tool="run_commands", command="commands", more={}, needs_node=True, most_refusals=3,
         no_continuation="Cline reports the end, but cannot be made to continue",
         underived={"run_end": "Cline does not tell plugins of its end"},
         no_permission="Cline does not ask plugins", no_message="not shown",

@@ -53,6 +53,7 @@ CAPABILITIES: Mapping[str, str] = MappingProxyType(
         "subagent": "a deny holds for a tool call of a subagent",
         "MCP": "a tool of an MCP server is guarded as mcp__server__tool",
         "resumed": "a deny holds in a resumed session",
+        "compaction": "what SessionStart told the model is told again after a compaction",
         "two agents": "two agents at once in one project: a deny holds for both, and each is on record under its own name",
         "undeploy": "undeploy restores the agent's files byte for byte, and no hook runs any more",
     }

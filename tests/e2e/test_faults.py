@@ -8,6 +8,7 @@ from __future__ import annotations
 import shlex
 
 import pytest
+from tests.e2e import agents
 from tests.e2e.results import proves
 from tests.e2e.world import World
 
@@ -155,3 +156,18 @@ def test_a_hookline_that_is_gone_keeps_nobody_from_working_where_no_hook_can_ref
     session = world.run()
     assert world.has("proof.txt"), session
     assert len(session.requests) <= 4, "nobody keeps the agent going"
+
+
+@pytest.mark.parametrize("world", [one for one in agents.AGENTS if one.name == "cline"], indirect=True, ids=["cline"])
+@pytest.mark.parametrize("patience", ["4000", "60000"])
+def test_plugins_that_load_late_are_waited_for_as_long_as_the_note_says(world: World, patience: str) -> None:
+    """Without more patience Cline goes on without them, and no plugin can do anything about it."""
+    world.hooks(guards("deny"))
+    world.launcher.unlink()
+    slow = world.home / "slow" / "node"
+    slow.parent.mkdir()
+    slow.write_text(f'#!/bin/sh\nsleep 6\nexec {agents.node()} "$@"\n', encoding="utf-8")
+    slow.chmod(0o755)
+    path = f"{slow.parent}:{agents.surroundings(world.agent, world.home)['PATH']}"
+    session = world.run(environ={"PATH": path, "CLINE_PLUGIN_IMPORT_TIMEOUT_MS": patience})
+    assert world.has("proof.txt") == (patience == "4000"), session

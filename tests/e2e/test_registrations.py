@@ -49,6 +49,15 @@ def test_hooks_run_once_when_registered_for_the_user_and_for_the_project(world: 
     assert world.lines("counted.txt") == ["before"] * 3, session
 
 
+def test_hooks_run_once_in_an_agent_that_may_read_claude_codes_file_besides_its_own(world: World) -> None:
+    if world.agent.name not in {"grok-build", "droid"}:  # Droid does not, though it is said to
+        return
+    world.hooks(COUNT)
+    world.hookline("deploy", "--agent", "claude-code", "--approve", "--door", "command")
+    session = world.run(world.call("echo a >> a.txt"))
+    assert (world.lines("a.txt"), world.lines("counted.txt")) == (["a"], ["before"]), session
+
+
 def test_a_repositorys_settings_do_not_lead_a_guard_astray(world: World) -> None:
     if world.agent.name != "claude-code":  # the others' settings set no variables for hooks
         return

@@ -31,6 +31,13 @@ on = "PreToolUse"
 match = { tool_name = "mcp__t__echo", "tool_input.text" = "forbidden" }
 shell = "echo 'NOT-THIS-SERVER' >&2; exit 2"
 """
+MORNING = r"""
+[[hook]]
+name = "morning"
+on = "SessionStart"
+shell = '''echo "NOTE-AT-$(sed -n 's/.*"source": *"\([a-z]*\)".*/\1/p')" '''
+inject = "context"
+"""
 SERVER = Path(__file__).with_name("mcp_server.py")
 
 
@@ -49,6 +56,30 @@ def test_a_redacted_output_is_what_the_model_reads(world: World) -> None:
         assert not session.reached_the_model("secret-word"), session
     else:
         assert session.reached_the_model("secret-word"), session
+        noted = [one["text"] for record in world.log() if record["event"] == "PostToolUse" for one in record["ignored"]]
+        assert any("was left out: change of tool_output" in text for text in noted), noted
+
+
+@proves("compaction")
+def test_what_a_session_began_with_is_told_again_after_a_compaction(world: World) -> None:
+    if world.cannot_try("compaction"):
+        return
+    world.hooks(MORNING)
+    much = {"usage": {"input": 970000, "output": 10}}
+    summary = {"text": "<summary>THE-SUMMARY</summary>", "match": "summar"}
+    steps, environ = [{**world.call("echo FIRST-CALL"), **much}, summary], {}
+    if world.agent.name == "codex":
+        file = world.home / ".codex/config.toml"
+        file.write_text(f"model_auto_compact_token_limit = 1000\n{file.read_text(encoding='utf-8')}", encoding="utf-8")
+    else:  # it counts from its second answer on
+        steps = [steps[0], {**world.call("echo SECOND-CALL"), **much}, {**summary, "match": "<summary>"}]
+        environ = {"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "100000"}
+    session = world.run(*steps, environ=environ)
+    began = [one["data"].get("source") for one in world.log() if one["event"] == "SessionStart"]
+    assert began == ["startup", "compact"], session
+    last = session.requests[-1]
+    assert ("THE-SUMMARY" in last, "FIRST-CALL" in last) == (True, False), session
+    assert "NOTE-AT-compact" in last, session
 
 
 @proves("rewrite shown")

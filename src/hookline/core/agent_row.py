@@ -49,6 +49,8 @@ class Agent:
     #: Another agent whose project files it reads as well, and the field that only its own payloads have.
     also_reads: str = ""
     payload_mark: str = ""
+    #: The variable in which it tells a hook which of its entries was called.
+    entry_variable: str = ""
     #: Where a failed tool shows: it has an event of its own, or PostToolUse carries the output or only the transcript
     #: knows.
     failures: Literal["event", "output", "transcript"] = "event"

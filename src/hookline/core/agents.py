@@ -92,7 +92,7 @@ _ROWS = (
     Agent(
         servers=(".copilot/mcp-config.json", "mcpServers"), server={"type": "local", "tools": ["*"]},
         name="copilot-cli", proven="1.0.102", title="Copilot CLI", speaker="Copilot", dialect="copilot", program="copilot",
-        home=".copilot", package="@github/copilot", marker="COPILOT_CLI", project_variable="COPILOT_PROJECT_DIR", also_reads="claude-code", payload_mark="hookName",
+        home=".copilot", package="@github/copilot", marker="COPILOT_CLI", project_variable="COPILOT_PROJECT_DIR", also_reads="claude-code", payload_mark="hookName", entry_variable="COPILOT_HOOK_DIR",
         failures="output", echoes_stop_reason=True, reader="hookline.transcripts.copilot:CopilotReader",
         tools={
             "Bash": "bash", "Read": "view", "Write": "create", "Edit": "edit", "Grep": "grep", "Glob": "glob",
@@ -142,7 +142,7 @@ _ROWS = (
     Agent(
         servers=(".grok/config.toml", "mcp_servers"),
         name="grok-build", proven="1.0.41", reader="hookline.transcripts.grok:GrokReader", title="Grok Build", speaker="Grok", dialect="grok", marker="GROK_AGENT", program="grok", home=".grok", package="@xai-official/grok",
-        project_variable="GROK_WORKSPACE_ROOT", also_reads="claude-code", payload_mark="workspaceRoot", failures="output",
+        project_variable="GROK_WORKSPACE_ROOT", also_reads="claude-code", payload_mark="workspaceRoot", entry_variable="GROK_HOOK_NAME", failures="output",
         marks_continuation=True,
         tools={
             "Bash": "run_terminal_command", "Read": "read_file", "Write": "search_replace", "Edit": "search_replace",
@@ -202,7 +202,8 @@ _ROWS = (
         # It ends its run when a plugin takes three seconds.
         limits=dict.fromkeys(("PreToolUse", "PostToolUse", "UserPromptSubmit", "SessionStart", "Stop"), 2.6),
         files={"user": ".cline/plugins/hookline.js", "project": ".cline/plugins/hookline.js"},
-        note="Cline loads plugins only where node is on its PATH; without it no hook runs, and nothing says so.",
+        note="Cline loads plugins only where node is on its PATH and has them loaded within four seconds; otherwise no hook runs,"
+        " and only its log says so. On a busy machine give it more: export CLINE_PLUGIN_IMPORT_TIMEOUT_MS=60000",
     ),
     # ── by their documents ──
     Agent(

@@ -146,6 +146,11 @@ class MemoryDeduper:
     def __len__(self) -> int:
         return len(self._arrivals)
 
+    def knows(self, key: Key, registration: str) -> bool:
+        """Whether it came through another registration only."""
+        with self._lock:
+            return self._find(key, registration) is not None
+
     def would_wait(self, key: Key, registration: str) -> bool:
         if not self.running:
             return False

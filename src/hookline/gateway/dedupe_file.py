@@ -143,8 +143,10 @@ class _AtState:
         self._deduper, self._state = deduper, state
 
     def enter(self, key: Key, registration: str, until: float) -> DedupeTurn:
-        """Never both: two memories of one event would count its calls differently."""
-        if self._deduper.has_others(self._state, registration):
+        """Never both: two memories of one event would count its calls differently. What came first through a registration
+        that was the only one without the daemon is in ours."""
+        others = self._deduper.has_others(self._state, registration)
+        if others and not self._deduper.knows(key, registration):
             return FileDeduper(self._state, cold=False).enter(key, registration, until)
         return self._deduper.enter(key, registration, until)
 

@@ -248,8 +248,8 @@ def dedupe_key(request: AgentRequest) -> Key:
     return event_key(request.incoming, request.cwd, arguments.dialect or "", *arguments.config, *around)
 
 
-#: What a shell changes on the way from an agent to its hook.
-_VOLATILE = frozenset({"_", "SHLVL", "PWD", "OLDPWD"})
+#: What a shell changes on the way from an agent to its hook, and where an agent says which entry of which file it runs.
+_VOLATILE = frozenset({"_", "SHLVL", "PWD", "OLDPWD", *(one.entry_variable for one in AGENTS.values())})
 #: The latest caller's variables, and their digest: nearly always the same caller asks again.
 _latest: list[tuple[Mapping[str, str], str]] = []
 

@@ -72,6 +72,16 @@ def test_who_stays_and_who_comes_and_goes_know_of_one_another(tmp_path: Path, wa
     assert second.enter(KEY, names[1], 0.0).earlier is None
 
 
+def test_whoever_called_without_the_daemon_before_is_known_to_the_next_registration(tmp_path: Path) -> None:
+    """The first event of a session starts the daemon, and is answered without it."""
+    state = str(tmp_path)
+    decide(FileDeduper(state).enter(("start",), "user/own", 0.0), said())
+    warm = DaemonDeduper().at(state)
+    decide(warm.enter(KEY, "user/own", 0.0), said())
+    assert warm.enter(KEY, "user/host", 0.0).earlier is not None
+    assert warm.enter(KEY, "user/host", 0.0).earlier is None
+
+
 def test_nothing_is_written_where_all_come_to_who_stays(tmp_path: Path) -> None:
     warm = DaemonDeduper().at(str(tmp_path))
     decide(warm.enter(KEY, "user", 0.0), said())

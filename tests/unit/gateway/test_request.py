@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import time
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from hookline.core.errors import DataError, UsageError
+from hookline.core.event import GUARDED
 from hookline.core.paths import Directories
+from hookline.dialects import dialect_named
 from hookline.gateway.handler import with_deadline
 from hookline.gateway.request import (
     HookArguments,
@@ -149,3 +153,31 @@ def test_an_event_that_nobody_knows_is_the_one_of_the_registration(gate: Gate) -
 @pytest.mark.parametrize("cwd", ["\0", "a\0b", "\ud800"])
 def test_a_directory_that_no_file_system_has_is_the_callers(gate: Gate, cwd: str) -> None:
     assert gate.ask(payload={"cwd": cwd}).cwd == "/elsewhere"
+
+
+@pytest.mark.parametrize(
+    ("agent", "folder", "variables"),
+    [
+        ("cursor", "by-document/cursor", {}),
+        ("vscode", "by-document/vscode", {}),
+        ("copilot-cli", "copilot-pascal", {"COPILOT_HOOK_DIR": ""}),
+        ("grok-build", "grok", {"GROK_HOOK_NAME": "global/settings:pre_tool_use[0].hooks[0]"}),
+    ],
+)
+def test_an_event_through_an_agents_own_file_and_through_claude_codes_is_one(
+    agent: str, folder: str, variables: dict[str, str]
+) -> None:
+    """Some name the entry that they run in a variable."""
+    seen = 0
+    for file in sorted((Path(__file__).parents[2] / "payloads" / folder).glob("*.json")):
+        payload = file.read_bytes()
+        native = dialect_named(agent).event_in("", json.loads(payload), {})
+        if native.event in GUARDED:
+            own, other = HookArguments(agent=agent), HookArguments(agent="claude-code", event=native.event)
+            keys = [
+                dedupe_key(parse_request(one, payload, around, "/"))
+                for one, around in ((own, dict.fromkeys(variables, "own")), (other, variables))
+            ]
+            assert keys[0] == keys[1], file
+            seen += 1
+    assert seen > 1
