@@ -32,7 +32,7 @@ from hookline.fleet import link
 from hookline.fleet.connection import connected
 from hookline.fleet.credentials import Credentials, sign, team_of
 from hookline.fleet.join import Joined
-from hookline.fleet.oncall import OnCall, answered, on_call
+from hookline.fleet.oncall import OnCall, answered, on_call, record_answer
 from hookline.fleet.questions import carry_questions
 from hookline.state import inbox, proof
 
@@ -461,6 +461,16 @@ def test_a_project_cannot_say_who_is_told(project: Project) -> None:
     assert "says who is told of a question, which a project may not" in str(project.run("check"))
     project.write("own.toml", '[inbox]\nwebhook = "http://chat.example.com/x"\n')
     assert "no address that a question may be sent to" in str(project.run("check", "--config", "own.toml"))
+
+
+def test_old_answers_make_room_for_new_ones(tmp_path: Path) -> None:
+    notes = [{"id": str(n), "time": float(n), "about": "x" * 3000} for n in range(1000)]
+    for note in notes:
+        record_answer(str(tmp_path), note)
+    assert (tmp_path / "answers.jsonl").stat().st_size <= 1 << 20
+    kept = [one["id"] for one in answered(str(tmp_path))]
+    assert len(kept) > 100
+    assert kept == [note["id"] for note in notes[-len(kept) :]]
 
 
 def test_the_team_is_in_the_credentials_of_its_members(broker: Broker) -> None:

@@ -164,9 +164,35 @@ def test_the_daemon_starts_the_link_of_a_machine_that_has_joined(broker: Broker,
         joined = find_joined(paths)
         assert joined is not None
         assert eventually(lambda: joined.state().get("connected"))
+        key = project.home / ".local/state/hookline/fleet-team.key"
+        assert eventually(key.exists)
+        assert "m1: connected" in project.run("fleet", "status", "--local").out
+        left = project.run("fleet", "leave")
+        assert "hookline fleet revoke m1" in left.out
+        assert not key.exists()
+        assert not place.exists()
     finally:
         project.run("daemon", "stop", XDG_RUNTIME_DIR=runtime)
         shutil.rmtree(runtime)
+
+
+def test_a_machine_whose_link_does_not_run_is_not_connected(broker: Broker, project: Project) -> None:
+    creds, root = project.write("m1.creds", broker.issue("m1").text), str(project.path / "disk")
+    assert "next: hookline fleet link" in project.run("fleet", "join", str(creds), "--root", root).out
+    joined = find_joined(Paths(config="", state="", data="", machine=f"{root}/etc/hookline"))
+    assert joined is not None
+    joined.keep_state({"connected": True, "problem": ""})  # as a link leaves it that is killed
+    status = project.run("fleet", "status", "--local", "--root", root, "--json")
+    assert (status.code, status.json["connected"]) == (1, False)
+    assert "hookline fleet link" in status.json["problems"][0]
+
+
+def test_credentials_for_something_else_name_the_right_ones(broker: Broker, project: Project) -> None:
+    creds = project.write("m1.creds", broker.issue("m1").text)
+    sink = project.run("fleet", "sink", "--to", "stdout", "--credentials", str(creds))
+    assert (sink.code, "--role sink" in sink.err) == (78, True)
+    nobody = project.run("fleet", "inbox")
+    assert (nobody.code, "install -D -m 600" in nobody.err) == (78, True)
 
 
 def test_credentials_of_no_fleet_are_refused_with_the_next_command(project: Project) -> None:

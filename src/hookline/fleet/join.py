@@ -12,11 +12,12 @@ from typing import Any
 
 from hookline.core._dataclass import dataclass
 from hookline.core.errors import ConfigError, UsageError
-from hookline.core.files import replace_atomically
+from hookline.core.files import is_locked, replace_atomically
 from hookline.core.paths import Paths, private_dir
 from hookline.fleet.credentials import Credentials, parse_credentials, read_credentials
+from hookline.state.proof import key_places
 
-_LINK = "link.json"
+_LINK, LOCK = "link.json", "link.lock"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,8 +73,17 @@ def join(paths: Paths, path: str) -> Joined:
     return Joined(folder=os.path.dirname(place), credentials=parse_credentials(made.text, path))
 
 
-def leave(joined: Joined) -> None:
-    for name in ("machine.creds", _LINK, "contact.json", "team.key"):
-        path = os.path.join(joined.folder, name)
+def team_key_place(joined: Joined, paths: Paths) -> str:
+    """Where whoever asks a question looks for the team's key."""
+    return os.path.join(joined.folder, "team.key") if joined.folder.startswith(paths.machine) else key_places(paths.state)[1]  # fmt: skip
+
+
+def link_runs(joined: Joined) -> bool:
+    return is_locked(os.path.join(joined.folder, LOCK))
+
+
+def leave(joined: Joined, paths: Paths) -> None:
+    names = ("machine.creds", _LINK, "contact.json")
+    for path in (*(os.path.join(joined.folder, name) for name in names), team_key_place(joined, paths)):
         if os.path.lexists(path):
             os.unlink(path)

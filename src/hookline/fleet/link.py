@@ -19,7 +19,7 @@ from hookline.core.errors import HooklineError
 from hookline.core.files import open_locked
 from hookline.core.paths import Paths
 from hookline.fleet.connection import UNREACHABLE, close, connect, explain
-from hookline.fleet.join import Joined
+from hookline.fleet.join import LOCK, Joined
 
 if TYPE_CHECKING:
     from nats.aio.client import Client
@@ -74,7 +74,7 @@ def parts() -> Mapping[str, Part]:
 
 def run(joined: Joined, paths: Paths, wanted: Callable[[], bool], chosen: Mapping[str, Part] | None = None) -> bool:
     """Until nobody wants it any more. False when another process is the link of this machine."""
-    lock = open_locked(os.path.join(joined.folder, "link.lock"))
+    lock = open_locked(os.path.join(joined.folder, LOCK))
     if lock is None:
         return False
     try:

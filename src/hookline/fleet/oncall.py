@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from hookline.core._dataclass import dataclass
 from hookline.core.errors import ConfigError, DataError, HooklineError
+from hookline.core.files import lock, replace_atomically
 from hookline.core.paths import private_dir
 from hookline.fleet.connection import close, connect
 from hookline.fleet.credentials import Credentials, read_credentials, sign
@@ -35,6 +36,8 @@ T = TypeVar("T")
 _SUBJECT, _FILE = "hookline.ask.*.*", "answers.jsonl"
 #: Questions that are kept in mind, and seconds for which a settled one stays visible, and for which a machine may take to confirm.
 _MOST, _SHOWN, _CONFIRMED = 1000, 600.0, 10.0
+#: Bytes of answers at most; then the newer half of them stays.
+_KEPT = 1 << 20
 
 
 @dataclass(slots=True, kw_only=True)
@@ -66,6 +69,11 @@ class Question:
 
 def oncall_credentials(path: str) -> Credentials:
     """Raises ConfigError: they answer for a person, so nobody else may read them."""
+    if not os.path.exists(path):
+        raise ConfigError(
+            f"you are not on call: there is no {path}; the owner issues it (hookline fleet add NAME --role oncall), then:"
+            f" install -D -m 600 NAME.creds {path}"
+        )
     found = read_credentials(path)
     if found.role != proof.ROLE:
         raise ConfigError(
@@ -241,10 +249,16 @@ class OnCallThread:
 
 
 def record_answer(state: str, note: Mapping[str, Any]) -> None:
+    """The newest ones are kept."""
     path = os.path.join(private_dir(state), _FILE)
     line = json.dumps({**note, "at": time.time()}) + "\n"
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "a", encoding="utf-8") as file:
-        file.write(line)
+    with lock(path):
+        with open(os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600), "ab+") as file:
+            file.write(line.encode())
+            file.seek(-min(file.tell(), _KEPT // 2), os.SEEK_END)
+            newest = file.read()
+        if os.path.getsize(path) > _KEPT:
+            replace_atomically(path, newest.partition(b"\n")[2], mode=0o600)
 
 
 def answered(state: str) -> list[dict[str, Any]]:

@@ -20,6 +20,7 @@ from typing import Any
 from hookline.core.files import replace_atomically
 from hookline.fleet.connection import UNREACHABLE
 from hookline.fleet.credentials import team_of
+from hookline.fleet.join import team_key_place
 from hookline.fleet.link import Link
 from hookline.fleet.subjects import ask_subject
 from hookline.state import inbox, proof
@@ -49,9 +50,9 @@ async def carry_questions(link: Link) -> None:
 
 def _keep_team_key(link: Link) -> None:
     """By which whoever asks knows the people on call."""
-    own = not link.joined.folder.startswith(link.paths.machine)
-    place = proof.key_places(link.paths.state)[1] if own else os.path.join(link.joined.folder, "team.key")
-    replace_atomically(place, team_of(link.joined.credentials).encode("ascii"), mode=0o644)
+    replace_atomically(
+        team_key_place(link.joined, link.paths), team_of(link.joined.credentials).encode("ascii"), mode=0o644
+    )
 
 
 def _waiting(link: Link) -> Iterator[dict[str, Any]]:

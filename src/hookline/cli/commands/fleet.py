@@ -139,7 +139,11 @@ def _add(args: Namespace) -> int:
     _, text = authorities.add(authority, authority.team(args.team), args.role, args.name, args.group)
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
         file.write(text)
-    then = f"sudo hookline fleet join {path}" if args.role == "machine" else "keep it where only they read it"
+    then = {
+        "machine": f"there: sudo hookline fleet join {path} --key owner.key.pub",
+        "oncall": f"there: install -D -m 600 {path} ~/.config/hookline/fleet/oncall.creds",
+        "sink": f"hookline fleet sink --to stdout --credentials {path}",
+    }.get(args.role, "keep it where only they read it")
     print(f"{path}: {args.role} {args.name}, group {args.group}; {then}")
     return 0
 
@@ -256,12 +260,13 @@ def _print_machines(team: str, machines: Sequence[Seen]) -> None:
     """One screen: the groups, then the machines that need somebody, the worst first."""
     from hookline.fleet import overview
 
-    print(table(("GROUP", "MACHINES", "STATE", "POLICY"), [(one, str(count), *rest) for one, count, *rest in overview.summary(machines)]))  # fmt: skip
+    rows = [(one, str(count), *rest) for one, count, *rest in overview.summary(machines)]
+    print(table(("GROUP", "MACHINES", "STATE", "POLICY"), rows) if rows else "no machine yet: hookline fleet add NAME")
     worst = ("broken", "drifted", "silent", "behind", "none", "never")
     bad = sorted((one for one in machines if one.state != "in force" or one.why), key=lambda one: (_rank(worst, one.state), one.name))  # fmt: skip
     room = max(5, shutil.get_terminal_size().lines - 8 - len({one.group for one in machines}))
     for one in bad[:room]:
-        age = f", {int(one.age // 60)} min ago" if one.age >= 60 else ""
+        age = f", {int(one.age // 60)} min ago" if one.age >= 60 else " has not reported yet" if one.age < 0 else ""
         print(
             f"{paint(one.state, 'red' if one.state in worst[:2] else 'yellow')}  {one.name}{age}  {safe(one.why)[:100]}"
         )
@@ -288,6 +293,10 @@ def _sink(args: Namespace) -> int:
     name = require_name(args.name or kind, "sink")
     authority = None if args.credentials else authorities.load(args.fleet)
     credentials = authorities.admin_credentials(authority, authority.team(args.team)) if authority else read_credentials(args.credentials)  # fmt: skip
+    if credentials.role == "machine":
+        raise ConfigError(
+            f"{args.credentials} is for a machine, which reads no records; hookline fleet add NAME --role sink"
+        )
     target, stopped = open_target(kind, *rest or [""]), list[int]()
 
     async def work() -> int:
@@ -323,8 +332,11 @@ def _join(args: Namespace) -> int:
     if args.key:
         PolicyFolder(paths).trust(read_public_key(args.key))
     print(f"this machine is {credentials.name} of {credentials.team}, group {credentials.group}")
-    if not joined.folder.startswith(paths.machine):
+    if joined.folder.startswith(paths.machine):
+        print("next: hookline fleet link, as a service that always runs; then: hookline fleet status --local")
+    else:
         print("only your own records: root joins a whole machine and gives it the policy: sudo hookline fleet join")
+        print("next: hookline daemon start, which holds the connection; then: hookline fleet status --local")
 
     async def knock() -> None:
         async with connected(credentials):
@@ -340,20 +352,28 @@ def _join(args: Namespace) -> int:
 def _leave(args: Namespace) -> int:
     from hookline.fleet.join import leave, require_joined
 
-    joined = require_joined(_paths(args))
-    leave(joined)
+    paths = _paths(args)
+    joined = require_joined(paths)
+    leave(joined, paths)
     print(f"this machine has left the fleet; the owner makes its credentials void: hookline fleet revoke {joined.credentials.name}")  # fmt: skip
+    if os.path.lexists(paths.policy):
+        print("its policy stays in force; to end that, too: sudo hookline policy remove")
     return 0
 
 
 def _local_status(args: Namespace) -> int:
-    from hookline.fleet.join import require_joined
+    from hookline.fleet.join import link_runs, require_joined
     from hookline.fleet.parts import describe
 
     paths = _paths(args)
     joined = require_joined(paths)
-    state, found = joined.state(), describe(paths, joined.folder)
+    state, found, runs = joined.state(), describe(paths, joined.folder), link_runs(joined)
     problems = [state["problem"]] if state.get("problem") else []
+    if not runs:  # what it wrote last is no longer so
+        start = (
+            "hookline fleet link, as a service" if joined.folder.startswith(paths.machine) else "hookline daemon start"
+        )
+        state, problems = {**state, "connected": False}, [f"nothing holds the connection; start it: {start}"]
     problems += [f"{part}: {text}" for part, text in state.get("problems", {}).items() if text]
     if args.json:
         print_json({"machine": joined.credentials.name, "group": joined.credentials.group, "connected": bool(state.get("connected")), **found, "problems": problems})  # fmt: skip
