@@ -16,6 +16,7 @@ import time
 from collections.abc import Awaitable, Callable, Generator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -266,6 +267,17 @@ def test_a_machine_cannot_speak_to_the_one_that_asks(broker: Broker, machine: Ma
         return heard
 
     assert asyncio.run(listen()) == []
+
+
+def test_a_machine_writes_no_terminal_codes_by_an_id(broker: Broker, tmp_path: Path) -> None:
+    async def say(people: OnCall) -> list[str]:
+        for name in ("19a0-\x1b[2J\x1b]0;x\x07", "19a0-" + "0" * 32):
+            said = {"question": json.dumps({"id": name}), "left": 60}
+            message = SimpleNamespace(subject=f"hookline.ask.m1.{name}", data=json.dumps(said).encode(), reply="r")
+            await people._hear(message)
+        return [one.id for one in people.waiting()]
+
+    assert on_duty(broker.issue("alice", role="oncall"), tmp_path / "a", say) == ["19a0-" + "0" * 32]
 
 
 def test_a_replayed_answer_fits_no_later_question(broker: Broker, machine: Machine) -> None:

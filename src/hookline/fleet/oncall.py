@@ -170,7 +170,7 @@ class OnCall:
             elif one is None:
                 self._forget()
                 fields = json.loads(said["question"])
-                if fields["id"] != name or len(self.questions) >= _MOST:
+                if fields["id"] != name or not proof.is_name(name) or len(self.questions) >= _MOST:
                     return
                 self.questions[key] = Question(
                     id=name, machine=machine, text=str(said["question"]), fields=fields, until=0, heard=0, reply=""

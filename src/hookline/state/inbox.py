@@ -28,6 +28,8 @@ AnswerWord = Literal["allow", "deny", "always"]
 _WORDS = ("allow", "deny", "always")
 #: Bytes of an answer, and seconds for sending it.
 _MOST, _SENDING = 65536, 2.0
+#: Bytes of a question; what is cut off is no JSON.
+_LARGEST = 16 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,14 +143,20 @@ def questions(state: str) -> Iterator[dict[str, Any]]:
         return
     for name in names:
         path = os.path.join(folder, name)
-        with suppress(OSError, ValueError, TypeError, KeyError):
+        with suppress(OSError, ValueError, TypeError, KeyError, RecursionError):
             # Root reads the folders of others, who may put anything there.
-            with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), encoding="utf-8") as file:
-                question = json.load(file)
+            with open(path, "rb", opener=_open_plainly) as file:
+                question = json.loads(file.read(_LARGEST))
+            if not proof.is_name(question["id"]):
+                continue
             if question["deadline"] < time.time() or not os.path.exists(question["socket"]):
                 os.unlink(path)
                 continue
             yield question
+
+
+def _open_plainly(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
 
 
 def answer(state: str, name: str, word: str, reason: str = "") -> bool:

@@ -10,6 +10,7 @@ import base64
 import hashlib
 import json
 import os
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -24,11 +25,20 @@ _MACHINE, _OWN = "/etc/hookline/fleet/team.key", "fleet-team.key"
 _LOCAL, _MOST, _LONGEST = frozenset({"socket", "pid", "deadline", "asked"}), 100_000, 4000
 
 
+#: The id of a question (``inbox.ask``), which is a part of a subject and stands in terminals.
+_NAME = re.compile(r"[0-9a-f]{1,16}-[0-9a-f]{32}")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignedAnswer:
     by: str
     word: str
     reason: str
+
+
+def is_name(name: object) -> bool:
+    """Whether this is the id of a question, and not what somebody wrote in its place."""
+    return isinstance(name, str) and _NAME.fullmatch(name) is not None
 
 
 def far_form(question: Mapping[str, Any]) -> str:
