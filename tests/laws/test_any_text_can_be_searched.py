@@ -57,3 +57,9 @@ def test_what_is_shown_of_a_note_is_one_short_line(body: str, words: list[str]) 
     shown = snippet(body, words)
     assert "\n" not in shown
     assert len(shown) <= 162
+
+
+def test_a_pasted_text_without_spaces_is_read_in_one_go() -> None:
+    """A million letters; a search that tried each of them as the beginning of a name would take hours."""
+    for text in ("x" * 1_000_000, "--" * 500_000, "a." * 500_000, "_" * 1_000_000, "aB" * 500_000):
+        assert len(parse_query(text).parts) <= 32

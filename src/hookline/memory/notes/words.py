@@ -31,8 +31,11 @@ _ASKED = "why did was were does must may them they very too much lot same becaus
 _QUESTION_WORDS = _STOP_WORDS - frozenset(
     ["add", "update", "merge", "branch", "release", "session", "test"]
 ) | frozenset(_ASKED.split())
-#: A name in running text: parts joined by signs, or capitals inside a word.
-_NAME = re.compile(r"(?:--)?[^\W_]+(?:[._/:\\]+[^\W_]+)+|--[\w-]+|\b[A-Z_]{4,}\b|\b[a-z]*(?:[A-Z][a-z0-9]+){2,}\b")
+#: A name in running text: parts joined by signs, or capitals inside a word. It begins where a word begins: to try every
+#: letter of a long one would take its square.
+_NAME = re.compile(
+    r"(?:--)?(?<![^\W_])[^\W_]+(?:[._/:\\]+[^\W_]+)+|--[\w-]+|\b[A-Z_]{4,}\b|\b[a-z]*(?:[A-Z][a-z0-9]+){2,}\b"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
