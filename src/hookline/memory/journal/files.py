@@ -23,6 +23,8 @@ from hookline.memory.project import Project
 
 FOLDER = "journal"
 _MACHINE = "machine"
+#: What stands in file names and in terminals, in a line that another machine of a shared vault may have written.
+_ID, _TIME = re.compile(r"[\w-]{1,64}", re.ASCII), re.compile(r"[0-9T:.Z+-]{0,40}")
 _OPS, _SOURCES = frozenset(get_args(Op)), frozenset(get_args(Source))
 
 
@@ -74,7 +76,7 @@ class Journal:
 
     def _named(self, change: Change) -> Change:
         """A repository that got a remote has a new folder; its entries are the same project's."""
-        if change.op == "add" and change.data.get("project") not in {"", self.folder}:
+        if change.op == "add" and change.data.get("project") not in ("", self.folder):
             return replace(change, data={**change.data, "project": self.folder})
         return change
 
@@ -230,7 +232,11 @@ def parse_change(line: str) -> Change | None:
         texts = {name: str(tree.get(name) or "") for name in ("id", "entry", "at", "agent", "session", "machine")}
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
-    if op not in _OPS or source not in _SOURCES or type(number) is not int:
+    if not (isinstance(op, str) and isinstance(source, str) and type(number) is int):
+        return None
+    if op not in _OPS or source not in _SOURCES or not _TIME.fullmatch(texts["at"]):
+        return None
+    if op != "distilled" and not _ID.fullmatch(texts["entry"]):
         return None
     return Change(
         op=cast("Op", op), source=cast("Source", source), number=number, data=data if isinstance(data, dict) else empty(), **texts

@@ -10,7 +10,7 @@ from tests.unit.memory.note_world import NoteWorld
 
 from hookline.core._dataclass import replace
 from hookline.memory.context import MemoryContext, memory_context
-from hookline.memory.inject.recall import recall
+from hookline.memory.inject.recall import neutral, recall
 from hookline.memory.journal.files import Author, Journal
 from hookline.memory.journal.views import refresh
 from hookline.memory.notes.index import update_index
@@ -80,6 +80,10 @@ def test_what_was_superseded_is_not_told(world: NoteWorld) -> None:
     index(world, journal)
     text = told(world, "where are the login tokens kept?", session="next")
     assert ("Postgres" in text, "Redis" in text) == (True, False)
+
+
+def test_a_note_cannot_speak_to_a_terminal() -> None:
+    assert neutral("a\x1b]0;x\x07\x1b[2J\tb\nc\x9b\0") == "a]0;x[2J\tb\nc"
 
 
 def test_a_note_cannot_speak_as_the_agents_own_system(world: NoteWorld) -> None:

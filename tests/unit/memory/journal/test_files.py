@@ -142,3 +142,48 @@ def test_a_repository_that_got_a_remote_keeps_its_entries(places: Places, journa
     before = Journal(places, replace(APP, folder="app-0", earlier=()))
     before.add("open", "write docs", PERSON)
     assert [(one.text, one.project) for one in journal.state().current()] == [("write docs", "app-1")]
+
+
+GOOD = {
+    "op": "add",
+    "entry": "ab12",
+    "number": 0,
+    "at": "2026-01-01T00:00:00.000Z",
+    "source": "person",
+    "data": {"text": "t"},
+}
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"op": ["add"]},
+        {"op": {}},
+        {"source": {}},
+        {"source": [1]},
+        {"entry": "a\0b"},
+        {"entry": "\x1b[2J"},
+        {"entry": "../../x"},
+        {"entry": "a\nb"},
+        {"entry": ""},
+        {"entry": "a" * 65},
+        {"at": "\x1b]0;x\x07"},
+        {"at": "9" * 41},
+        {"number": "0"},
+    ],
+)
+def test_a_line_that_nobody_of_ours_wrote_is_no_change(journal: Journal, odd: dict[str, object]) -> None:
+    """A vault may be shared: one line of another machine must not end memory here, nor write to a terminal."""
+    made = journal.add("decision", "Use SQLite", PERSON)
+    folder = Path(journal.memory) / "journal"
+    (folder / "2026-01-01-other.jsonl").write_text(json.dumps({**GOOD, **odd}) + "\n")
+    assert list(journal.state().entries) == [made.id]
+    (folder / "2026-01-01-other.jsonl").write_text(json.dumps(GOOD) + "\n")
+    assert list(journal.state().entries) == ["ab12", made.id]
+
+
+def test_a_project_that_is_no_name_is_this_one(journal: Journal) -> None:
+    journal.add("decision", "Use SQLite", PERSON)
+    line = {**GOOD, "data": {"text": "t", "project": [1]}}
+    (Path(journal.memory) / "journal/2026-01-01-other.jsonl").write_text(json.dumps(line) + "\n")
+    assert journal.state().entries["ab12"].project == journal.folder
