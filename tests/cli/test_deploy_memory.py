@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tomllib
@@ -91,6 +92,25 @@ def test_a_file_that_cannot_be_read_is_left_alone(project: Project) -> None:
     assert told.code == 1
     assert ".claude.json" in told.json["memory"][0]["refused"]
     assert file.read_text() == "{ no json"
+
+
+@pytest.mark.parametrize("data", [b'{"name": "J\xf6rg"}', b'{"a": 1}'.decode().encode("utf-16"), None])
+def test_no_byte_of_a_file_that_is_no_text_is_changed(project: Project, data: bytes | None) -> None:
+    """A letter in another encoding would be lost, and a pipe is another program's."""
+    file = project.home / ".claude.json"
+    file.write_bytes(data) if data is not None else os.mkfifo(file)
+    for words in (("deploy", "--memory", "--agent", "claude-code"), ("undeploy", "--agent", "claude-code")):
+        told = project.run(*words)
+        assert (told.code, ".claude.json is not" in told.out + told.err) == (1, True)
+        assert file.is_fifo() if data is None else file.read_bytes() == data
+
+
+def test_a_file_keeps_its_mode(project: Project) -> None:
+    file = project.home / ".claude.json"
+    file.write_text('{"a": 1}')
+    file.chmod(0o640)
+    assert project.run("deploy", "--memory", "--agent", "claude-code").code == 0
+    assert (NAME in file.read_text(), file.stat().st_mode & 0o777) == (True, 0o640)
 
 
 def test_a_dry_run_writes_nothing(project: Project) -> None:

@@ -16,6 +16,7 @@ from hookline.core._dataclass import dataclass
 from hookline.core.agents import Agent
 from hookline.core.files import backup, read_text, replace_atomically
 from hookline.core.json_edit import JsonError, add_child, detect_style, remove_child, scan
+from hookline.deploy.apply import read
 
 NAME = "hookline-memory"
 _SKILL = """---
@@ -53,7 +54,9 @@ class ServerFile:
 
 def plan_server(agent: Agent, home: str, environ: Mapping[str, str], *, remove: bool = False) -> ServerFile:
     path = _below(agent.servers[0], agent, home, environ)
-    before = read_text(path)
+    before, why = read(path)
+    if why:
+        return ServerFile(agent=agent, path=path, before=before, after=before, refused=why)
     edit = _toml if path.endswith(".toml") else _json
     try:
         after = edit(before or "", agent, None if remove else command(agent))
@@ -98,7 +101,7 @@ def _replace(path: str, text: str | None) -> None:
         os.unlink(path)
         return
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    replace_atomically(os.path.realpath(path), text)
+    replace_atomically(os.path.realpath(path), text, keep_mode=True)
 
 
 def _below(name: str, agent: Agent, home: str, environ: Mapping[str, str]) -> str:

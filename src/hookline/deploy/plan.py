@@ -169,10 +169,12 @@ def foreign_entries(text: str | None, path: str = "") -> list[str]:
         tree = _editor(path, text).tree(text.removeprefix("\ufeff"))
     except JsonError:
         return []
-    hooks = tree.get("hooks", tree) if isinstance(tree, dict) else {}
+    hooks = tree.get("hooks", tree) if isinstance(tree, dict) else None
     found = (
         [(entry_event(one), one) for one in hooks]
         if isinstance(hooks, list)
         else [(event, one) for event, listed in hooks.items() if isinstance(listed, list) for one in listed]
+        if isinstance(hooks, dict)
+        else []
     )
     return [f"{event}: {line}" for event, one in found for line in entry_commands(one) if not is_ours(line)]

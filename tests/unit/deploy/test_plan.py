@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hookline.core.agents import all_agents
 from hookline.core.json_edit import JsonError, scan
-from hookline.deploy.plan import Registration, own_entries, plan_file, unplan_file
+from hookline.deploy.plan import Registration, foreign_entries, own_entries, plan_file, unplan_file
 from hookline.deploy.registration import EntryCaller, registrations
 
 LINE = "/usr/bin/hookline hook --agent claude-code --event {} --deadline 60"
@@ -216,3 +216,8 @@ def test_only_a_line_feed_ends_a_line_of_a_diff() -> None:
 def test_a_file_with_very_many_keys_is_read_in_no_time() -> None:
     text = json.dumps({f"k{number}": {} for number in range(30_000)})
     assert len(scan(text).children) == 30_000
+
+
+@pytest.mark.parametrize("text", ['{"hooks": null}', '{"hooks": 7}', '{"hooks": {"PreToolUse": null}}', "[]", "null"])
+def test_a_file_without_hooks_has_none_of_others(text: str) -> None:
+    assert foreign_entries(text) == []
