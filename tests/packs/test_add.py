@@ -191,6 +191,31 @@ def test_one_changed_byte_is_refused(box: Box, tmp_path: Path, name: str) -> Non
     assert row["state"] == f"changed: {name}"
 
 
+def test_a_process_that_knows_a_pack_still_sees_that_it_changed(box: Box, tmp_path: Path) -> None:
+    box("add", str(write(tmp_path / "plug", plugin())), "--yes")
+    assert [box.effect("forbidden"), box.effect("ls")] == ["deny", "allow"]
+    path = box.work / "hooks/hooks.json"
+    approved = path.read_bytes()
+    path.write_bytes(approved + b" ")
+    assert box.effect("ls") == "deny"
+    path.write_bytes(approved)
+    assert [box.effect("forbidden"), box.effect("ls")] == ["deny", "allow"]
+
+
+def test_what_was_put_there_after_the_check_is_not_remembered(
+    box: Box, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    box("add", str(write(tmp_path / "plug", plugin())), "--yes")
+    path = box.work / "hooks/hooks.json"
+    approved = path.read_bytes()
+    with monkeypatch.context() as patch:
+        patch.setattr("hookline.config.packs.is_changed", lambda *_: False)
+        path.write_text('{"hooks": {}}')
+        assert box("list", "--json").code == 0  # it is read
+    path.write_bytes(approved)
+    assert [box.effect("forbidden"), box.effect("ls")] == ["deny", "allow"]
+
+
 def test_code_that_appears_beside_the_hook_is_refused_and_data_is_not(box: Box, tmp_path: Path) -> None:
     box("add", str(write(tmp_path / "plug", plugin())), "--yes")
     (box.work / "hooks/state.json").write_text("{}")

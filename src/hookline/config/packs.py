@@ -26,10 +26,10 @@ from hookline.core.problem import Problem, Severity
 from hookline.dialects import dialect_named
 from hookline.dialects.base import FOREIGN, PACK, Layer
 from hookline.dialects.native.sources import PackTable, SourceTable, parse_packs
-from hookline.dialects.plugins import ROOT, ROOT_TEXT, ROOT_TWICE, find_plugin_root, plugin_variables
+from hookline.dialects.plugins import BY_CONTENT, ROOT, ROOT_TEXT, ROOT_TWICE, find_plugin_root, plugin_variables
 from hookline.dialects.tool_matchers import with_canonical_tools
 from hookline.packs.store import Approved, Definition, PackStore, is_changed
-from hookline.state.trust.digest import Digests
+from hookline.state.trust.digest import Digests, bytes_digest
 
 if TYPE_CHECKING:
     from hookline.dialects.plugins import HooksFile
@@ -225,7 +225,11 @@ def _of_plugin(spec: HookSpec, root: str) -> HookSpec:
 def _of_file(reading: LayerLoader, root: str, file: Definition | HooksFile) -> tuple[HookSpec, ...]:
     from hookline.dialects.native.config import place
 
-    layer = _read(reading, os.path.join(root, file.path), file)
+    path, before = os.path.join(root, file.path), len(reading.problems)
+    if (known := _parsed.get((path, file))) is not None:
+        reading.sources.append(SourceFile(path=path, layer=PACK, dialect=file.dialect, found=True))
+        return known
+    layer, as_approved = _read(reading, path, file)
     if layer is None or not isinstance(layer.tree, dict):
         return ()
     kind, _, owner = file.part.partition(":")
@@ -236,21 +240,35 @@ def _of_file(reading: LayerLoader, root: str, file: Definition | HooksFile) -> t
         reading.problems += problems
         return tuple(one.spec for one in placed)
     specs = tuple(map(with_canonical_tools, reading.parsed(dialect_named(file.dialect), [layer])))
-    return tuple(_of_agent(spec, owner) for spec in specs) if kind == "agent" else specs
+    specs = tuple(_of_agent(spec, owner) for spec in specs) if kind == "agent" else specs
+    if as_approved and file.dialect in BY_CONTENT and len(reading.problems) == before:
+        if len(_parsed) >= _MOST:
+            _parsed.clear()
+        _parsed[path, file] = specs
+    return specs
 
 
-def _read(reading: LayerLoader, path: str, file: Definition | HooksFile) -> Layer | None:
-    """A hundred packs are a hundred files, and nobody edits them: they are read without looking for lines."""
+#: Hooks of files whose content had the approved digest when they were read, as long as this process lives. Whether the
+#: file is still so is asked before, each time (``_in_force``).
+_parsed: dict[tuple[str, Definition | HooksFile], tuple[HookSpec, ...]] = {}
+_MOST = 1024
+
+
+def _read(reading: LayerLoader, path: str, file: Definition | HooksFile) -> tuple[Layer | None, bool]:
+    """A hundred packs are a hundred files, and nobody edits them: they are read without looking for lines. Also whether
+    what was read is what was approved."""
     if file.syntax == "json" and isinstance(file, Definition):
         try:
-            with open(path, encoding="utf-8-sig") as text:
-                tree = json.loads(text.read())
+            with open(path, "rb") as content:
+                data = content.read()
+            tree = json.loads(data.decode("utf-8-sig"))
         except (OSError, ValueError, RecursionError):
-            tree = None
+            data, tree = b"", None
         if isinstance(tree, dict):
             reading.sources.append(SourceFile(path=path, layer=PACK, dialect=file.dialect, found=True))
-            return Layer(path=path, name=PACK, syntax="json", text="", tree=tree)
-    return reading.layer(path, PACK, file.syntax, file.dialect, required=True)
+            layer = Layer(path=path, name=PACK, syntax="json", text="", tree=tree)
+            return layer, bytes_digest(data) == file.sha256
+    return reading.layer(path, PACK, file.syntax, file.dialect, required=True), False
 
 
 def _of_agent(spec: HookSpec, agent: str) -> HookSpec:

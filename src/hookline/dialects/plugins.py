@@ -27,6 +27,8 @@ _Tree: TypeAlias = Mapping[str, _File]
 
 #: What hooks call their own folder, and a folder for their data.
 ROOT, DATA = "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA"
+#: Dialects whose hooks follow from the file alone: they look nothing up.
+BY_CONTENT = frozenset({"claude"})
 #: Those variables in the text of a command, with the slash behind them.
 ROOT_TEXT = re.compile(r"""\$\{?(?:CLAUDE_)?PLUGIN_ROOT\}?/?|\$\{extensionPath\}(?:\$\{/\}|/)?|["']""")
 #: The same folder under two agents' names, of which each leaves the other's empty.

@@ -91,6 +91,10 @@ class Digests:
         return before, digest
 
 
+def bytes_digest(data: bytes) -> str:
+    return sha256(data).hexdigest()
+
+
 def _sha256(path: str) -> str:
     digest = sha256()
     try:
