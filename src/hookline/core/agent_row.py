@@ -54,6 +54,8 @@ class Agent:
     #: Where a failed tool shows: it has an event of its own, or PostToolUse carries the output or only the transcript
     #: knows.
     failures: Literal["event", "output", "transcript"] = "event"
+    #: It says when a session is over, whenever it ends in the usual way.
+    says_end: bool = False
     #: It fires the reason with which a hook kept it from stopping as if a person had typed it.
     echoes_stop_reason: bool = False
     #: Its Stop says whether a hook has sent it on before in the same turn.

@@ -40,7 +40,7 @@ def _same(names: str) -> dict[str, str]:
 _ROWS = (
     Agent(
         servers=(".claude.json", "mcpServers"), skills=".claude/skills",
-        name="claude-code", proven="2.1.325", title="Claude Code", speaker="Claude", dialect="claude", program="claude", home=".claude", package="@anthropic-ai/claude-code", marker="CLAUDECODE",
+        name="claude-code", says_end=True, proven="2.1.325", title="Claude Code", speaker="Claude", dialect="claude", program="claude", home=".claude", package="@anthropic-ai/claude-code", marker="CLAUDECODE",
         home_variable="CLAUDE_CONFIG_DIR", project_variable="CLAUDE_PROJECT_DIR",
         marks_continuation=True, reader="hookline.transcripts.claude:ClaudeReader", tells_interactive=True, newest_is_current=True,
         files={"user": ".claude/settings.json", "project": ".claude/settings.json", "local": ".claude/settings.local.json"},
@@ -60,7 +60,7 @@ _ROWS = (
     ),
     Agent(
         servers=(".gemini/settings.json", "mcpServers"),
-        name="gemini-cli", proven="0.61.0", title="Gemini CLI", speaker="Gemini", dialect="gemini", program="gemini", home=".gemini", package="@google/gemini-cli", marker="GEMINI_CLI",
+        name="gemini-cli", says_end=True, proven="0.61.0", title="Gemini CLI", speaker="Gemini", dialect="gemini", program="gemini", home=".gemini", package="@google/gemini-cli", marker="GEMINI_CLI",
         project_variable="GEMINI_PROJECT_DIR", tools=_GEMINI_TOOLS, mcp="mcp_{server}_{tool}", failures="output", echoes_stop_reason=True,
         prefixes_prompt=True, compacts_always=True, reader="hookline.transcripts.gemini:GeminiReader", shows_alone="command",
         files={"user": ".gemini/settings.json", "project": ".gemini/settings.json"},
@@ -72,7 +72,7 @@ _ROWS = (
         note="Gemini runs no hooks in a folder that it does not trust: open gemini there once, and trust it.",
     ),
     Agent(
-        name="letta-code", proven="0.32.18", title="Letta Code", speaker="Letta", dialect="letta", program="letta", home=".letta", package="@letta-ai/letta-code", marker="LETTA_AGENT_ID",
+        name="letta-code", says_end=True, proven="0.32.18", title="Letta Code", speaker="Letta", dialect="letta", program="letta", home=".letta", package="@letta-ai/letta-code", marker="LETTA_AGENT_ID",
         reader="hookline.transcripts.letta:LettaReader", newest_is_current=True, session_by_process=True,
         files={"user": ".letta/settings.json", "project": ".letta/settings.json", "local": ".letta/settings.local.json"},
         per_second=1000, everything="*", extra={"quiet": True}, answers={"PermissionRequest": (1, 2)}, run_with="$SHELL",
@@ -91,7 +91,7 @@ _ROWS = (
     ),
     Agent(
         servers=(".copilot/mcp-config.json", "mcpServers"), server={"type": "local", "tools": ["*"]},
-        name="copilot-cli", proven="1.0.102", title="Copilot CLI", speaker="Copilot", dialect="copilot", program="copilot",
+        name="copilot-cli", says_end=True, proven="1.0.102", title="Copilot CLI", speaker="Copilot", dialect="copilot", program="copilot",
         home=".copilot", package="@github/copilot", marker="COPILOT_CLI", project_variable="COPILOT_PROJECT_DIR", also_reads="claude-code", payload_mark="hookName", entry_variable="COPILOT_HOOK_DIR",
         failures="output", echoes_stop_reason=True, reader="hookline.transcripts.copilot:CopilotReader",
         tools={
@@ -123,7 +123,7 @@ _ROWS = (
     ),
     Agent(
         servers=(".factory/mcp.json", "mcpServers"), server={"type": "stdio"},
-        name="droid", proven="0.215.0", reader="hookline.transcripts.droid:DroidReader", title="Factory Droid", speaker="Droid", dialect="droid", marker="FACTORY_DISABLE_SETTINGS_PERSISTENCE", program="droid", home=".factory", package="droid",
+        name="droid", says_end=True, proven="0.215.0", reader="hookline.transcripts.droid:DroidReader", title="Factory Droid", speaker="Droid", dialect="droid", marker="FACTORY_DISABLE_SETTINGS_PERSISTENCE", program="droid", home=".factory", package="droid",
         project_variable="FACTORY_PROJECT_DIR", marks_continuation=True,
         tools={
             **_same("Read Edit Glob Grep LS WebSearch Task"), "Bash": "Execute", "Write": "Create", "WebFetch": "FetchUrl",
@@ -170,7 +170,7 @@ _ROWS = (
     ),
     Agent(
         servers=(".deepagents/.mcp.json", "mcpServers"),
-        name="deepagents", proven="0.1.57", reader="hookline.transcripts.deepagents:DeepAgentsReader", title="Deep Agents Code", speaker="Deep Agents", dialect="deepagents", program="deepagents-code", home=".deepagents",
+        name="deepagents", says_end=True, proven="0.1.57", reader="hookline.transcripts.deepagents:DeepAgentsReader", title="Deep Agents Code", speaker="Deep Agents", dialect="deepagents", program="deepagents-code", home=".deepagents",
         marks_continuation=True,
         tools={
             **_same("Bash Read Write Edit Glob Grep LS"), "Task": "task", "WebSearch": "web_search", "WebFetch": "fetch_url",
@@ -182,7 +182,7 @@ _ROWS = (
     ),
     Agent(
         servers=(".pi/agent/mcp.json", "mcpServers"),
-        name="pi", proven="1.5.0", reader="hookline.transcripts.pi:PiReader", shows_alone="mode", title="pi", dialect="pi", failures="output", program="pi", home=".pi", package="@earendil-works/pi-coding-agent", marker="PI_CODING_AGENT",
+        name="pi", says_end=True, proven="1.5.0", reader="hookline.transcripts.pi:PiReader", shows_alone="mode", title="pi", dialect="pi", failures="output", program="pi", home=".pi", package="@earendil-works/pi-coding-agent", marker="PI_CODING_AGENT",
         runs_own_hooks=False, form="plugin",
         tools={
             "Bash": "bash", "Read": "read", "Write": "write", "Edit": "edit", "Grep": "grep", "Glob": "find", "LS": "ls",

@@ -92,11 +92,14 @@ class World:
 
     # ── the loop ─────────────────────────────────────────────────────────────────────────────────────
 
-    def stop(self, session: str, *, force: bool = False) -> EnqueueResult:
-        """What ``compound-loop`` does, without starting a worker."""
+    def stop(self, session: str, *, force: bool = False, patient: bool = False) -> EnqueueResult:
+        """What ``compound-loop`` does, without starting a worker. Nothing waits for the session's end, unless ``patient``."""
         scene = hook_context(self.event(session), "compound-loop")
         assert scene is not None
-        return enqueue(scene, force=force, start=False)
+        queued = enqueue(scene, force=force, start=False)
+        for waiting in () if patient else self.queue().postponed(session):
+            self.queue().postpone(waiting, 0)
+        return queued
 
     def work(self, *answers: object, environ: dict[str, str] | None = None) -> tuple[worker.WorkerReport, list[str]]:
         """Run the worker here; the model gives these answers in turn, the last one again and again."""

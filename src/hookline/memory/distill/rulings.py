@@ -92,12 +92,15 @@ def _ruling(
 
 
 def _is_about(entry: Entry, mention: Mention, digest: Digest) -> bool:
-    """Whether the session has enough of the item's words; fewer are enough beside a true quotation."""
+    """Whether the session has enough of the item's words; fewer are enough beside a true quotation. A session that
+    opened the item has its words anyway."""
     own = keywords(entry.text)
     shared = len(own & digest.words)
     quote = " ".join(mention.evidence.split()).casefold()
     quoted = len(quote) >= _MIN_QUOTE and any(quote in " ".join(text.split()).casefold() for _role, text in digest.last)
-    return bool(shared) and (quoted or shared >= len(own) * _SHARE)
+    opened = bool(entry.session) and entry.session == digest.about.session
+    enough = shared >= len(own) * _SHARE and not opened
+    return bool(shared) and (quoted or enough)
 
 
 def _entries(mentions: Sequence[Mention], known: Sequence[Entry], notes: list[str]) -> Iterator[tuple[Mention, Entry]]:

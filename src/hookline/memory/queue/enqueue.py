@@ -1,7 +1,8 @@
 """``compound-loop`` and ``session-end``: queue a session, start a worker and return.
 
-``Stop`` fires after every turn, so ``compound-loop`` skips sessions that were queued a moment ago or hardly grew since.
-``session-end`` fires once and always queues.
+``Stop`` fires after every turn, so ``compound-loop`` skips sessions that were queued a moment ago or hardly grew since. Of an
+agent that says when a session is over, its task waits for that: only a session that has been quiet for long, or that another
+one follows, is distilled without. ``session-end`` fires once and always queues.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import time
 from collections.abc import Iterable, Mapping
 
 from hookline.core._dataclass import dataclass, replace
-from hookline.core.agents import ASSUMED
+from hookline.core.agents import ASSUMED, find_agent
 from hookline.core.deferred import defer
 from hookline.core.errors import StateError
 from hookline.core.event import Event, event_kind
@@ -28,6 +29,8 @@ from hookline.memory.queue.task import DistillTask
 _IGNORED_GROWTH = 3.0
 #: A session that goes on is distilled after two minutes, then eight, half an hour, two hours: each time all of it is read.
 _MAX_BACKOFF = 64
+#: A session without an end is over when it was quiet for so many times the growth that counts: ten minutes.
+_QUIET = 5
 
 
 def queue_unfinished(context: HookContext) -> None:
@@ -41,7 +44,8 @@ def _check(context: HookContext) -> None:
     except (OSError, StateError) as error:
         context.log(f"not queued: {describe_error(error, context.places)}")
         return
-    if context.settings.knowledge.git:  # what others have pushed
+    # What others have pushed, and sessions that never said their end.
+    if context.settings.knowledge.git or Queue(context.places.queue).has_work():
         start_worker(context.here, context.places, context.event.environ)
     if name:
         context.log(f"queued {name}: the previous session continued after its last task")
@@ -60,6 +64,10 @@ def _enqueue(context: HookContext) -> str:
         changed = mtime(transcript)
     except OSError:
         return ""  # it is gone, or on another machine
+    if waiting := queue.postponed(session):
+        if time.time() - changed > context.settings.compound_loop.debounce_seconds:  # else it goes on beside this one
+            queue.postpone(waiting[-1], 0)
+        return ""
     # A session that was never queued is not compound-loop's.
     if not tasks or changed - max(tasks) < _IGNORED_GROWTH:
         return ""
@@ -160,14 +168,28 @@ def enqueue(context: HookContext, *, force: bool = False, once: bool = False, st
             grown=_changed(transcript), debounce=loop.debounce_seconds,
             growth=loop.reprocess_min_growth_seconds * min(4 ** max(0, queue.asked(session) - 1), _MAX_BACKOFF),
         )  # fmt: skip
-    name = "" if reason else queue.put(replace(_task(context, session, transcript), seen=seen))
+    waiting = queue.postponed(session)
+    wait = 0.0 if force or not _says_end(context.event.agent) else _QUIET * loop.reprocess_min_growth_seconds
+    if waiting and wait and not reason:
+        queue.postpone(waiting[-1], wait)
+        reason = "it waits for the session's end"
+    due = f"{time.time() + wait:.3f}" if wait else ""
+    name = "" if reason else queue.put(replace(_task(context, session, transcript), seen=seen, not_before=due))
+    if name:
+        for one in waiting:
+            queue.drop(one)
     # Also when nothing was queued: tasks of a worker that was killed should not wait for the next session.
-    wanted = start and (bool(name) or (reason != _NO_GROWTH and queue.has_work()))
+    wanted = start and (bool(name and not wait) or (reason != _NO_GROWTH and queue.has_work()))
     started = start_worker(context.here, context.places, context.event.environ) if wanted else False
     return EnqueueResult(name=name, skip_reason=reason, transcript=transcript, started=started)
 
 
 _NO_GROWTH = "no new activity"
+
+
+def _says_end(agent: str) -> bool:
+    row = find_agent(agent)
+    return row.says_end if row is not None else agent == "hookline"  # our own chat
 
 
 def skip_reason(

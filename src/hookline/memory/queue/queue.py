@@ -114,6 +114,20 @@ class Queue:
         wait = waiting.task.due - self._clock()
         return wait if 0 < wait <= LONGEST_WAIT else 0.0
 
+    def postponed(self, session: str) -> list[WaitingTask]:
+        """Tasks that wait for the session's end; those that wait for another try have a reason."""
+        return [one for one in self.pending(session) if one.task.due and not one.task.reason]
+
+    def postpone(self, waiting: WaitingTask, wait: float) -> None:
+        """Let it wait so many seconds from now, unless a worker is faster."""
+        if claim := self.claim(waiting):
+            self.put_back(claim, wait=wait, failed=False)
+
+    def drop(self, waiting: WaitingTask) -> None:
+        """It is about less than a newer one."""
+        with contextlib.suppress(OSError):
+            os.unlink(os.path.join(self.folder, waiting.name))
+
     def due(self) -> list[WaitingTask]:
         return [one for one in self.pending() if not self.seconds_until_due(one)]
 

@@ -76,3 +76,40 @@ def test_a_session_that_was_never_queued_is_none_of_ours(tmp_path: Path) -> None
     world.transcript("s1")
     session_export(world.event("s1"))
     assert start(world, "s2") == []
+
+
+@pytest.fixture
+def quiet(tmp_path: Path) -> World:
+    """Session s1 had a turn, and its agent would say its end."""
+    made = World(tmp_path, CONFIG)
+    made.transcript("s1")
+    session_export(made.event("s1"))
+    assert made.stop("s1", patient=True).name
+    return made
+
+
+def test_a_turn_is_distilled_when_the_session_is_over(quiet: World) -> None:
+    assert quiet.work({})[0].counts == {}
+    quiet.transcript("s1", turns=4)
+    assert quiet.stop("s1", force=True).name
+    (waiting,) = quiet.queue().pending()
+    assert not waiting.task.due
+    report, asked = quiet.work('{"handoff": ["go on"]}')
+    assert (report.counts, len(asked)) == ({"wrote": 1}, 1)
+
+
+def test_a_session_that_goes_on_waits_longer(quiet: World) -> None:
+    (before,) = quiet.queue().pending()
+    age = before.since - 100
+    os.utime(quiet.state / "queue" / before.name, (age, age))
+    assert quiet.stop("s1", patient=True).skip_reason == "it waits for the session's end"
+    (after,) = quiet.queue().pending()
+    assert after.task.due > before.task.due
+
+
+def test_the_next_session_does_not_wait_for_the_end_of_one_that_is_quiet(quiet: World) -> None:
+    start(quiet, "s2")  # they may go on side by side
+    assert quiet.queue().postponed("s1")
+    later(quiet, -100)
+    start(quiet, "s3")
+    assert not quiet.queue().postponed("s1")

@@ -110,8 +110,10 @@ class TwoWeeks:
         lines = transcript(chapter, session, str(project), self.number)
         path = resumed or self.folder / f"transcripts/{session}.jsonl"
         path.parent.mkdir(exist_ok=True)
-        path.write_text((path.read_text() if resumed else "") + "".join(json.dumps(one) + "\n" for one in lines))
-        for name, force in (("Stop", False), ("SessionEnd", True), ("SessionEnd", True)):
+        half = len(lines) - 2 if chapter.manner == "grows" else len(lines)
+        path.write_text((path.read_text() if resumed else "") + "".join(json.dumps(one) + "\n" for one in lines[:half]))
+        ends = [("Stop", False), ("SessionEnd", True), ("SessionEnd", True)]
+        for name, force in [("Stop", False)] * (half < len(lines)) + ends:
             event = self._event(name, chapter, session, project, transcript_path=str(path))
             if name == "Stop":
                 session_export(event)
@@ -119,7 +121,9 @@ class TwoWeeks:
             assert context is not None
             enqueue(context, force=force, once=force, start=False)
             worker.run(self.environ, cwd=str(self.folder), model=lambda text: self._answer(text, chapter))
-        if not chapter.manner or chapter.manner == "again":
+            path.write_text(path.read_text() + "".join(json.dumps(one) + "\n" for one in lines[half:]))
+            half = len(lines)
+        if chapter.manner in {"", "again", "grows"}:
             self._remember(chapter)
         return path
 
@@ -150,7 +154,7 @@ class TwoWeeks:
         for (owner, key), text in self.open.items():
             if owner == chapter.project and text not in first:
                 self.figures.lost.append(f"{key} in {chapter.prompt[:40]}")
-        if chapter.manner:
+        if chapter.manner not in {"", "grows"}:
             return
         wanted = {known for key in chapter.fits if (known := self.truth.get((chapter.project, key)))}
         told = [line for line in second.splitlines() if line.startswith("- [")]
@@ -259,6 +263,8 @@ def transcript(chapter: Chapter, session: str, cwd: str, day: int) -> list[dict[
                 f"Done. {' '.join(text for _w, _k, text in chapter.did)}",
             ),
         ]
+    if chapter.manner == "grows":
+        turns.append(("Thank you. Is there anything else to do before I leave for today?", "No, that was all of it."))
     moment = f"2026-11-{1 + day // 4:02d}T09:00:00.000Z"
     return list(WRITERS[chapter.agent](turns, session, cwd, moment, chapter.manner == "headless"))
 
