@@ -178,7 +178,10 @@ def test_the_daemon_starts_the_link_of_a_machine_that_has_joined(broker: Broker,
 
 def test_a_machine_whose_link_does_not_run_is_not_connected(broker: Broker, project: Project) -> None:
     creds, root = project.write("m1.creds", broker.issue("m1").text), str(project.path / "disk")
-    assert "next: hookline fleet link" in project.run("fleet", "join", str(creds), "--root", root).out
+    assert "--key owner.key.pub" in project.run("fleet", "join", str(creds), "--root", root).err
+    project.run("policy", "keygen", "owner.key")
+    words = ("fleet", "join", str(creds), "--root", root, "--key", "owner.key.pub")
+    assert "next: hookline fleet link" in project.run(*words).out
     joined = find_joined(Paths(config="", state="", data="", machine=f"{root}/etc/hookline"))
     assert joined is not None
     joined.keep_state({"connected": True, "problem": ""})  # as a link leaves it that is killed

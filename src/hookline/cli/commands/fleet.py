@@ -323,20 +323,25 @@ def _join(args: Namespace) -> int:
 
     from hookline.fleet.connection import connected
     from hookline.fleet.install import PolicyFolder
-    from hookline.fleet.join import join
+    from hookline.fleet.join import join, link_runs
     from hookline.fleet.keys import read_public_key
 
     paths = _paths(args)
     joined = join(paths, args.credentials)
     credentials = joined.credentials
+    folder = PolicyFolder(paths)
     if args.key:
-        PolicyFolder(paths).trust(read_public_key(args.key))
+        folder.trust(read_public_key(args.key))
     print(f"this machine is {credentials.name} of {credentials.team}, group {credentials.group}")
-    if joined.folder.startswith(paths.machine):
-        print("next: hookline fleet link, as a service that always runs; then: hookline fleet status --local")
-    else:
+    if not joined.folder.startswith(paths.machine):
         print("only your own records: root joins a whole machine and gives it the policy: sudo hookline fleet join")
         print("next: hookline daemon start, which holds the connection; then: hookline fleet status --local")
+    elif folder.trusted() is None:
+        print(f"it trusts no key, so it takes no policy: sudo hookline fleet join {args.credentials} --key owner.key.pub", file=sys.stderr)  # fmt: skip
+    elif link_runs(joined):
+        print("its link runs already, and takes the policy within some minutes: hookline fleet status --local")
+    else:
+        print("next: hookline fleet link, as a service that always runs; then: hookline fleet status --local")
 
     async def knock() -> None:
         async with connected(credentials):
