@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+import stat
+import subprocess
+import sys
+import tempfile
+from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -200,6 +204,74 @@ def test_a_policy_that_others_can_write_refuses(owner: Owner, tmp_path: Path, wh
     assert decision.effect == "deny"
     assert "can be written by others" in decision.reason
     assert any("can be written by others" in one for one in owner.machine.findings())
+
+
+_AS_SOMEBODY = """
+import os, sys
+from hookline.core.paths import Paths
+from hookline.engine.build import Sources, StoreOptions, load_runtime
+
+def fire(place, machine):
+    paths = Paths(config=place, state=place, data=place, machine=machine)
+    sources = Sources(cwd="/", home=place, paths=paths, environ={"PATH": os.environ["PATH"]})
+    with load_runtime(sources, StoreOptions(record=False)).engine as engine:
+        return engine.fire_sync("PreToolUse", {"tool_name": "Bash", "tool_input": {"command": "git push"}})
+
+base, machine = sys.argv[1:]
+fire(base + "/of-root", machine)  # every module is there: others may be unable to read ours
+fire(base + "/of-root", base + "/of-root/missing")
+from hookline.config import managed
+os.setgroups([]), os.setgid(54321), os.setuid(54321)
+decision = fire(base, machine)
+print(decision.effect, decision.reason)
+"""
+
+
+def fire_as_somebody(base: Path, owner: Owner) -> str:
+    """By a user who is neither root nor anybody with files there."""
+    for place in (base, *base.parents):
+        if not place.stat().st_mode & 0o001:
+            pytest.skip(f"others cannot enter {place}")
+    words = [sys.executable, "-c", _AS_SOMEBODY, str(base), owner.paths.machine]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=100)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture
+def open_folder() -> Generator[Path]:
+    """Which everybody can enter, unlike pytest's."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as made:
+        os.chmod(made, 0o755)
+        yield Path(made)
+
+
+@needs_root
+@pytest.mark.parametrize("mask", [0o022, 0o077, 0o000])
+def test_a_policy_guards_people_who_are_not_root(open_folder: Path, mask: int) -> None:
+    """Whatever mask its owner has, and where an earlier version left the folder closed."""
+    owner = Owner(open_folder)
+    before = os.umask(mask)
+    try:
+        owner.machine.install(owner.build(), owner.public)
+        os.chmod(owner.machine.folder, 0o700)
+        owner.machine.install(owner.build(version=2))
+    finally:
+        os.umask(before)
+    os.chmod(open_folder / "etc", 0o755)  # /etc is there already
+    assert fire_as_somebody(open_folder, owner) == "deny the owner says no\n"
+    for folder, _, files in os.walk(owner.machine.folder):
+        modes = [os.lstat(os.path.join(folder, name)).st_mode for name in ("", *files)]
+        assert not any(mode & 0o022 for mode in modes if not stat.S_ISLNK(mode)), folder
+
+
+@needs_root
+@pytest.mark.parametrize("shut", ["etc/hookline", "etc/hookline/policy", "etc/hookline/policy/versions"])
+def test_a_policy_that_a_person_cannot_read_refuses(open_folder: Path, shut: str) -> None:
+    owner = Owner(open_folder)
+    owner.machine.install(owner.build(), owner.public)
+    os.chmod(open_folder / shut, 0o700)
+    assert fire_as_somebody(open_folder, owner).startswith("deny the policy of this machine cannot be used")
 
 
 @needs_root

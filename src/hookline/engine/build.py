@@ -173,8 +173,14 @@ def _with_policy(loaded: Loaded, place: Place, sources: Sources) -> Loaded:
     anew each time: a snapshot lies with the person."""
     folder = place.paths.policy
     note(folder)
-    if (sources.config and not sources.agents_door) or not os.path.lexists(folder):
+    if sources.config and not sources.agents_door:
         return loaded
+    try:
+        os.lstat(folder)
+    except (FileNotFoundError, NotADirectoryError):
+        return loaded
+    except OSError:
+        pass  # one that we may not even see is one that cannot be used, and that is said below
     from hookline.config.discover import lookup_for  # most machines have no policy
     from hookline.config.managed import load_managed, with_managed
 

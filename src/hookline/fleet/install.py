@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from hookline.config.managed import find_stranger
 from hookline.core._dataclass import dataclass
 from hookline.core.errors import ConfigError, StateError, UsageError
-from hookline.core.files import lock, replace_atomically
+from hookline.core.files import open_locked, replace_atomically
 from hookline.core.paths import Paths
 from hookline.fleet.build import unpack
 from hookline.fleet.bundle import Bundle, read_bundle, require_trusted
@@ -117,7 +118,7 @@ class PolicyFolder:
         """
         bundle = read_bundle(data)
         self.require_writable()
-        with lock(os.path.join(self.folder, _STATE)):
+        with self._locked():
             trusted = self._first_key(key)
             require_trusted(bundle, trusted)
             if not self._require_newer(bundle):
@@ -130,7 +131,7 @@ class PolicyFolder:
     def trust(self, key: PublicKey) -> None:
         """Whose policies this machine takes, before the first one comes. Raises UsageError and StateError."""
         self.require_writable()
-        with lock(os.path.join(self.folder, _STATE)):
+        with self._locked():
             self._first_key(key)
             if self.trusted() is None:
                 _write(os.path.join(self.folder, _KEY), key.text().encode())
@@ -138,12 +139,24 @@ class PolicyFolder:
     def remove(self, *, forget: bool = False) -> None:
         """Nothing is in force any more. The key and the highest version stay, unless all is to be forgotten."""
         self.require_writable()
-        with lock(os.path.join(self.folder, _STATE)):
+        with self._locked():
             if os.path.lexists(self.current):
                 os.unlink(self.current)
             shutil.rmtree(os.path.join(self.folder, _VERSIONS), ignore_errors=True)
         if forget:
             shutil.rmtree(self.folder, ignore_errors=True)
+
+    @contextmanager
+    def _locked(self) -> Generator[None]:
+        """Nobody else changes it, and everybody may read what is written: by default the owner's mask may forbid it."""
+        handle = open_locked(os.path.join(self.folder, f"{_STATE}.lock"), wait=True)
+        assert handle is not None, "it was waited for"
+        before = os.umask(0o022)
+        try:
+            yield
+        finally:
+            os.umask(before)
+            os.close(handle)
 
     def _first_key(self, key: PublicKey | None) -> PublicKey:
         trusted = self.trusted()
@@ -202,6 +215,8 @@ class PolicyFolder:
                 os.makedirs(folder, 0o755, exist_ok=True)
             if not os.access(self.folder, os.W_OK):
                 raise PermissionError(13, "Permission denied")
+            for folder in (os.path.dirname(self.folder), self.folder):
+                os.chmod(folder, 0o755)  # noqa: S103  a policy that a person cannot read does not guard them
         except OSError as error:
             raise StateError(
                 f"{self.folder} cannot be written ({error.strerror}); the owner of the machine does this: sudo"
