@@ -145,6 +145,15 @@ def git(folder: Path, *words: str) -> None:
     subprocess.run(["git", *words], cwd=folder, check=True)
 
 
+def test_a_person_says_why_an_entry_no_longer_counts(project: Project) -> None:
+    entry = add(project, "Use SQLite")["id"]
+    key = "ghp_" + "k" * 36
+    assert project.run("memory", "retire", entry, "--why", f"two hosts {key}", "--json").json["status"] == "retired"
+    told = project.run("memory", "history", entry).out
+    assert "two hosts" in told
+    assert key not in told
+
+
 def test_an_editor_that_changes_nothing_or_does_not_start_says_so(project: Project) -> None:
     entry = add(project, "Use SQLite")["id"]
     assert "nothing changed" in project.run("memory", "open", entry, EDITOR="true").out

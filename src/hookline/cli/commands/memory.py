@@ -78,11 +78,12 @@ def configure(parser: ArgumentParser) -> None:
     command("show").add_argument("what", metavar="ID|SESSION|FILE", nargs="?", default="")
     command("open").add_argument("id", metavar="ID", nargs="?", default="")
     edit, supersede = command("edit"), command("supersede")
-    for made in (edit, supersede, *(command(name) for name in sorted(_CHANGES)), command("history")):
+    changes = {name: command(name) for name in sorted(_CHANGES)}
+    for made in (edit, supersede, *changes.values(), command("history")):
         made.add_argument("id", metavar="ID")
     edit.add_argument("text", metavar="TEXT", nargs="*")
     supersede.add_argument("text", metavar="TEXT", nargs="+")
-    for made in (add, edit, supersede):
+    for made in (add, edit, supersede, changes["retire"], changes["close"]):
         made.add_argument("--why", metavar="TEXT", default="", help="the reason, or how to prevent it")
     digest = command("digest")
     digest.add_argument("--since", metavar="TIME", default="7d", help="how far back (default 7d)")
@@ -134,7 +135,8 @@ def _supersede(args: Namespace, context: MemoryContext, hand: Hand) -> int:
 
 
 def _change(args: Namespace, context: MemoryContext, hand: Hand) -> int:
-    return _done(args, "changed", hand.change(args.action, hand.find(args.id)))
+    why = context.clean(getattr(args, "why", ""))
+    return _done(args, "changed", hand.change(args.action, hand.find(args.id), **({"because": why} if why else {})))
 
 
 def _done(args: Namespace, said: str, entry: Entry) -> int:
