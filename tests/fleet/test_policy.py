@@ -23,6 +23,7 @@ from hookline.fleet import keys
 from hookline.fleet.build import build_policy, reseal
 from hookline.fleet.bundle import read_bundle
 from hookline.fleet.install import PolicyFolder
+from hookline.fleet.machine import put_in_force
 from hookline.packs.store import PackStore
 from hookline.packs.tree import read_folder
 
@@ -263,6 +264,19 @@ def test_a_policy_guards_people_who_are_not_root(open_folder: Path, mask: int) -
     for folder, _, files in os.walk(owner.machine.folder):
         modes = [os.lstat(os.path.join(folder, name)).st_mode for name in ("", *files)]
         assert not any(mode & 0o022 for mode in modes if not stat.S_ISLNK(mode)), folder
+
+
+@needs_root
+def test_everybodys_agents_can_read_what_names_the_policy(tmp_path: Path) -> None:
+    owner = Owner(tmp_path)
+    before = os.umask(0o077)
+    try:
+        done = put_in_force(owner.paths, owner.build(), owner.public, program="/usr/bin/hookline", root=str(tmp_path))
+    finally:
+        os.umask(before)
+    assert done.written
+    for path in map(Path, done.written):
+        assert (path.stat().st_mode & 0o777, path.parent.stat().st_mode & 0o777) == (0o644, 0o755)
 
 
 @needs_root

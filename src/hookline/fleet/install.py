@@ -39,6 +39,17 @@ class Installed:
     folder: str
 
 
+@contextmanager
+def readable_by_all() -> Generator[None]:
+    """What is written meanwhile, whatever mask the owner of the machine has: a policy that a person's agent cannot read
+    does not guard them."""
+    before = os.umask(0o022)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
 class PolicyFolder:
     """The owner's directory on one machine."""
 
@@ -148,14 +159,13 @@ class PolicyFolder:
 
     @contextmanager
     def _locked(self) -> Generator[None]:
-        """Nobody else changes it, and everybody may read what is written: by default the owner's mask may forbid it."""
+        """Nobody else changes it meanwhile."""
         handle = open_locked(os.path.join(self.folder, f"{_STATE}.lock"), wait=True)
         assert handle is not None, "it was waited for"
-        before = os.umask(0o022)
         try:
-            yield
+            with readable_by_all():
+                yield
         finally:
-            os.umask(before)
             os.close(handle)
 
     def _first_key(self, key: PublicKey | None) -> PublicKey:

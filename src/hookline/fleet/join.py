@@ -57,6 +57,8 @@ def require_joined(paths: Paths) -> Joined:
 
 def join(paths: Paths, path: str) -> Joined:
     """Keep the credentials where only their owner reads them. Raises ConfigError."""
+    from hookline.fleet.install import readable_by_all  # who asks whether we have joined needs none of it
+
     made = read_credentials(path)
     if made.role != "machine":
         raise ConfigError(
@@ -64,7 +66,8 @@ def join(paths: Paths, path: str) -> Joined:
         )
     place, person = paths.fleet_credentials
     try:
-        os.makedirs(os.path.dirname(place), 0o755, exist_ok=True)
+        with readable_by_all():  # contact.json and the team's key are for everybody
+            os.makedirs(os.path.dirname(place), 0o755, exist_ok=True)
         replace_atomically(place, made.text.encode("ascii"), mode=0o600)
     except PermissionError:
         place = person

@@ -20,7 +20,7 @@ from hookline.fleet import agent_files
 from hookline.fleet.agent_files import AgentPlan, Machine
 from hookline.fleet.build import check_tree
 from hookline.fleet.bundle import Bundle
-from hookline.fleet.install import PolicyFolder
+from hookline.fleet.install import PolicyFolder, readable_by_all
 from hookline.fleet.keys import PublicKey
 
 
@@ -48,7 +48,9 @@ def put_in_force(paths: Paths, data: bytes, key: PublicKey | None, *, program: s
     assert bundle is not None, "it was installed"
     if not new:
         check(bundle)
-    return Done(bundle=bundle, new=new, written=agent_files.write_files(ledger(folder), made), plans=made)
+    with readable_by_all():
+        written = agent_files.write_files(ledger(folder), made)
+    return Done(bundle=bundle, new=new, written=written, plans=made)
 
 
 def inspect(paths: Paths, *, root: str = "") -> tuple[list[dict[str, Any]], list[str]]:
