@@ -304,27 +304,11 @@ def load(bench: Bench, short: bool) -> Iterator[Row]:
         target=60,
     )
     yield _throughput(bench, home, events)
+    yield _matching(bench, home, events)
 
 
 def _throughput(bench: Bench, home: str, events: int) -> Row:
-    """On one core, as it is promised: the clients are on the same one, because a second one may share its parts.
-
-    The median of five rounds: neighbours on the same machine come and go."""
-    pid = bench.status()["pid"]
-    allowed = os.sched_getaffinity(0)
-    one = {max(allowed)}
-    try:
-        os.sched_setaffinity(0, one)  # the driver is our child
-        for thread in os.listdir(f"/proc/{pid}/task"):
-            os.sched_setaffinity(int(thread), one)
-        rounds: list[float] = []
-        for _ in range(5):
-            burnt = _burnt(pid)
-            _drive(bench, home, events)
-            rounds.append((_burnt(pid) - burnt) / events)
-        each = statistics.median(rounds)
-    finally:
-        os.sched_setaffinity(0, allowed)
+    each = _burnt_per_event(bench, {"one": home}, events)["one"]
     return Row(
         what="daemon: processor time per decision (5,000/s on one core)",
         shown=f"{us(each)}, {1 / each:,.0f}/s",
@@ -332,6 +316,38 @@ def _throughput(bench: Bench, home: str, events: int) -> Row:
         unit="µs",
         target=200,
     )
+
+
+def _matching(bench: Bench, home: str, events: int) -> Row:
+    another = '\n[[hook]]\nname = "guard-{}"\non = "PreToolUse"\nmatch = "Bash"\npython = "guard:judge"'
+    many = 'python = "guard:judge"' + "".join(map(another.format, range(9))) + "\n[record]\nkeep_mb = 10000"
+    homes = {"one": home, "ten": bench._home("ten", many)}  # noqa: SLF001  one file
+    _drive(bench, homes["ten"], 640)
+    each = _burnt_per_event(bench, homes, events // 2)
+    shown = f"{us(each['ten'])} / {us(each['one'])}"
+    return Row(what="daemon: ten matching hooks / one", shown=shown, value=each["ten"] / each["one"], target=1.3)
+
+
+def _burnt_per_event(bench: Bench, homes: dict[str, str], events: int) -> dict[str, float]:
+    """On one core, as it is promised: the clients are on the same one, because a second one may share its parts.
+
+    The median of five rounds: neighbours on the same machine come and go."""
+    pid = bench.status()["pid"]
+    allowed = os.sched_getaffinity(0)
+    one = {max(allowed)}
+    rounds: dict[str, list[float]] = {name: [] for name in homes}
+    try:
+        os.sched_setaffinity(0, one)  # the driver is our child
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            os.sched_setaffinity(int(thread), one)
+        for _ in range(5):
+            for name, home in homes.items():
+                burnt = _burnt(pid)
+                _drive(bench, home, events)
+                rounds[name].append((_burnt(pid) - burnt) / events)
+    finally:
+        os.sched_setaffinity(0, allowed)
+    return {name: statistics.median(times) for name, times in rounds.items()}
 
 
 def _drive(bench: Bench, home: str, events: int) -> tuple[list[float], int]:

@@ -359,8 +359,10 @@ def each_input(data: Mapping[str, Any], cwd: str) -> list[dict[str, Any]]:
     """The input once for each of the files or addresses in it, as if that were the only one; [] where there are not
     several."""
     whole, own = data.get("tool_input"), data.get("native_tool_input")
+    if not isinstance(whole, dict) or not ("file_paths" in whole or "urls" in whole):  # asked for every hook
+        return []
     name = data.get("tool_name")
-    if not isinstance(whole, dict) or not isinstance(name, str) or name not in INPUTS:
+    if not isinstance(name, str) or name not in INPUTS:
         return []
     for one, several in (("file_path", "file_paths"), ("url", "urls")):
         values = whole.get(several)

@@ -13,7 +13,18 @@ from time import monotonic, perf_counter, time
 
 from hookline.core._dataclass import dataclass, fast_constructor, field, replace
 from hookline.core.hook import ASK, OWN_MODEL, AgentRun, Command, Function, HookSpec, Plugin, Prompt
-from hookline.core.result import Failed, HookError, Outcome, Replied, Reply, RunResult, Skipped, Started, TimedOut
+from hookline.core.result import (
+    NO_OPINION,
+    Failed,
+    HookError,
+    Outcome,
+    Replied,
+    Reply,
+    RunResult,
+    Skipped,
+    Started,
+    TimedOut,
+)
 from hookline.core.typed import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 from hookline.dialects import dialect_named
 from hookline.dialects.base import Call, Dialect
@@ -144,7 +155,7 @@ class Executor:
         spec, event = task.spec, task.event
         began = perf_counter()
         try:
-            dialect = self._dialect(spec.dialect)
+            dialect = self._dialects.get(spec.dialect) or self._dialect(spec.dialect)
             job, check = self._job(task, dialect, stop)
             job = job if on_start is None else replace(job, on_start=on_start)
             raw = self.crew[type(spec.action)].run(job)
@@ -154,6 +165,10 @@ class Executor:
         except Exception as error:
             return Failed(
                 id=spec.id, hook=spec.name, ms=_elapsed(began), error=f"hookline cannot run this hook: {error!r}"
+            )
+        if verdict is NO_OPINION and not raw.error and not raw.timed_out:  # what most hooks say of most events
+            return _make_replied(
+                id=spec.id, hook=spec.name, ms=raw.ms or (perf_counter() - began) * 1000, reply=verdict, raw=raw
             )
         return make_outcome(spec, _with_doubt(task, raw, verdict), verdict, raw.ms or _elapsed(began), job.timeout)
 

@@ -208,8 +208,8 @@ class JournaledStore(Store):
                 with _waiting_for_others(connection, patient=patient), transaction(connection):
                     latest = connection.execute("SELECT max(number) FROM firings").fetchone()[0] or 0
                     runs, unfit = _insert_fitting(connection, many, latest)
-                    for run in runs:
-                        self._know(connection, run[3], run[2])
+                    for hook, hook_id in {(run[3], run[2]) for run in runs} - self._known:
+                        self._know(connection, hook, hook_id)
                     number = latest + len(many)
             except (sqlite3.Error, StateError, OSError) as error:
                 if patient or getattr(error, "sqlite_errorcode", 0) != sqlite3.SQLITE_BUSY:
