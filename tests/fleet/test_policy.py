@@ -267,6 +267,20 @@ def test_a_policy_guards_people_who_are_not_root(open_folder: Path, mask: int) -
 
 
 @needs_root
+def test_a_link_that_others_could_turn_elsewhere_refuses(owner: Owner, tmp_path: Path) -> None:
+    """To a folder of root's in which nothing is forbidden."""
+    owner.machine.install(owner.build(), owner.public)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "hookline.toml").write_text("")
+    os.chmod(owner.machine.folder, 0o777)
+    os.unlink(owner.machine.current)
+    os.symlink(elsewhere, owner.machine.current)
+    decision = owner.fire(tmp_path)
+    assert (decision.effect, "can be written by others" in decision.reason) == ("deny", True)
+
+
+@needs_root
 def test_everybodys_agents_can_read_what_names_the_policy(tmp_path: Path) -> None:
     owner = Owner(tmp_path)
     before = os.umask(0o077)

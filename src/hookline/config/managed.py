@@ -36,7 +36,8 @@ _VERIFY = "as the machine's owner: hookline policy verify"
 def load_managed(lookup: Lookup, paths: Paths, settings: Settings) -> Loaded:
     """The owner's hooks alone, and ``settings`` as the policy changes them. Never raises."""
     file = os.path.join(paths.policy, FILE)
-    if why := find_stranger(file):
+    # The folder of the link as well: who can write there can let it lead to any other folder of the owner's.
+    if why := find_stranger(os.path.dirname(paths.policy)) or find_stranger(file):
         problem = Problem(file=file, finding=f"the policy is not used: {why}", fix=_VERIFY)
         return Loaded(specs=tuple(_refusals(file, problem)), problems=(problem,), settings=settings)
     loaded = read_policy(paths.policy, lookup, paths, settings)
