@@ -168,7 +168,7 @@ class Executor:
             )
         if verdict is NO_OPINION and not raw.error and not raw.timed_out:  # what most hooks say of most events
             return _make_replied(
-                id=spec.id, hook=spec.name, ms=raw.ms or (perf_counter() - began) * 1000, reply=verdict, raw=raw
+                id=spec.id, hook=spec.name, ms=raw.ms or (perf_counter() - began) * 1000, reply=NO_OPINION, raw=raw
             )
         return make_outcome(spec, _with_doubt(task, raw, verdict), verdict, raw.ms or _elapsed(began), job.timeout)
 
