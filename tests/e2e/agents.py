@@ -475,7 +475,6 @@ AGENTS = (
     Agent(
         name="cline", package="cline", registered_in=".cline/plugins/hookline.js", files=_cline_files, runs=_cline,
         untried={"resumed": "it resumes a session only at a terminal"},
-        lacks={"rewrite shown": "it prints the input as the model gave it", "subagent": "Cline does not ask plugins about a subagent's calls: they run"},
         resume=("--id", "{session}"), subagent={"name": "spawn_agent", "arguments": {"systemPrompt": "Do it.", "task": SUBTASK}},
         servers=(".cline/data/settings/cline_mcp_settings.json", "mcpServers"),
         # As its note advises: on a busy machine it otherwise goes on without plugins.

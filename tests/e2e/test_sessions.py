@@ -56,8 +56,11 @@ def test_a_redacted_output_is_what_the_model_reads(world: World) -> None:
         assert not session.reached_the_model("secret-word"), session
     else:
         assert session.reached_the_model("secret-word"), session
-        noted = [one["text"] for record in world.log() if record["event"] == "PostToolUse" for one in record["ignored"]]
-        assert any("was left out: change of tool_output" in text for text in noted), noted
+        noted = [str(record["ignored"]) for record in world.log() if record["event"] == "PostToolUse"]
+        assert all("was left out: change of tool_output" in text for text in noted), noted
+        assert noted or world.agent.name == "kimi-code", (
+            "Kimi Code alone waits for no such hook, and ends it when it ends"
+        )
 
 
 @proves("compaction")
