@@ -77,6 +77,28 @@ def test_a_prompt_on_the_command_line_or_in_a_pipe(
     assert ("compound-loop: queued " in log) is not alone, log
 
 
+def test_an_agent_that_starts_itself_again_may_talk_to_itself_through_a_pipe(tmp_path: Path) -> None:
+    inner = tmp_path / "gemini.py"
+    inner.write_text(
+        "import os, subprocess, sys\n"
+        "if sys.argv[1:] == ['inner']:\n"
+        "    from hookline.core.event import Event, event_kind\n"
+        "    from hookline.memory.alone import runs_alone\n"
+        "    event = Event(kind=event_kind('Stop'), data={}, agent='gemini-cli', caller=-os.getpid())\n"
+        "    print(runs_alone(event))\n"
+        "else:\n"
+        "    subprocess.run([sys.executable, __file__, 'inner'], stdin=subprocess.DEVNULL, check=True)\n"
+    )
+    ours, theirs = pty.openpty()
+    try:
+        for stdin, alone in ((theirs, "False"), (subprocess.DEVNULL, "True")):
+            ran = subprocess.run([sys.executable, str(inner)], stdin=stdin, capture_output=True, text=True, check=True)
+            assert ran.stdout.strip() == alone
+    finally:
+        os.close(ours)
+        os.close(theirs)
+
+
 @pytest.mark.parametrize(("mode", "alone"), [("print", True), ("json", True), ("tui", False), (None, False)])
 def test_pi_tells_its_extension_how_it_runs(mode: str | None, alone: bool) -> None:
     sent = {**json.loads((PAYLOADS / "pi/session_shutdown.quit.json").read_text()), "ctx": {"cwd": "/p", "mode": mode}}

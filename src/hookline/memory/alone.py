@@ -30,10 +30,12 @@ def runs_alone(event: Event) -> bool:
     from hookline.core.processes import ancestors, command_words, reads_terminal
 
     pid = abs(event.caller)
-    for above, words in ((pid, command_words(pid)), *ancestors(pid)):
-        if agent_of(words) == agent.title:
-            return _EDITOR.isdisjoint(words) and (_has_prompt(words) or reads_terminal(above) is False)
-    return False
+    # Several: an agent may start itself again, and talk to that process through a pipe.
+    found = [one for one in ((pid, command_words(pid)), *ancestors(pid)) if agent_of(one[1]) == agent.title]
+    if not all(_EDITOR.isdisjoint(words) for _pid, words in found):
+        return False
+    prompted = any(_has_prompt(words) for _pid, words in found)
+    return prompted or (bool(found) and all(reads_terminal(above) is False for above, _words in found))
 
 
 def _has_prompt(words: Sequence[str]) -> bool:
