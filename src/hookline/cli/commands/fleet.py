@@ -378,7 +378,7 @@ def _local_status(args: Namespace) -> int:
         start = (
             "hookline fleet link, as a service" if joined.folder.startswith(paths.machine) else "hookline daemon start"
         )
-        state, problems = {**state, "connected": False}, [f"nothing holds the connection; start it: {start}"]
+        state["connected"], problems = False, [f"nothing holds the connection; start it: {start}"]
     problems += [f"{part}: {text}" for part, text in state.get("problems", {}).items() if text]
     if args.json:
         print_json({"machine": joined.credentials.name, "group": joined.credentials.group, "connected": bool(state.get("connected")), **found, "problems": problems})  # fmt: skip
