@@ -3,6 +3,21 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from hookline.core.errors import ConfigError
+
+
+@contextmanager
+def extra_needed(extra: str, *modules: str) -> Iterator[None]:
+    """A missing module of an extra is no bug: raises ConfigError with the command that installs it."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in modules:
+            raise
+        raise ConfigError(f"this needs the extra {extra!r}: {install_command(extra)}") from None
 
 
 def install_command(extra: str) -> str:

@@ -30,6 +30,7 @@ from hookline.cli.commands import fleet_inbox
 from hookline.cli.output import paint, plural, print_json, safe, table
 from hookline.cli.parser import add_json
 from hookline.core.errors import ConfigError, UsageError
+from hookline.core.extras import extra_needed
 from hookline.core.paths import Paths, find_paths
 from hookline.fleet import authority as authorities
 from hookline.fleet.subjects import ROLES
@@ -109,7 +110,8 @@ def _add_root(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     if args.verb in {"join", "link"}:
         os.umask(0o022)  # what the owner of a machine writes, everybody reads; secrets have a mode of their own
-    return _VERBS[args.verb](args)
+    with extra_needed("fleet", "cryptography", "nats", "nkeys"):
+        return _VERBS[args.verb](args)
 
 
 def _paths(args: Namespace) -> Paths:

@@ -25,6 +25,7 @@ from hookline.cli.output import paint, plural, print_json, safe
 from hookline.cli.parser import add_json
 from hookline.config.managed import find_stranger
 from hookline.core.errors import ConfigError, UsageError
+from hookline.core.extras import extra_needed
 from hookline.core.hook import HookSpec
 from hookline.core.paths import Paths, find_paths
 from hookline.fleet import agent_files, keys, machine
@@ -75,7 +76,8 @@ def run(args: Namespace) -> int:
     verbs = {"keygen": _keygen, "build": _build, "install": _install, "show": _show, "verify": _show, "remove": _remove}
     before = os.umask(0o022)  # what the owner writes, everybody reads
     try:
-        return verbs[args.verb](args)
+        with extra_needed("fleet", "cryptography"):
+            return verbs[args.verb](args)
     finally:
         os.umask(before)
 
