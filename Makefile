@@ -119,7 +119,7 @@ broker:                   ## nats-server, for the tests of fleets; without it th
 fleet: $(STAMP)           ## a fleet under faults, 300 kills on a cluster of three, partitions, a full disk; under load; and what it costs a decision
 	$(BIN)/python -m tests.fleet.faults $(or $(KILLS),300)
 	$(BIN)/python -m tests.fleet.partition
-	$(BIN)/python -m tools.fleet_load 1000 60 50 1000
+	$(BIN)/python -m tools.fleet_load 1000 50:300 1000:60
 	PYTHONPATH=. $(BIN)/python bench/fleet.py
 
 web-test: $(STAMP)        ## the view in a browser, light and dark, wide and narrow

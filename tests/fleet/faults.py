@@ -1,7 +1,9 @@
 """The fleet under faults: `python -m tests.fleet.faults [KILLS]`, or `make fleet`.
 
-Three real servers, links and a sink as real processes. Servers, links and the sink are killed with SIGKILL at random points,
-a server is frozen, and its disk fills up. At the end every record that was written must be in the sink once.
+Three real servers, links and a sink as real processes, and a machine with its own daemon that decides and holds the link. All
+of them are killed with SIGKILL at random points, a server or the sink is frozen for a while, and the clocks of two machines
+are an hour off. At the end every record that was written must be in the sink once. tests/fleet/partition.py has the network
+and full disks.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ import asyncio
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,6 +20,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +38,9 @@ _COLUMNS = 23
 class Machine:
     """A machine with a record of its own, and a link as a process."""
 
-    def __init__(self, base: Path, broker: Broker, name: str, send: str = "all") -> None:
+    def __init__(self, base: Path, broker: Broker, name: str, clock: str = "") -> None:
         self.home, self.name = base / name, name
+        self._clock = ["faketime", "-f", clock] if clock and shutil.which("faketime") else []
         self.folder = self.home / ".config/hookline/fleet"
         self.folder.mkdir(parents=True)
         (self.folder / "machine.creds").write_text(broker.issue(name).text)
@@ -78,16 +83,55 @@ class Machine:
         assert not failed, failed
         self.written += ids
 
+    @property
+    def environ(self) -> dict[str, str]:
+        return {"HOME": str(self.home), "PATH": os.environ["PATH"]}
+
     def start(self) -> None:
-        environ = {"HOME": str(self.home), "PATH": os.environ["PATH"]}
+        words = [*self._clock, sys.executable, "-m", "hookline", "fleet", "link"]
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "hookline", "fleet", "link"], env=environ, stderr=subprocess.DEVNULL
+            words, env=self.environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
         )
 
     def kill(self) -> None:
         if self.process is not None:
+            with suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+
+
+class Guarded(Machine):
+    """A machine whose daemon decides, records and starts the link."""
+
+    def __init__(self, base: Path, broker: Broker, name: str) -> None:
+        super().__init__(base, broker, name)
+        config = self.home / ".config/hookline/hookline.toml"
+        config.write_text('[[hook]]\nname = "no"\non = "PreToolUse"\nshell = "echo no >&2; exit 2"\n')
+        self.refused = 0
+
+    def write(self, count: int = 1) -> None:
+        data = {"session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "Bash", "cwd": "/"}
+        payload = json.dumps({**data, "tool_input": {"command": "ls"}})
+        words = [sys.executable, "-m", "hookline", "hook", "--agent", "claude-code"]
+        for _ in range(min(count, 4)):
+            done = subprocess.run(words, input=payload, env=self.environ, capture_output=True, text=True, check=False)
+            assert '"deny"' in done.stdout or done.returncode == 2, (done.stdout, done.stderr)
+            self.refused += 1
+
+    def start(self) -> None:
+        words = [sys.executable, "-m", "hookline", "daemon", "run"]
+        self.process = subprocess.Popen(words, env=self.environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def kill(self) -> None:
+        """The daemon alone: its link ends by itself."""
+        if self.process is not None:
             self.process.kill()
             self.process.wait()
+
+    def collect(self) -> None:
+        """What was recorded, whoever of client and daemon did it."""
+        self.written = [row[0] for row in self.store.read("SELECT id FROM firings WHERE effect = 'deny'")]
+        assert len(self.written) >= self.refused, f"{self.refused} refused, {len(self.written)} recorded"
 
 
 class Sink:
@@ -124,38 +168,46 @@ def keep_alive(*some: Machine | Sink) -> None:
 def run(base: Path, kills: int, seed: int, size: int = 3, say: Callable[[str], None] = print) -> dict[str, int]:
     """Raises AssertionError if a record was lost or doubled."""
     draw, broker = random.Random(seed), Broker(base, size)
-    machines, sink = [Machine(base, broker, f"m{at}") for at in range(3)], Sink(base, broker)
+    guarded, sink = Guarded(base, broker, "g"), Sink(base, broker)
+    machines = [
+        Machine(base, broker, "m0"),
+        Machine(base, broker, "m1", "+1h"),
+        Machine(base, broker, "m2", "-1h"),
+        guarded,
+    ]
     counts: Counter[str] = Counter()
-    frozen: int | None = None
+    frozen: subprocess.Popen[bytes] | None = None
     try:
         broker.start_all()
         eventually(lambda: _ready(broker))
         keep_alive(*machines, sink)
         for at in range(kills):
             draw.choice(machines).write(draw.randint(1, 20))
-            what = draw.choice(["server", "link", "sink", "freeze"] if size > 1 else ["server", "link", "sink"])
+            what = draw.choice(["server", "link", "daemon", "sink", "slow sink", *(["freeze"] if size > 1 else [])])
             counts[what] += 1
             if frozen is not None:
-                broker.processes[frozen].send_signal(signal.SIGCONT)
+                frozen.send_signal(signal.SIGCONT)
                 frozen = None
             if what == "server":
                 node = draw.randrange(size)
                 broker.kill(node)
                 time.sleep(draw.uniform(0, 0.3))
                 broker.start(node)
-            elif what == "freeze":
-                frozen = draw.randrange(size)
-                broker.processes[frozen].send_signal(signal.SIGSTOP)
+            elif what in {"freeze", "slow sink"}:
+                frozen = broker.processes[draw.randrange(size)] if what == "freeze" else sink.process
+                assert frozen is not None
+                frozen.send_signal(signal.SIGSTOP)
             else:
-                chosen = draw.choice(machines) if what == "link" else sink
-                chosen.kill()
-                chosen.start()
+                some: dict[str, Machine | Sink] = {"link": draw.choice(machines[:3]), "daemon": guarded, "sink": sink}
+                some[what].kill()
+                some[what].start()
             keep_alive(*machines, sink)
             time.sleep(draw.uniform(0, 0.8))
             if at % 50 == 49:
                 say(f"{at + 1} faults, {sum(len(one.written) for one in machines)} records written")
         if frozen is not None:
-            broker.processes[frozen].send_signal(signal.SIGCONT)
+            frozen.send_signal(signal.SIGCONT)
+        guarded.collect()
         wanted = Counter(one for machine in machines for one in machine.written)
 
         def complete() -> bool:

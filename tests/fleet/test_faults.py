@@ -24,9 +24,32 @@ from hookline.fleet.sink import Postgres, Received
 pytestmark = needs_broker
 
 
-def test_no_record_is_lost_or_doubled_while_everything_is_killed(tmp_path: Path) -> None:
+def test_no_record_is_lost_or_doubled_while_everything_is_killed() -> None:
     pytest.importorskip("pyarrow")
-    assert faults.run(tmp_path, kills=5, seed=3, size=1, say=lambda _: None)["records"]
+    with tempfile.TemporaryDirectory() as folder:  # the path of a daemon's socket must be short
+        assert faults.run(Path(folder), kills=5, seed=3, size=1, say=lambda _: None)["records"]
+
+
+def test_a_broker_that_lost_its_disk_gets_what_comes_afterwards(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    with running(tmp_path) as broker:
+        assert eventually(lambda: faults._ready(broker))
+        machine, sink = faults.Machine(tmp_path, broker, "m0"), faults.Sink(tmp_path, broker)
+        try:
+            machine.write(5)
+            faults.keep_alive(machine, sink)
+            assert eventually(lambda: sink.ids().total() == 5, 60)
+            broker.kill()
+            shutil.rmtree(Path(broker.folder) / "server/data-1")
+            machine.write(5)
+            broker.start()
+            assert eventually(lambda: faults._ready(broker))
+            assert eventually(lambda: sink.ids().total() == 10, 120), sink.ids()
+            assert sink.process is not None
+            assert sink.process.poll() is None, "it goes on by itself"
+        finally:
+            machine.kill()
+            sink.kill()
 
 
 def test_a_cluster_of_three_takes_records_while_one_server_is_down(tmp_path: Path) -> None:
@@ -100,7 +123,7 @@ def test_a_database_has_each_record_once_and_tells_when_it_is_away(
         rows = connection.execute("SELECT id, machine, reason FROM hookline_records ORDER BY sequence").fetchall()
     assert rows == [(f"e{number}", "m1", "nul here") for number in range(1, 8)]
     with pytest.raises(StateError, match="cannot be used"):
-        Postgres(f"{database} connect_timeout=1".replace("dbname=postgres", "dbname=nowhere")).begin(0)
+        Postgres(f"{database} connect_timeout=1".replace("dbname=postgres", "dbname=nowhere")).begin("a", 0)
 
 
 def test_the_knock_of_a_machine_is_answered_by_any_server(tmp_path: Path) -> None:

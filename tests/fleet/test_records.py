@@ -21,6 +21,7 @@ from nats.js.errors import APIError
 from tests.fleet.broker import Broker, needs_broker
 from tests.fleet.test_policy import Owner
 
+from hookline.core._dataclass import replace
 from hookline.core.errors import ConfigError, UsageError
 from hookline.core.isolation import MAIN
 from hookline.core.paths import Paths
@@ -71,7 +72,7 @@ class Kept:
     def __init__(self) -> None:
         self.got: list[Received] = []
 
-    def begin(self, acknowledged: int) -> None:
+    def begin(self, stream: str, acknowledged: int) -> None:
         self.floor = acknowledged
 
     def write(self, batch: Any) -> None:
@@ -208,16 +209,21 @@ def test_a_parquet_sink_that_dies_before_it_acknowledges_writes_nothing_twice(re
 
     folder = str(tmp_path / "out")
     first = Parquet(folder)
-    first.begin(0)
+    first.begin("s", 0)
     first.write([received(1), received(3)])
     os.close(first._lock or -1)
     second = Parquet(folder)
-    second.begin(0)
+    second.begin("s", 0)
     second.write([received(number) for number in (1, 2, 3, 4)])
     os.close(second._lock or -1)
     files = sorted(Path(folder).glob("*.parquet"))
     rows = [row for file in files for row in pyarrow.parquet.read_table(file).column("sequence").to_pylist()]
     assert sorted(rows) == [1, 2, 3, 4]
+    third = Parquet(folder)
+    third.begin("t", 0)
+    third.write([replace(received(1), stream="t")])  # a stream that was made anew counts anew
+    os.close(third._lock or -1)
+    assert len(list(Path(folder).glob("*.parquet"))) == len(files) + 1
 
 
 def test_what_the_server_was_made_to_put_on_anothers_subject_is_no_record(ready: Broker) -> None:

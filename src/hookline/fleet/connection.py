@@ -23,6 +23,7 @@ from nats.aio.client import Client, RawCredentials
 from nats.errors import Error as NatsError
 from nats.errors import NoRespondersError
 from nats.errors import TimeoutError as NatsTimeoutError
+from nats.js.errors import NoStreamResponseError
 
 from hookline.core.errors import ConfigError
 from hookline.fleet.credentials import Credentials
@@ -90,6 +91,8 @@ def explain(credentials: Credentials, error: BaseException) -> str:
         return f"the broker ({servers}) refuses {credentials.name}: it was revoked, or is from another fleet; hookline fleet add"
     if isinstance(error, ssl.SSLError):
         return f"{servers} has no certificate of this fleet ({text}); is it the right broker?"
+    if isinstance(error, NoRespondersError | NoStreamResponseError):
+        return f"the broker ({servers}) has no streams of this team (any more); its owner makes them: hookline fleet status"
     if isinstance(error, NatsTimeoutError | asyncio.TimeoutError):
         text = "no answer in time"
     return f"the broker ({servers}) cannot be reached: {text}"

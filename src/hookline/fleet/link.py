@@ -34,6 +34,8 @@ class Link:
     def __init__(self, joined: Joined, paths: Paths, client: Client) -> None:
         self.joined, self.paths, self.client = joined, paths, client
         self.machine, self.group = joined.credentials.name, joined.credentials.group
+        #: Held while a policy is put in force: halfway through, the machine looks as if it had drifted.
+        self.installing = asyncio.Lock()
         self._state = joined.state()
 
     def note(self, part: str, problem: str) -> None:

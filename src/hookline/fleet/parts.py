@@ -73,7 +73,8 @@ async def _take(link: Link, wanted: Published | None) -> None:
         return
     folder.require_writable()
     data = await policies.fetch(link.client.jetstream(), link.group, wanted)
-    await asyncio.to_thread(partial(machine.put_in_force, link.paths, data, None, root=_root(link.paths)))
+    async with link.installing:
+        await asyncio.to_thread(partial(machine.put_in_force, link.paths, data, None, root=_root(link.paths)))
 
 
 def keep_contact(folder: str, paths: Paths) -> None:
@@ -139,7 +140,8 @@ async def report(link: Link) -> None:
     stream, at = link.client.jetstream(), 0.0
     said: dict[str, Any] = {}
     while True:
-        found = await asyncio.to_thread(describe, link.paths, link.joined.folder)
+        async with link.installing:
+            found = await asyncio.to_thread(describe, link.paths, link.joined.folder)
         found |= {"group": link.group, "problems": link.problems()}
         if found != said or time.monotonic() - at > _REPORT:
             data = json.dumps({**found, "time": time.time()}).encode()

@@ -1,7 +1,8 @@
 """Where records go from the broker: a durable consumer for each sink, which acknowledges what is safely written.
 
-A record that is delivered again, because an acknowledgement or the sink itself was lost, is recognized by its sequence in
-the stream: by the database, or by the Parquet files written since the consumer's last acknowledgement. What goes to standard
+A record that is delivered again, because an acknowledgement or the sink itself was lost, is recognized by the stream and its
+sequence in it: by the database, or by the Parquet files written since the consumer's last acknowledgement. A broker that
+lost its disk has another stream, which counts from one again. What goes to standard
 output cannot be taken back, so there a record may come twice after a kill.
 """
 
@@ -30,6 +31,8 @@ from hookline.fleet.connection import UNREACHABLE
 from hookline.fleet.subjects import RECORDS
 
 _BATCH, _ACK_WAIT = 500, 60
+#: Empty answers after which we ask whether the broker still knows us.
+_IDLE = 10
 _TEXTS = ("id", "machine", "source", "event", "agent", "session", "effect", "reason", "cwd")
 _NESTED = ("data", "context", "messages", "outcomes")
 _TABLE = f"""CREATE TABLE IF NOT EXISTS hookline_records (
@@ -67,7 +70,7 @@ class Target(Protocol):
 
     gather: float
 
-    def begin(self, acknowledged: int) -> None: ...
+    def begin(self, stream: str, acknowledged: int) -> None: ...
 
     def write(self, batch: Sequence[Received]) -> None: ...
 
@@ -75,7 +78,7 @@ class Target(Protocol):
 class Lines:
     gather = 0.1
 
-    def begin(self, acknowledged: int) -> None:
+    def begin(self, stream: str, acknowledged: int) -> None:
         """Nothing is known of what was printed before."""
 
     def write(self, batch: Sequence[Received]) -> None:
@@ -85,7 +88,7 @@ class Lines:
 
 
 class Parquet:
-    """A file for each batch, ``FIRST-LAST.parquet``, complete or not there."""
+    """A file for each batch, ``STREAM-FIRST-LAST.parquet``, complete or not there."""
 
     gather = 1.0  # fewer files
 
@@ -101,19 +104,21 @@ class Parquet:
             raise StateError(f"another sink writes to {folder}; give each a folder of its own")
         self._written = set[int]()
 
-    def begin(self, acknowledged: int) -> None:
+    def begin(self, stream: str, acknowledged: int) -> None:
+        self._written.clear()
         for name in os.listdir(self._folder):
             last = name.removesuffix(".parquet").rpartition("-")[2]
             if name.endswith(".parquet") and last.isdigit() and int(last) > acknowledged:
-                table = self._parquet.read_table(os.path.join(self._folder, name), columns=["sequence"])
-                self._written |= set(table.column("sequence").to_pylist())
+                rows = self._parquet.read_table(os.path.join(self._folder, name), columns=["stream", "sequence"])
+                self._written |= {one["sequence"] for one in rows.to_pylist() if one["stream"] == stream}
 
     def write(self, batch: Sequence[Received]) -> None:
         fresh = [one for one in batch if one.sequence not in self._written]
         if not fresh:
             return
         numbers = [one.sequence for one in fresh]
-        path = os.path.join(self._folder, f"{min(numbers):012d}-{max(numbers):012d}.parquet")
+        stream = "".join(one for one in fresh[0].stream[:19] if one.isdigit())  # when it was made
+        path = os.path.join(self._folder, f"{stream}-{min(numbers):012d}-{max(numbers):012d}.parquet")
         arrow = self._arrow
         fields = [("stream", arrow.string()), ("sequence", arrow.int64()), ("received", arrow.string())]
         fields += [(name, arrow.string()) for name in (*_TEXTS, *_NESTED)]
@@ -141,7 +146,7 @@ class Postgres:
         self._dsn = dsn
         self._connection: Any = None
 
-    def begin(self, acknowledged: int) -> None:
+    def begin(self, stream: str, acknowledged: int) -> None:
         self._connect()
 
     def _connect(self) -> Any:
@@ -187,22 +192,17 @@ async def consume(
     client: Client, name: str, target: Target, wanted: Callable[[], bool], say: Callable[[str], None]
 ) -> int:
     """Until nobody wants it any more; how many records were written. A target that fails is tried again."""
-    stream = client.jetstream()
-    config = api.ConsumerConfig(
-        durable_name=f"sink-{name}", ack_policy=api.AckPolicy.EXPLICIT, ack_wait=_ACK_WAIT, max_ack_pending=2 * _BATCH,
-    )  # fmt: skip
-    try:
-        pulled = await stream.pull_subscribe("", durable=config.durable_name, stream=RECORDS, config=config)
-    except NotFoundError:
-        raise ConfigError("the broker has no records yet; hookline fleet status makes the place for them") from None
-    floor, identity = await _floor(stream, config.durable_name or "")
-    await asyncio.to_thread(target.begin, floor)
-    written = 0
+    stream, written, idle = client.jetstream(), 0, 0
+    pulled, identity = await _subscribe(stream, f"sink-{name}", target)
     while wanted():
         try:
             messages = await _gather(pulled, target.gather)
-        except UNREACHABLE as error:
-            say(f"the broker cannot be reached ({error}); trying again")
+            idle = 0 if messages else idle + 1
+            if idle >= _IDLE and not await _still_there(stream, f"sink-{name}"):
+                say("the broker has forgotten this sink, as after the loss of a disk; beginning anew")
+                pulled, identity = await _subscribe(stream, f"sink-{name}", target)
+        except (*UNREACHABLE, ConfigError) as error:
+            say(f"the broker cannot be used ({error}); trying again")
             await asyncio.sleep(1)
             continue
         if not messages:
@@ -244,11 +244,29 @@ async def _gather(pulled: JetStreamContext.PullSubscription, seconds: float) -> 
     return messages
 
 
-async def _floor(stream: JetStreamContext, durable: str) -> tuple[int, str]:
-    """Up to where everything is acknowledged, and which stream this is: one that is made anew counts anew."""
+async def _subscribe(
+    stream: JetStreamContext, durable: str, target: Target
+) -> tuple[JetStreamContext.PullSubscription, str]:
+    """The durable consumer, and which stream this is. Raises ConfigError."""
+    config = api.ConsumerConfig(
+        durable_name=durable, ack_policy=api.AckPolicy.EXPLICIT, ack_wait=_ACK_WAIT, max_ack_pending=2 * _BATCH
+    )
+    try:
+        pulled = await stream.pull_subscribe("", durable=durable, stream=RECORDS, config=config)
+    except NotFoundError:
+        raise ConfigError("the broker has no records yet; hookline fleet status makes the place for them") from None
     consumer, about = await stream.consumer_info(RECORDS, durable), await stream.stream_info(RECORDS)
-    floor = consumer.ack_floor.stream_seq if consumer.ack_floor else 0
-    return floor, str(about.created)
+    identity = str(about.created)
+    await asyncio.to_thread(target.begin, identity, consumer.ack_floor.stream_seq if consumer.ack_floor else 0)
+    return pulled, identity
+
+
+async def _still_there(stream: JetStreamContext, durable: str) -> bool:
+    try:
+        await stream.consumer_info(RECORDS, durable)
+    except NotFoundError:
+        return False
+    return True
 
 
 def parse_message(message: Msg, stream: str) -> Received | None:

@@ -13,7 +13,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hookline.core.errors import ConfigError, HooklineError
 from hookline.core.extras import install_command
@@ -21,6 +21,9 @@ from hookline.fleet.connection import UNREACHABLE
 from hookline.fleet.credentials import Credentials
 from hookline.fleet.oncall import OnCall, OnCallThread
 from hookline.fleet.subjects import RECORDS
+
+if TYPE_CHECKING:
+    from nats.js import api
 
 #: Records that are kept in mind, the days that are looked back at first, and what is shown of a list.
 _MOST, _DAYS, _SHOWN = 200_000, 30, 50
@@ -79,11 +82,8 @@ class FleetView:
             self._keep(record)
 
 
-async def _fetch(people: OnCall, last: int) -> list[tuple[int, dict[str, Any]]]:
-    """What came since, as much as a few seconds allow. Raises ConfigError."""
+def _from(last: int) -> api.ConsumerConfig:
     from nats.js import api
-
-    from hookline.fleet.sink import parse_message
 
     config = api.ConsumerConfig(ack_policy=api.AckPolicy.NONE)
     if last:
@@ -91,9 +91,20 @@ async def _fetch(people: OnCall, last: int) -> list[tuple[int, dict[str, Any]]]:
     else:
         start = datetime.fromtimestamp(time.time() - _DAYS * 86_400, UTC).isoformat()
         config.deliver_policy, config.opt_start_time = api.DeliverPolicy.BY_START_TIME, start  # type: ignore[assignment]
+    return config
+
+
+async def _fetch(people: OnCall, last: int) -> list[tuple[int, dict[str, Any]]]:
+    """What came since, as much as a few seconds allow. Raises ConfigError."""
+    from hookline.fleet.sink import parse_message
+
     found: list[tuple[int, dict[str, Any]]] = []
     try:
-        pulled = await people.client.jetstream().pull_subscribe("", stream=RECORDS, config=config)
+        stream = people.client.jetstream()
+        if (await stream.stream_info(RECORDS)).state.last_seq < last:
+            last = 0  # another stream: the broker has lost its disk
+        config = _from(last)
+        pulled = await stream.pull_subscribe("", stream=RECORDS, config=config)
         until = time.monotonic() + 5
         while time.monotonic() < until:
             try:

@@ -415,6 +415,9 @@ def _link(args: Namespace) -> int:
     def wanted() -> bool:
         return os.path.exists(there) and (not args.parent or os.getppid() == args.parent)
 
+    if not args.parent:
+        servers = ", ".join(joined.credentials.servers)
+        print(f"{joined.credentials.name} holds the connection to {servers}; how it is: hookline fleet status --local", flush=True)  # fmt: skip
     if not link.run(joined, paths, wanted) and not args.parent:
         raise StateError("another process is the link of this machine; systemctl status hookline-fleet, or its daemon")
     return 0
