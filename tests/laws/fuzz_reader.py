@@ -9,6 +9,8 @@ filters and nothing else. Every other name ends in ``command_not_found_handle``,
 from __future__ import annotations
 
 import contextlib
+import fnmatch
+import glob
 import json
 import os
 import random
@@ -473,8 +475,12 @@ def _fits(text: str, pattern: Word) -> bool:
     """Files that match, or the pattern itself where none does."""
     if text == pattern.text:
         return True
-    made = "".join(".*" if isinstance(piece, Glob) else re.escape(str(piece)) for piece in pattern.pieces)
-    return re.match(made, text, re.DOTALL) is not None
+    made = "".join(_as_glob(piece) if isinstance(piece, Glob) else glob.escape(str(piece)) for piece in pattern.pieces)
+    return fnmatch.fnmatchcase(text, made + "*")
+
+
+def _as_glob(piece: Glob) -> str:
+    return piece.text if piece.text in {"*", "?", "["} else "*"
 
 
 def wrong(reading: Reading, started: list[list[str]]) -> list[str] | None:

@@ -50,8 +50,12 @@ def run_xargs(shell: Commands, name: str, argv: list[Word], call: Execution) -> 
     sources = shell.stdin.word.sources if shell.stdin.word else ()
     shell.stdin = Stream(EMPTY)
     if mark:
-        lines = None if given is None else [each for each in map(_unquoted, _LINES.findall(given)) if each]
-        for filled in [unknown(sources)] if lines is None else _few([Word((each,), each, sources) for each in lines]):
+        lines = None if given is None else [_unquoted(line) for line in _LINES.findall(given) if line.strip(" \t")]
+        for filled in (
+            [unknown(sources)]
+            if lines is None
+            else _few([Word((each,) if each else (), each, sources) for each in lines])
+        ):
             hand_on(shell, name, [_filled(one, mark, filled) for one in rest], call)
         return True
     if given is None or _XARGS_WORDS.sub("", given).strip():

@@ -125,6 +125,7 @@ def _eval(shell: Commands, argv: list[Word], _call: Execution) -> None:
 
 
 def _source(shell: Commands, argv: list[Word], _call: Execution) -> None:
+    shell.status = None
     if len(argv) < 2:
         return
     content = shell.file(argv[1])

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from hookline.core._dataclass import dataclass, replace
 from hookline.guard.effects import Effect, Harm
 from hookline.guard.options import GivenOptions, parse_options
-from hookline.guard.paths import UNKNOWN_PLACE, KnownPlaces, Place, absolute, locate
+from hookline.guard.paths import UNKNOWN_PLACE, KnownPlaces, Place, absolute, locate, place_of_unknown
 from hookline.guard.reading import Invocation, Reading, Word
 from hookline.guard.sensitive import secret_harm, write_kind
 
@@ -59,13 +59,15 @@ class ProgramCall:
         where = self.invocation.directory
         if where is None:
             return self.scene.places.cwd
+        if not where.known and place_of_unknown(where).name == "temp":  # cd "$(mktemp -d)"
+            return "/tmp/made-by-mktemp"  # noqa: S108 (a name only)
         return absolute(where.text, self.scene.places, self.scene.places.cwd) if where.known else None
 
     def place(self, word: Word, *, follow: bool = False) -> Place:
         directory = self.directory
         if directory is None:
             if not word.prefix.startswith(("/", "~")):
-                return UNKNOWN_PLACE
+                return UNKNOWN_PLACE if word.prefix else place_of_unknown(word)
             directory = "/"
         return locate(word, self.scene.places, directory, remote=self.invocation.remote, follow=follow)
 

@@ -60,7 +60,9 @@ class Commands(ReadingContext):
         alias = first.plain if isinstance(first, Raw) else None
         printed = self.captured(lambda: self._expand_alias(alias, simple, argv, call))
         self.stdin = outer
-        self._deliver(unknown(printed.sources) if may_fail and printed.pieces else printed, target)
+        # What a program complains about is printed as well: ``$(. 2>&1)``.
+        told = not printed.pieces and self.status is not True and any(map(_takes_errors, simple.redirections))
+        self._deliver(unknown(printed.sources) if told or (may_fail and printed.pieces) else printed, target)
 
     def _expand_alias(self, name: str | None, simple: Simple, argv: list[Word], call: Execution) -> None:
         text = self.state.aliases.get(name or "")
@@ -344,6 +346,10 @@ class Commands(ReadingContext):
             self.print(unknown(printed.sources) if printed.pieces else EMPTY)
         elif target.text != "&" and target.text not in _NO_OUTPUT:
             self.write(target, printed, append=">>" in target.source)
+
+
+def _takes_errors(redirection: Redirection) -> bool:
+    return (redirection.operator, redirection.descriptor, redirection.target.source) == (">&", "2", "1")
 
 
 def _word(raw: Raw | Assignment) -> str | None:

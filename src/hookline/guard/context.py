@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 from hookline.core._dataclass import dataclass
 from hookline.guard.budget import Budget, LimitReached
 from hookline.guard.parse import ScriptParser
+from hookline.guard.pattern import LazyPattern
 from hookline.guard.reading import UNKNOWN, Doubt, Invocation, Redirect, Word, word
+from hookline.guard.sensitive import RISKY_VARIABLES
 from hookline.guard.syntax import (
     Command,
     ShellScript,
@@ -18,6 +21,7 @@ from hookline.guard.values import EMPTY, ShellState, Stream, Variable, concatena
 
 _MOST_INVOCATIONS = 800
 _FIRST_HOLE = 0x10FE00
+_DESCRIPTOR = re.compile(r"(?:/dev/fd/|/proc/self/fd/|FD:)(0x[0-9a-f]{1,4}|\d{1,4})", re.IGNORECASE)
 
 
 @dataclass(slots=True)
@@ -33,6 +37,20 @@ class Execution:
     direct: bool = False
     #: Another program starts it, for whom the shell's own commands do not exist.
     external: bool = False
+
+
+#: Programs that print commands for the shell that sets them up, as their manuals say.
+_SETS_UP = LazyPattern(
+    r"ssh-agent( -[sc])?|(\S*/)?brew shellenv.*|direnv (hook|export) \w+|dircolors.*|resize|lesspipe|fnm env.*|opam env.*"
+    r"|(pyenv|rbenv|nodenv|goenv|jenv|pyenv virtualenv|starship|zoxide|atuin|mcfly|oh-my-posh|hookline) (\w+-)?init.*"
+    r"|(mise|rtx) activate.*|(\S*/)?(conda|mamba) shell\.\w+ hook|thefuck --alias.*|keychain( .*)?|luarocks path.*"
+    r"|(minikube|docker-machine) (.* )?(docker-)?env.*|register-python-argcomplete \S+|\S+ completions? (bash|zsh)"
+)
+
+
+def _only_sets_up(value: Word) -> bool:
+    lines = [" ".join(each.text for each in one.argv) for one in value.sources]
+    return bool(lines) and all(map(_SETS_UP.fullmatch, lines))
 
 
 class ReadingContext:
@@ -153,10 +171,8 @@ class ReadingContext:
         text = "".join(piece if isinstance(piece, str) else self._as_text(piece) for piece in value.pieces)
         if UNKNOWN in value.pieces:
             known = any(isinstance(piece, str) and piece.strip() for piece in value.pieces)
-            reason = "a text with a part" if known else "a text"
-            self.doubt(
-                f"{runner} runs {reason} that is only known when it runs", value.source or value.text, part=known
-            )
+            reason = f"{runner} runs a text {'with a part ' * known}that is only known when it runs"
+            self.doubt(reason, value.source or value.text, part=known or _only_sets_up(value))
             if not known:
                 self.print(unknown(value.sources))
                 self.budget.leave()
@@ -200,12 +216,10 @@ class ReadingContext:
         if len(self.invocations) >= _MOST_INVOCATIONS:
             raise LimitReached("the command starts too many programs to be read")
         given = self.stdin.word
-        line = self.state.descriptors.get("1")  # exec >/dev/tcp/…
-        remote = line is not None and line.target.prefix.startswith(("/dev/tcp/", "/dev/udp/"))
         invocation = Invocation(
             argv=tuple(argv),
-            redirects=(*call.redirects, line) if remote and line and line not in call.redirects else call.redirects,
-            environment=call.environment,
+            redirects=(*call.redirects, *self._connections(argv, call.redirects)),
+            environment=(*self._inherited(call), *call.environment),
             stdin=given if given is not None and given.pieces and given.pieces != (UNKNOWN,) else None,
             upstream=self.upstream,
             wrappers=call.wrappers,
@@ -216,6 +230,22 @@ class ReadingContext:
         )
         self.invocations.append(invocation)
         return invocation
+
+    def _connections(self, argv: list[Word], redirects: tuple[Redirect, ...]) -> Iterator[Redirect]:
+        """Where ``exec 3>/dev/tcp/…`` leads to, if the program prints there or names the descriptor."""
+        numbers = ["1", *(str(int(found[1], 0)) for each in argv if (found := _DESCRIPTOR.fullmatch(each.text)))]
+        for opened in (self.state.descriptors.get(number) for number in numbers):
+            network = opened is not None and opened.target.prefix.startswith(("/dev/tcp/", "/dev/udp/"))
+            if opened is not None and network and opened not in redirects:
+                yield opened
+
+    def _inherited(self, call: Execution) -> Iterator[tuple[str, Word]]:
+        """Exported variables with which a program does something else: ``export TAR_OPTIONS=…; tar …``."""
+        own = {name for name, _ in call.environment}
+        for name in self.state.exported - own:
+            value = self.state.variables.get(name)
+            if isinstance(value, Word) and value.known and RISKY_VARIABLES.fullmatch(name):
+                yield name, value
 
     # ── what may happen or not ───────────────────────────────────────────────────────────────────────
 

@@ -119,7 +119,7 @@ class _Fields:
         self._lone = False
 
     def expand(self, parts: list[Part], *, like: bool = False) -> list[Word]:
-        self._lone = any(isinstance(part, LiteralText) and part.text == "$" and not part.quoted for part in parts)
+        self._lone = any(isinstance(part, LiteralText) and "$" in part.text and not part.quoted for part in parts)
         self._parts(_tilde(self._shell, parts, like=like), loose=False)
         self._cut()
         return self._done

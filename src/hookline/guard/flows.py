@@ -184,18 +184,19 @@ class _Flow(DataLabels):
             yield "high", "a whole directory of yours leaves the machine"
         if labels & SYSTEM and call.name in _RAW:
             yield "medium", "a file of the system leaves the machine"
-        if call.name in _RAW and sent.stdin and self._packs_all(call):
+        packed = self._packed(call) if sent.stdin else []
+        if any(_all_of_home(place) for place in packed):
+            yield "high", "a whole directory of yours leaves the machine"
+        if call.name in _RAW and any(place.whole or (place.outside and place.name != "temp") for place in packed):
             yield "medium", "an archive leaves the machine"
         if any(not word.known for word in sent.files):
             yield "high" if call.name in {"curl", "wget"} else "medium", "which file leaves the machine is not known"
         if sent.files or (sent.stdin and call.invocation.upstream):
             yield "low", ""
 
-    def _packs_all(self, call: ProgramCall) -> bool:
-        """The project, or something outside it, is packed and sent."""
+    def _packed(self, call: ProgramCall) -> list[Place]:
         packed = [word for one in call.invocation.upstream if one.name in PACKERS for word in one.argv[1:]]
-        places = [call.place(word) for word in packed if not word.prefix.startswith("-")]
-        return any(place.whole or (place.outside and place.name != "temp") for place in places)
+        return [call.place(word) for word in packed if not word.prefix.startswith("-")]
 
     def _credentials(self, call: ProgramCall, sent: Traffic) -> Iterator[Effect]:
         """``curl -d "$TOKEN"``: in a header it is meant for the other side, elsewhere hardly."""

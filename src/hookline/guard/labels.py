@@ -109,7 +109,7 @@ class DataLabels:
         labels = NOTHING
         for redirect in call.invocation.redirects:
             if redirect.operator in {"<", "<>"}:
-                labels |= self._file(call, redirect.target)
+                labels |= self._sent_file(call, redirect.target)
         return labels
 
     def _output(self, call: ProgramCall, sent: Traffic, incoming: Labels) -> Labels:

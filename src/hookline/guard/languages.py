@@ -14,6 +14,7 @@ from hookline.guard.pattern import LazyPattern
 from hookline.guard.programs.deletion import deletion
 from hookline.guard.programs.files import moving, permission_change
 from hookline.guard.reading import Word
+from hookline.guard.values import globs
 
 _LONGEST = 20_000
 
@@ -30,7 +31,7 @@ def language_effects(call: ProgramCall, language: str, code: str) -> Iterator[Ef
         yield from _scan(call, code)
 
 
-_QUOTED = r"""\(?\s*(["'`])((?:\\.|(?!\1).)*)\1"""
+_QUOTED = r"""\(?\s*(?:glob\s*\(?\s*)?(["'`])((?:\\.|(?!\1).)*)\1"""
 _SCANS: Final = tuple(
     (LazyPattern(pattern, re.DOTALL), action)
     for pattern, action in (
@@ -66,9 +67,8 @@ _SCANS: Final = tuple(
 _STRING = LazyPattern(r"""(["'])((?:\\.|(?!\1).)*)\1""")
 _GLUED = re.compile(r"""(["'])((?:\\.|(?!\1)[^"\\])*)\1\s*[+.]\s*(["'])((?:\\.|(?!\3)[^"\\])*)\3""")
 _MORE = LazyPattern(r"""(?:\s*,\s*\[?\s*(["'])(?:\\.|(?!\1).)*\1)+""")
-_HOMES = LazyPattern(
-    r"""process\.env\.HOME\b|(?:os|require\(["'](?:node:)?os["']\))\.homedir\(\)|Dir\.home\b|ENV(?:\.fetch\(|\[)["']HOME["'][\])]|\$ENV\{["']?HOME["']?\}|getenv\(["']HOME["']\)|Deno\.env\.get\(["']HOME["']\)"""
-)
+_HOME = r"""process\.env\.HOME\b|(?:os|require\(["'](?:node:)?os["']\))\.homedir\(\)|Dir\.home\b|ENV(?:\.fetch\(|\[)["']HOME["'][\])]|\$ENV\{["']?HOME["']?\}|getenv\(["']HOME["']\)|Deno\.env\.get\(["']HOME["']\)"""
+_HOMES, _HOMES_INSIDE = LazyPattern(_HOME), LazyPattern(r"[#$]\{\s*(" + _HOME + r")\s*\}")
 _STARTS = LazyPattern(r"child_process|Open3|ProcessBuilder|getRuntime\(")
 _BACKTICKS = LazyPattern(r"`([^`]+)`")
 _FETCHES = LazyPattern(
@@ -93,6 +93,7 @@ _SHELLISH = LazyPattern(r"\s*(sudo\s+)?(rm|git|dd|mkfs\S*|shred|chmod|chown|find
 
 def _scan(call: ProgramCall, code: str) -> Iterator[Effect]:
     """Calls by their names, with the string that follows; enough for one-liners, and no more is promised."""
+    code = _HOMES_INSIDE.sub(lambda _found: call.scene.places.home, code)
     code = _HOMES.sub(lambda _found: f'"{call.scene.places.home}"', code)
     for _ in range(8):  # "a" + 'b'
         code, count = _GLUED.subn(lambda found: f'"{found[2]}{found[4]}"', code)
@@ -132,7 +133,8 @@ def _scan(call: ProgramCall, code: str) -> Iterator[Effect]:
 
 
 def _scanned(call: ProgramCall, action: str, text: str, source: str) -> Iterator[Effect]:
-    word = Word((expand_home(text, call.scene.places.home),), source)
+    path = expand_home(text, call.scene.places.home)
+    word = Word(tuple(globs(path)) if "glob" in source else (path,), source)
     match action:
         case "tree" | "delete":
             yield from deletion(call, word, tree=action == "tree")

@@ -175,7 +175,9 @@ def _on_list(shell: ReadingContext, part: Parameter, values: list[Word]) -> Word
 
 
 def _slice(shell: ReadingContext, part: Parameter, values: list[Word]) -> list[Word]:
-    if has_unknown(values):
+    array = lookup(shell, part.name)
+    sparse = isinstance(array, dict) and [*array] != [str(place) for place in range(len(array))]
+    if has_unknown(values) or sparse:
         return [unknown()]
     bounds = [_integer(shell, raw) for raw in (part.argument, part.second)]
     if bounds[0] is None or (part.second and bounds[1] is None):

@@ -392,9 +392,9 @@ class ScriptParser(Scanner):
         name = re.compile(r"[A-Za-z_]\w*[ \t]+(?=\{[ \t\n]|\(|(?:if|while|until|for|case|select)\b)").match(
             self.text, self.pos
         )
-        if name and _KEYWORD.match(self.text, self.pos) is None:
-            self.pos = name.end()
-        return Coprocess(self._command() or Simple([], [], [], ""))
+        named = name and _KEYWORD.match(self.text, self.pos) is None
+        self.pos = name.end() if name and named else self.pos
+        return Coprocess(self._command() or Simple([], [], [], ""), name[0].strip() if name and named else "COPROC")
 
     # ── simple commands ──────────────────────────────────────────────────────────────────────────────
 

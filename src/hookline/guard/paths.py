@@ -80,7 +80,7 @@ UNKNOWN_PLACE: Final = Place(name="unknown", path="")
 def locate(word: Word, places: KnownPlaces, directory: str, *, remote: bool = False, follow: bool = False) -> Place:
     """The place of one argument of a program that runs in ``directory``. ``follow``: the last name may be a link."""
     if not word.known and not word.prefix:
-        return _of_unknown(word)
+        return place_of_unknown(word)
     if word.known and not word.globs:
         return locate_path(word.text, places, directory, remote=remote, follow=follow)
     prefix = word.prefix
@@ -90,7 +90,7 @@ def locate(word: Word, places: KnownPlaces, directory: str, *, remote: bool = Fa
     return _of_pattern(word, places, directory, remote=remote)
 
 
-def _of_unknown(word: Word) -> Place:
+def place_of_unknown(word: Word) -> Place:
     if any(source.name == "mktemp" for source in word.sources):
         return Place(name="temp", path="")
     if _SOMEBODY.match(word.source):  # another person's home, which only the system knows

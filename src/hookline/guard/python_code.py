@@ -14,7 +14,7 @@ from hookline.guard.paths import expand_home
 from hookline.guard.pattern import LazyPattern, words
 from hookline.guard.programs.deletion import deletion
 from hookline.guard.programs.files import moving, permission_change
-from hookline.guard.reading import UNKNOWN, Word
+from hookline.guard.reading import UNKNOWN, Glob, Word
 
 _UNKNOWN: Final = Word((UNKNOWN,), "…")
 _TURNS: Final[Mapping[str, Callable[[str], str]]] = MappingProxyType(
@@ -99,6 +99,9 @@ class _Python:
             )
         elif isinstance(node, ast.ImportFrom) and node.module:
             self._names.update({(one.asname or one.name): f"{node.module}.{one.name}" for one in node.names})
+        elif isinstance(node, (ast.For, ast.comprehension)) and isinstance(node.target, ast.Name):
+            elements = node.iter.elts if isinstance(node.iter, (ast.List, ast.Tuple)) else [node.iter]
+            self._values[node.target.id] = elements[0] if elements else node.iter
         elif isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
             self._names.pop(node.targets[0].id, None)
             self._values[node.targets[0].id] = node.value
@@ -144,6 +147,9 @@ class _Python:
                 if last in {"expanduser", "resolve", "absolute"} and isinstance(function, ast.Attribute):
                     inner = self._path(function.value, depth + 1)
                     return inner if inner is None or last != "expanduser" else self._expanded(inner)
+                if last in {"iterdir", "glob", "rglob"} and isinstance(function, ast.Attribute):
+                    folder = self._path(function.value, depth + 1)
+                    return None if folder is None else Word((*folder.pieces, "/", Glob("*")), folder.source)
                 if last == "home":
                     return Word((self._call.scene.places.home,), "~")
             case ast.BinOp(left=left, op=ast.Div(), right=right):

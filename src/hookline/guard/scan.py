@@ -138,7 +138,7 @@ class Scanner:
 
     def _escape(self, parts: list[Part]) -> None:
         letter = self.text[self.pos + 1 : self.pos + 2]
-        if not letter and "\n" in self.text:  # bash keeps it or not, depending on what the lines before held
+        if not letter:  # bash keeps it or not, and may take the next line of a text around it for the rest of this one
             self.fail("a backslash ends the text")
         self.pos = min(self.pos + 2, self.end)
         if letter != "\n":

@@ -14,7 +14,7 @@ from hookline.guard.pattern import LazyPattern
 _KEYS: Final = LazyPattern(
     r"/\.ssh(/(\*|id_[\w-]+|identity|[\w.-]+\.pem|[\w.-]*_?key))?$|/id_(rsa|dsa|ecdsa|ed25519)(_sk)?$|/\.gnupg(/.*)?$"
     r"|/\.(aws|oci)/(\*|credentials|[\w.-]*credential[\w.-]*|.*\.pem)$|/\.aws/(sso|cli)/cache|/etc/(g?shadow-?|sudoers|security/opasswd|ssl/private.*|ssh/ssh_host_\w+_key|kubernetes/.*\.conf)$"
-    r"|/\.(aws|azure|oci)/?$|/\.kube(/config)?$|/\.docker/config\.json$|/\.(netrc|pgpass|my\.cnf|pypirc|npmrc|yarnrc\.yml|git-credentials|boto|s3cfg|dockercfg|htpasswd|vault-token|terraformrc|databrickscfg|envrc)$"
+    r"|/\.(aws|azure|oci)/?$|/\.kube(/config)?$|/\.docker/config\.json$|/\.(netrc|pgpass|my\.cnf|pypirc|npmrc|yarnrc\.yml|git-credentials|boto|s3cfg|dockercfg|htpasswd|vault-token|terraformrc|databrickscfg)$"
     r"|/_netrc$|/\.terraform\.d/credentials\.tfrc\.json$|/\.(cargo/credentials(\.toml)?|gem/credentials|m2/settings(-security)?\.xml|gradle/gradle\.properties|composer/auth\.json|nuget/.*config)$"
     r"|/\.config/(gh/hosts\.yml|glab-cli/config\.yml|hub|gcloud(/.*)?|op(/.*)?|rclone/rclone\.conf|sops/age/keys\.txt|doctl/config\.yaml|stripe/config\.toml|heroku/.*|netlify/config\.json)$"
     r"|/\.azure/(accessTokens|msal_token_cache|azureProfile|service_principal_entries)[\w.]*$|/application_default_credentials\.json$"
@@ -22,7 +22,7 @@ _KEYS: Final = LazyPattern(
     r"|/proc/(self|\d+|\*)/environ$|/\.(bitcoin|ethereum|solana)/|/wallet\.dat$|/\.claude/\.credentials\.json$|/\.codex/auth\.json$|/\.gemini/oauth_creds\.json$|/\.(bash|zsh|psql|mysql|python)_history$"
 )
 _PROJECT: Final = LazyPattern(
-    r"/\.env(\.(?!example|sample|template|dist|test|schema|defaults|local$)[\w.-]+)?$|/\.env\.local$|/(secrets?|credentials?)(\.(json|ya?ml|toml|ini|env|enc|txt|xml|properties|gpg))?$"
+    r"/\.envrc$|/\.env(\.(?!example|sample|template|dist|test|schema|defaults|local$)[\w.-]+)?$|/\.env\.local$|/(secrets?|credentials?)(\.(json|ya?ml|toml|ini|env|enc|txt|xml|properties|gpg))?$"
     r"|/[\w.-]*(service[-_]?account|client[-_]secret)[\w.-]*\.json$|[\w-]\.(key|p12|pfx|jks|keystore|kdbx|ppk|asc)$|/[\w.-]*(private|priv|secret|server|tls|ssl|client|root)[\w.-]*\.pem$|/key\.pem$|/master\.key$|/[\w-]*-key$"
     r"|/\.(secrets?|vault_pass(word)?)(/.*|\.txt)?$|/vault[-_]pass(word)?(\.txt)?$|/wp-config\.php$|\.tfstate(\.backup)?$|\.auto\.tfvars$|/database\.yml$|/\.htpasswd$"
 )
@@ -34,7 +34,7 @@ _SHELLS: Final = LazyPattern(
     r"/\.(bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|zlogout|kshrc|cshrc|tcshrc|inputrc|xprofile|xinitrc|xsession)$"
     r"|/\.config/(fish/(config\.fish|conf\.d/.*)|autostart/.*|systemd/.*|environment\.d/.*)$|/etc/(profile(\.d/.*)?|bash\.bashrc|bashrc|zsh/?.*|zshrc|environment|rc\.local|ld\.so\.(preload|conf.*)|init\.d/.*|systemd/.*|cron.*|anacrontab|pam\.d/.*|ssh/sshd?_config.*|update-motd\.d/.*|xdg/autostart/.*)$"
     r"|/var/spool/(cron|at)(/.*)?$|/(usr/)?lib/systemd/.*|/\.ssh/(authorized_keys2?|config|rc|environment)$|/Library/(LaunchAgents|LaunchDaemons|StartupItems)(/.*)?$|/\.git/hooks/(?!.*\.sample$).+|/\.gitconfig$|/\.config/git/config$"
-    r"|/(usercustomize|sitecustomize)\.py$|\.pth$|/\.pythonrc(\.py)?$|/\.vimrc$|/\.tmux\.conf$|/\.pam_environment$|/\.local/bin$"
+    r"|/(usercustomize|sitecustomize)\.py$|\.pth$|/\.pythonrc(\.py)?$|/\.vimrc$|/\.tmux\.conf$|/\.pam_environment$"
 )
 _ACCOUNTS: Final = LazyPattern(
     r"/etc/(passwd-?|shadow-?|gshadow-?|group-?|sudoers(\.d(/.*)?)?|hosts|fstab|crypttab|resolv\.conf|nsswitch\.conf|doas\.conf|login\.defs)$|/proc/(sysrq-trigger|sys/.*)$|/boot(/.*)?$"

@@ -10,7 +10,7 @@ from typing import assert_never
 from hookline.core._dataclass import replace
 from hookline.guard.commands import Commands
 from hookline.guard.expand import fields, number, part_value, scalar
-from hookline.guard.reading import Word
+from hookline.guard.reading import Redirect, Word
 from hookline.guard.syntax import (
     Case,
     Chain,
@@ -24,6 +24,7 @@ from hookline.guard.syntax import (
     Pipeline,
     ShellScript,
     Simple,
+    Substitution,
     Test,
     While,
 )
@@ -50,14 +51,17 @@ class Shell(Commands):
                 self.state.functions[command.name] = (command.body,)
                 self.status = True
             case Coprocess():
-                self._apart_in_background(command.body)
+                self._coprocess(command)
             case _:
                 self._redirected(command)
 
-    def _apart_in_background(self, command: Command) -> None:
+    def _coprocess(self, command: Coprocess) -> None:
+        """It reads what is written to a descriptor of its array, whose number nobody foresees, as ``>(…)`` would."""
         self._forked += 1
-        self.captured(lambda: self.apart(lambda: self.run(command)))
+        reads = self.process_file(Substitution(ShellScript([(command.body, False)]), "", quoted=True, direction=">"))
         self._forked -= 1
+        self.state.variables[command.name] = unknown()
+        self.state.descriptors[unknown().text] = Redirect(operator=">", target=reads)
 
     def _redirected(self, command: CommandGroup | If | While | For | Count | Case | Test) -> None:
         """A compound command, with the redirections that hold for everything in it."""

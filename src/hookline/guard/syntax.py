@@ -181,6 +181,8 @@ class Test:
 @dataclass(slots=True)
 class Coprocess:
     body: Command
+    #: The array with the descriptors that it reads from and writes to.
+    name: str
 
 
 Command: TypeAlias = (

@@ -38,7 +38,9 @@ WORDS = [
     ("rm {01..03} {c..a} {1..9..4}", "rm 01 02 03 c b a 1 5 9"),
     ("rm {a} {} {a,b '{c,d}' \\{e,f}", "rm {a} {} {a,b {c,d} {e,f}"),
     ("rm x{$a,b}", "rm x… xb"),
+    ("rm $x{,{b}}$", "rm …$ …{b}$"),
     # parameters
+    ("a[1]=b; rm ${a[@]:1}", "rm …"),
     ("rm${IFS}-rf${IFS}/", "rm -rf /"),
     ("r$@m -rf /", "rm -rf /"),
     ("x=rm y='-rf /'; $x $y", "rm -rf /"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise, takewhile
 from types import MappingProxyType
 from typing import Final
@@ -71,11 +71,15 @@ def _narrow(call: ProgramCall, operands: tuple[Word, ...]) -> bool:
     named = [*call.invocation.upstream, *(one for word in operands for one in word.sources)]
     searches = [one.argv[1:] for one in named if one.name in {"find", "gfind"}]
     return bool(searches) and all(
-        any(before.text in {"-name", "-iname"} and _MADE.search("/" + word.text) for before, word in pairwise(words))
+        _made_again(words)
         and not any(word.text in {"-o", "-or", "!", "-not"} for word in words)
         and not any(call.place(word).outside for word in takewhile(lambda word: not word.text.startswith("-"), words))
         for words in searches
     )
+
+
+def _made_again(words: Sequence[Word]) -> bool:
+    return any(before.text in {"-name", "-iname"} and _MADE.search("/" + word.text) for before, word in pairwise(words))
 
 
 def _upstream(call: ProgramCall) -> frozenset[str]:
@@ -182,8 +186,9 @@ def _find(call: ProgramCall) -> Iterator[Effect]:
     texts = [word.text for word in actions]
     filtered = any(_FILTERS.match(text) for text in texts)
     if "-delete" in texts and not _argument(texts, "-delete"):
+        little = not {"-o", "-or", "!", "-not"} & set(texts) and ("-empty" in texts or _made_again(actions))
         for root in roots or [Word((".",), ".")]:
-            yield from _find_deletes(call, root, filtered=filtered)
+            yield from _find_deletes(call, root, filtered=filtered, little=little)
     for text, word in zip(texts, actions[1:], strict=False):
         if text in _FIND_WRITES:
             yield from call.write(word)
@@ -211,29 +216,15 @@ def _without_commands(words: Iterable[Word]) -> Iterator[Word]:
             yield word
 
 
-def _find_deletes(call: ProgramCall, root: Word, *, filtered: bool) -> Iterator[Effect]:
+def _find_deletes(call: ProgramCall, root: Word, *, filtered: bool, little: bool) -> Iterator[Effect]:
     place = call.place(root)
-    if filtered and place.name in {"project", "temp"}:
-        yield call.effect(
-            "delete",
-            "medium",
-            root.text,
-            where=place.name,
-            why="it deletes whatever matches",
-            safer="run it with -print first",
-        )
-        return
-    harm: Harm = (
-        "critical" if place.whole and place.outside and not filtered else "medium" if place.name == "temp" else "high"
-    )
-    yield call.effect(
-        "delete",
-        harm,
-        root.text,
-        where=place.name,
-        why="it deletes all that it finds",
-        safer="run it with -print first",
-    )
+    harm: Harm = "high"
+    if place.name in {"project", "temp"} and (filtered or place.name == "temp"):
+        harm = "low" if little else "medium"
+    elif place.whole and place.outside and not filtered:
+        harm = "critical"
+    why = "it deletes whatever matches" if filtered else "it deletes all that it finds"
+    yield call.effect("delete", harm, root.text, where=place.name, why=why, safer="run it with -print first")
 
 
 PROGRAMS: Final[Mapping[str, Handler]] = MappingProxyType({

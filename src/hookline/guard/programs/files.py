@@ -55,7 +55,8 @@ def _into(call: ProgramCall, sources: Iterable[Word], target: Word) -> Iterator[
     place = call.place(target)
     found = [one for one in call.write(target) if _matters(one) and (not place.whole or write_kind(place.path))]
     inside = [one for name in names for one in call.write(name) if _matters(one) and one.kind != "secret"]
-    yield from found or inside
+    kept = [f"{name.text.rpartition('/')[2]}." for name in names]  # ``cp .zshrc .zshrc.bak`` is no directory
+    yield from found or (() if target.text.rpartition("/")[2].startswith(tuple(kept)) else inside)
 
 
 def _matters(effect: Effect) -> bool:

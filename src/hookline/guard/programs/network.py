@@ -172,7 +172,10 @@ _SOCAT_REMOTE = LazyPattern(
 
 def _socat(call: ProgramCall) -> Traffic:
     ends = [word for word in call.words if not word.prefix.startswith("-") or word.text == "-"]
-    if not any(_SOCAT_REMOTE.match(word.prefix) for word in ends):
+    opened = [redirect.target for redirect in call.invocation.redirects]  # FD:3, where exec 3>/dev/tcp/… leads to
+    remote = [word for word in ends if _SOCAT_REMOTE.match(word.prefix)]
+    remote += [word for word in opened if word.prefix.startswith(("/dev/tcp/", "/dev/udp/"))]
+    if not remote:
         return _NONE
     files = [
         Word((word.text.partition(":")[2].partition(",")[0].strip('"'),), word.source)
@@ -184,7 +187,7 @@ def _socat(call: ProgramCall) -> Traffic:
         prints=True,
         stdin=any(word.text.upper() in {"-", "STDIN", "STDIO"} for word in ends),
         files=(*files, *bare),
-        address=next(word.text for word in ends if _SOCAT_REMOTE.match(word.prefix)),
+        address=remote[0].text,
     )
 
 
