@@ -400,7 +400,6 @@ AGENTS = (
             **dict.fromkeys(
                 ("session events", "prompt context", "prompt refused"), "UserPromptSubmit is fired only at a terminal"
             ),
-            "registered twice": "Droid's events do not name the call, so two registrations of one call look like two calls",
         },
         underived={"tool failure": "Droid fires nothing after a tool that failed"},
         no_permission="Droid does not ask hooks; an allow before the tool is a grant", no_message="not shown",

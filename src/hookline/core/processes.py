@@ -10,6 +10,7 @@ from hookline.core._dataclass import dataclass
 #: Shells and small tools between an agent and the command that it registered.
 _BETWEEN = frozenset({"sh", "bash", "dash", "ash", "zsh", "ksh", "fish", "busybox", "env", "timeout", "nice", "setsid"})
 _DEEPEST = 32
+_OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + "/"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,9 +27,14 @@ def find_owner(caller: int) -> Process | None:
         itself = _stat(-caller)
         return None if itself is None else Process(pid=-caller, began=itself[2])
     for pid, (name, _, began) in _above(caller):
-        if name not in _BETWEEN and not name.startswith("hook"):  # a client of ours
+        if name not in _BETWEEN and not _is_client(pid, name):
             return Process(pid=pid, began=began)
     return None
+
+
+def _is_client(pid: int, name: str) -> bool:
+    """A client of ours, which may wait for an ordinary run: a native one by its name, one in Python by its file."""
+    return name.startswith("hook") or any(word.startswith(_OURS) for word in _arguments(pid)[:5])
 
 
 def alive(process: Process) -> bool:

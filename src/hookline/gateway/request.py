@@ -243,9 +243,31 @@ def dedupe_key(request: AgentRequest) -> Key:
     arguments, paths = request.arguments, request.paths
     guarded = request.incoming.event in GUARDED
     places = (request.project, *request.working_in, request.home, paths.config, paths.state, paths.data)
-    others = (one.paths.config for one in request.others)
+    others = (one.paths.config for one in request.others if arguments.dialect or _may_add(one.paths))
     around = (*places, *others, _environ_digest(request.environ)) if guarded else ()
     return event_key(request.incoming, request.cwd, arguments.dialect or "", *arguments.config, *around)
+
+
+#: What may add a guard or an approval, in the directory of the configuration and in that of the state.
+_ADDING = (
+    ("config", ("", "../lazy-harness")),
+    ("state", ("trust.json", "trust.json.expected", "own-guards.json", "deployed.json", "packs.json", "packs")),
+)
+
+
+def _may_add(paths: Paths) -> bool:
+    """Whether hooks may come from there: a file that cannot be looked at counts, and one that is surely not there does
+    not, so that an entry that names its directories and one that does not are one event's, wherever HOME is."""
+    for folder, names in _ADDING:
+        for name in names:
+            try:
+                os.lstat(os.path.join(getattr(paths, folder), name))
+            except (FileNotFoundError, NotADirectoryError):
+                continue
+            except OSError:
+                pass
+            return True
+    return False
 
 
 #: What a shell changes on the way from an agent to its hook, and where an agent says which entry of which file it runs.

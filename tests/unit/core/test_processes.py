@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+import hookline.daemon.client.twin
 from hookline.core.processes import Process, alive, find_owner
 
 pytestmark = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="the system does not tell")
@@ -24,6 +25,18 @@ def test_shells_are_passed_over() -> None:
     assert owner is not None
     assert owner.pid == os.getpid()
     assert alive(owner)
+
+
+def test_our_own_client_is_passed_over() -> None:
+    """It waits for an ordinary run that it has started: without a daemon, whoever called it is above both."""
+    started = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {SAYS_ITS_NUMBER!r}])"
+    client = [sys.executable, "-ISc", started, hookline.daemon.client.twin.__file__]
+    with subprocess.Popen(client, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as below:
+        assert below.stdout is not None
+        owner = find_owner(int(below.stdout.readline()))
+        below.communicate()
+    assert owner is not None
+    assert owner.pid == os.getpid()
 
 
 def test_a_number_that_was_given_out_again_is_another_process() -> None:

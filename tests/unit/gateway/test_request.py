@@ -12,8 +12,9 @@ import pytest
 
 from hookline.core.errors import DataError, UsageError
 from hookline.core.event import GUARDED
-from hookline.core.paths import Directories
+from hookline.core.paths import Directories, find_paths
 from hookline.dialects import dialect_named
+from hookline.gateway.dedupe import Key
 from hookline.gateway.handler import with_deadline
 from hookline.gateway.request import (
     HookArguments,
@@ -132,6 +133,70 @@ def test_the_same_event_through_two_registrations_has_one_key(gate: Gate) -> Non
 )
 def test_another_call_session_place_or_file_is_another_event(gate: Gate, payload: Any, arguments: Any) -> None:
     assert dedupe_key(gate.ask()) != dedupe_key(gate.ask(payload=payload, **arguments))
+
+
+class TwoHomes:
+    """HOME is not the account's: the user's entry names its directories, and the project's looks in both."""
+
+    def __init__(self, base: Path) -> None:
+        self.named, self.account = (self._directories(base / name) for name in ("home", "account"))
+        self.named_by_another = self._directories(base / "evil")
+
+    @staticmethod
+    def _directories(home: Path) -> Directories:
+        home.mkdir()
+        return Directories(home=str(home), paths=find_paths({}, str(home)))
+
+    def key(self, *found: Directories, entry: Directories | None = None, environ: dict[str, str] | None = None) -> Key:
+        arguments = HookArguments(agent="claude-code", registration="r", directories=entry)
+        sent = json.dumps({"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_use_id": "t", "session_id": "s"})
+        around = {"HOME": self.named.home} if environ is None else environ
+        return dedupe_key(parse_request(arguments, sent.encode(), around, "/work", lambda _cwd, _environ: found))
+
+    @property
+    def users(self) -> Key:
+        return self.key(entry=self.named)
+
+    @property
+    def projects(self) -> Key:
+        return self.key(self.named, self.account)
+
+
+@pytest.fixture
+def homes(tmp_path: Path) -> TwoHomes:
+    return TwoHomes(tmp_path)
+
+
+def test_an_entry_that_names_its_directories_and_one_that_does_not_are_one_events(homes: TwoHomes) -> None:
+    assert homes.users == homes.projects
+
+
+@pytest.mark.parametrize("file", ["config/hookline.toml", "config/config.toml", "config/../lazy-harness/config.toml",
+    "state/trust.json", "state/own-guards.json"])  # fmt: skip
+def test_a_decision_is_not_repeated_where_the_account_may_have_a_further_guard(homes: TwoHomes, file: str) -> None:
+    """Else a project's hand-made call that leaves the account's guards out would decide for one that asks them."""
+    folder, _, name = file.partition("/")
+    place = Path(getattr(homes.account.paths, folder), name)
+    place.parent.mkdir(parents=True)
+    place.write_text("")
+    assert homes.users != homes.projects
+
+
+def test_a_directory_that_cannot_be_looked_into_may_hold_guards(
+    homes: TwoHomes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(path: str) -> None:
+        raise PermissionError(path)
+
+    monkeypatch.setattr("hookline.gateway.request.os.lstat", refused)
+    assert homes.users != homes.projects
+
+
+def test_another_home_or_variable_is_another_event(homes: TwoHomes) -> None:
+    """What a repository's settings or a call by hand can change."""
+    assert homes.users != homes.key(homes.named_by_another, homes.account)
+    assert homes.users != homes.key(entry=homes.named_by_another)
+    assert homes.users != homes.key(homes.named, environ={"HOME": homes.named.home, "NOT_NOW": "1"})
 
 
 def test_the_bare_event_is_the_one_that_came(gate: Gate) -> None:
