@@ -195,6 +195,11 @@ def _plainly(value: str | float) -> str:
     return str(value)
 
 
+#: Quoted parts of a line, and what only a shell would understand in the rest of it.
+_QUOTED = re.compile(r"""'[^']*'|"(?:\\.|[^"\\])*"|\\.""", re.DOTALL)
+_SHELL_WORD = re.compile(r"(?<!\S)(?:\|\|?|&&?|;;?|\d*[<>]{1,3}\S*)(?!\S)|;(?!\S)|\$\(|`")
+
+
 def argv(example: str = '"./hooks/check.sh --fast" or ["./hooks/check.sh", "--fast"]') -> Kind:
     """A program and its arguments. Text is split into words as a shell would, but no shell ever sees it."""
 
@@ -205,6 +210,11 @@ def argv(example: str = '"./hooks/check.sh --fast" or ["./hooks/check.sh", "--fa
             return Wrong(finding=f"cannot be split into words: {error}", fix=f"write {example}")
         if not isinstance(words, list) or not words or not all(isinstance(one, str) for one in words) or not words[0]:
             return _wanted("a command line or a list of words", value, example)
+        if isinstance(value, str) and (found := _SHELL_WORD.search(_QUOTED.sub("_", value))):
+            # The program would get it as an argument, and a hook that looks like a guard would guard nothing.
+            return Wrong(
+                finding=f"has {found[0]!r}, and no shell reads it", fix="write shell = … instead, or a list of words"
+            )
         if any("\0" in one for one in words):
             return Wrong(finding="a NUL cannot be passed to a program", fix=f"write {example}")
         return tuple(words)

@@ -216,6 +216,10 @@ def test_a_wrong_value_is_an_error_at_its_line_and_the_hook_does_not_load(line: 
         ("run = 'a \"b'", "split"),
         ("run = [1]", "command line"),
         ('run = ["a\\u0000"]', "NUL"),
+        *(
+            (f"run = '{line}'", "no shell reads it")
+            for line in ("echo no >&2; exit 2", "a | b", "a && b", "a 2>/dev/null", "a $(b)", "a `b`", "a &", "a; b")
+        ),
         ('script = "echo"', "shebang"),
         ('python = "pkg.mod"', "not a function"),
         ('python = ".x:f"', "not a function"),
@@ -239,6 +243,13 @@ def test_an_unusable_action_is_an_error_and_the_hook_does_not_load(action: str, 
     assert [(problem.severity, part in problem.finding) for problem in parsed.problems] == [("error", True)], (
         parsed.problems
     )
+
+
+@pytest.mark.parametrize(
+    "line", ["""run = 'curl "http://x/?a=1&b=2"'""", "run = 'curl http://x/?a=1&b=2;c'", """run = 'grep "a | b; c"'""", 'run = ["a", "|", "b;"]', "run = 'a -->x'"]
+)  # fmt: skip
+def test_what_no_shell_would_split_is_an_argument(line: str) -> None:
+    assert hook("", action=f"{line}\n")
 
 
 @pytest.mark.parametrize(
