@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from tests.shell.house import BIN, House
+from tests.shell.tmux import Tmux
 
 PROMPT = "READY>"
 
@@ -24,29 +23,16 @@ class Terminal:
         rc = house.root / "rc.xsh"
         if not rc.exists():
             rc.write_text(f"$PROMPT = '{PROMPT} '\n$XONSH_SHOW_TRACEBACK = False\n$XONSH_PROMPT_AUTO_SUGGEST = False\n")
-        self._socket = str(house.root / "tmux")
         words = argv or [str(BIN / "hookline"), "shell", "--", "--rc", str(rc)]
         environ = [f"{name}={value}" for name, value in house.environ().items()]
-        self._tmux(
-            "-f", "/dev/null", "new-session", "-d", "-s", "x", "-x", "110", "-y", "40", "-c", str(house.work),
-            "env", "-i", *environ, *words,
-        )  # fmt: skip
-        self._tmux("set-option", "-g", "remain-on-exit", "on")
-
-    def _tmux(self, *words: str) -> str:
-        environ = {**os.environ, "TMUX_TMPDIR": str(self.house.root)}
-        environ.pop("TMUX", None)
-        done = subprocess.run(
-            ["tmux", "-S", self._socket, *words], capture_output=True, text=True, check=False, env=environ
-        )
-        return done.stdout
+        self._tmux = Tmux(house.root, (110, 40), house.work, ["env", "-i", *environ, *words])
 
     def keys(self, *names: str) -> Terminal:
-        self._tmux("send-keys", "-t", "x", *names)
+        self._tmux("send-keys", *names)
         return self
 
     def type(self, text: str) -> Terminal:
-        self._tmux("send-keys", "-t", "x", "-l", text)
+        self._tmux("send-keys", "-l", text)
         return self
 
     def line(self, text: str) -> Terminal:
@@ -56,7 +42,7 @@ class Terminal:
         return self.keys("Enter")
 
     def screen(self) -> str:
-        return "\n".join(line.rstrip() for line in self._tmux("capture-pane", "-p", "-t", "x").splitlines()).rstrip()
+        return self._tmux.screen()
 
     def last(self) -> str:
         return (self.screen().splitlines() or [""])[-1]
@@ -91,7 +77,7 @@ class Terminal:
         return latest
 
     def close(self) -> None:
-        self._tmux("kill-server")
+        self._tmux.close()
 
 
 def rc_file(house: House, text: str) -> Path:

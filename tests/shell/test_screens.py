@@ -18,6 +18,7 @@ import pytest
 from tests.shell import routes_week as week
 from tests.shell.house import BIN
 from tests.shell.routes import BASH, COMMON, NEEDS, WATCHED, ZSH, Route
+from tests.shell.tmux import Tmux
 
 ALL = bool(os.environ.get("HOOKLINE_SCREENS"))
 #: Walked in the gate.
@@ -63,25 +64,13 @@ class Screen:
             "HOOKLINE_DAEMON": "off", "LESS": "-R", "PYTHONDONTWRITEBYTECODE": "1",
             **({"BASH_PREEXEC": os.environ["BASH_PREEXEC"]} if "BASH_PREEXEC" in os.environ else {}),
         }  # fmt: skip
-        self.tmux(
-            "-f", "/dev/null", "new-session", "-d", "-x", "78", "-y", "30", "-c", str(self.work),
-            "env", "-i", *(f"{name}={value}" for name, value in environ.items()), *words,
-        )  # fmt: skip
-        self.tmux("set-option", "-g", "remain-on-exit", "on")
-
-    def tmux(self, *words: str) -> str:
-        environ = {name: value for name, value in os.environ.items() if name != "TMUX"}
-        done = subprocess.run(
-            ["tmux", "-S", str(self.root / "tmux"), *words], capture_output=True, text=True, check=False, env=environ
-        )
-        return done.stdout
+        settings = [f"{name}={value}" for name, value in environ.items()]
+        self.tmux = Tmux(root, (78, 30), self.work, ["env", "-i", *settings, *words])
 
     def text(self) -> str:
         """The screen, with what differs between two homes and two processes left out."""
-        shown = "\n".join(line.rstrip() for line in self.tmux("capture-pane", "-p").splitlines()).rstrip()
-        return re.sub(
-            r"\b\d{4,8}\b|(?<=^\[\d\] )\d+$", "NUMBER", shown.replace(str(self.root), "ROOT"), flags=re.MULTILINE
-        )
+        shown = self.tmux.screen().replace(str(self.root), "ROOT")
+        return re.sub(r"\b\d{4,8}\b|(?<=^\[\d\] )\d+$", "NUMBER", shown, flags=re.MULTILINE)
 
     def settle(self, before: str, seconds: float = 20) -> str:
         """Until the prompt is back, or the screen rests; a program may wait for a key without a prompt."""
@@ -117,7 +106,7 @@ class Screen:
             self.tmux("send-keys", "Enter")
 
     def close(self) -> None:
-        self.tmux("kill-server")
+        self.tmux.close()
 
 
 @functools.cache
