@@ -41,6 +41,15 @@ def test_a_client_that_came_along_needs_no_compiler(shipped: Path, tmp_path: Pat
     assert b"hookline: python_path" not in text
 
 
+def test_a_client_is_tried_also_where_temporary_files_have_long_paths(
+    shipped: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    deep = tmp_path / ("x" * 100)
+    deep.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(deep))
+    assert answers([build_client(_environ(tmp_path))])
+
+
 def test_a_client_that_came_along_is_left_as_it_is(shipped: Path, tmp_path: Path):
     before = shipped.read_bytes()
     build_client(_environ(tmp_path))

@@ -295,7 +295,11 @@ def test_a_hooked_key_travels_and_can_change_the_line(house: House, guest: Open)
     assert [one["key"] for one in house.told("input.key")] == list(PRESSES.values())
 
 
-def test_a_key_that_nobody_refuses_does_what_it_did(house: House, guest: Open) -> None:
+@pytest.mark.parametrize("locale", ["C", "C.UTF-8"])
+def test_a_key_that_nobody_refuses_does_what_it_did(
+    house: House, guest: Open, locale: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LC_ALL", locale)
     house.hook_config = [{"event": "input.key", "keys": ["left", "x", "ctrl+a"], "mode": "blocking"}]
     terminal = guest().ready()
     terminal.type("echo ab")

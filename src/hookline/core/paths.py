@@ -163,6 +163,12 @@ class UnusableError(StateError):
         self.place = place
 
 
+def short_tmp() -> str | None:
+    """For sockets, whose paths have about a hundred characters at most, while TMPDIR may be of any length."""
+    place = "/tmp"  # noqa: S108 - mkdtemp makes a folder of our own in it
+    return place if os.access(place, os.W_OK) else None
+
+
 def private_dir(path: str) -> str:
     """Make ``path`` a directory that only we can enter; refuse one that belongs to somebody else."""
     try:

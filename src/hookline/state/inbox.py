@@ -20,7 +20,7 @@ from typing import Any, Literal
 from hookline.core._dataclass import dataclass
 from hookline.core.agent_processes import find_agent_at
 from hookline.core.files import atomic_writer
-from hookline.core.paths import private_dir
+from hookline.core.paths import private_dir, short_tmp
 from hookline.state import proof
 
 FOLDER = "inbox"
@@ -48,7 +48,7 @@ def ask(state: str, question: Mapping[str, Any], until: float, people: int = 0) 
     ``people``: so many on call, each another one, must allow it, and nobody here can."""
     try:
         folder = private_dir(os.path.join(state, FOLDER))
-        own = tempfile.mkdtemp(prefix="hookline-ask-")  # short: the path of a socket has few characters
+        own = tempfile.mkdtemp(prefix="hookline-ask-", dir=short_tmp())
     except OSError:
         return None
     name = f"{int(time.time() * 1000):x}-{os.urandom(16).hex()}"

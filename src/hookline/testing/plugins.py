@@ -19,12 +19,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hookline.core.event import EVENTS
+from hookline.core.paths import short_tmp
 from hookline.core.samples import sample
 from hookline.dialects.lash.entry import TYPES, canonical_key
 from hookline.testing.conformance import expect
 
 #: Seconds to start and open its socket, to answer, and to exit after a terminate message.
-_START, _ANSWER, _END = 5.0, 5.0, 2.0
+_START, _ANSWER, _END = 20.0, 10.0, 10.0
 _LONGEST = 1 << 20
 _ACTIONS = frozenset({"allow", "deny", "modify"})
 
@@ -72,7 +73,7 @@ def check_plugin(
     """``words`` is the plugin, or the program that runs it and the plugin. ``events`` are further data to fire, by
     event. Returns the plugin's handshake."""
     given = [words] if isinstance(words, str) else list(words)
-    with tempfile.TemporaryDirectory(prefix="hl-") as folder:
+    with tempfile.TemporaryDirectory(prefix="hl-", dir=short_tmp()) as folder:
         talk = _Connection(given, folder)
         try:
             hello = _check_handshake(talk)

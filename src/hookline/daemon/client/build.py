@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 import hookline
 from hookline.core.errors import StateError
 from hookline.core.isolation import MAIN
-from hookline.core.paths import find_paths, private_dir
+from hookline.core.paths import find_paths, private_dir, short_tmp
 
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
 _SOURCE = os.path.join(_FOLDER, "hookc.c")
@@ -151,7 +151,7 @@ def _write_paths(path: str, python: str) -> None:
 
 def answers(command: Sequence[str]) -> bool:
     """Whether a client returns what it receives: for another machine it does not start, and another compiler might call the C library where a bare one must not."""
-    with tempfile.TemporaryDirectory(prefix="hookline-") as folder, socket.socket(socket.AF_UNIX) as sock:
+    with tempfile.TemporaryDirectory(dir=short_tmp()) as folder, socket.socket(socket.AF_UNIX) as sock:
         os.mkdir(os.path.join(folder, "hookline"))
         sock.bind(os.path.join(folder, "hookline", "daemon.sock"))
         sock.listen(1)

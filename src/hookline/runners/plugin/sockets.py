@@ -16,7 +16,7 @@ from contextlib import suppress
 
 from hookline.core.errors import StateError
 from hookline.core.files import is_alive
-from hookline.core.paths import private_dir
+from hookline.core.paths import private_dir, short_tmp
 from hookline.runners.environ import write_private
 from hookline.runners.spawn import mark_process, pid_from_mark
 
@@ -61,7 +61,7 @@ def _make(state_dir: str, environ: Mapping[str, str]) -> str:
             sweep(base)
             return tempfile.mkdtemp(prefix=f"p-{os.getpid()}-", dir=base)
     try:
-        return tempfile.mkdtemp(prefix="hookline-", dir="/tmp")
+        return tempfile.mkdtemp(prefix="hookline-", dir=short_tmp())
     except OSError as error:
         raise StateError(f"no directory for the sockets of plugins: {error}") from error
 

@@ -479,11 +479,11 @@ _hookline_bind() {
   builtin bind "\"$2\": \"$call$_hl_do\""
 }
 
-# The readline function or macro that is bound to a sequence now.
+# The readline function or macro that is bound to a sequence now. In the locale C readline writes \M-x for \ex.
 _hookline_bound_to() {
   local line
   while IFS= builtin read -r line; do
-    [[ $line == "\"$1\": "* ]] && { builtin printf '%s' "${line#*: }"; return; }
+    [[ ${line/#'"\M-'/'"\e'} == "\"$1\": "* ]] && { builtin printf '%s' "${line#*: }"; return; }
   done < <({ builtin bind -p; builtin bind -s; } 2>/dev/null)  # it may report a closed pipe
 }
 
