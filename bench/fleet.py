@@ -21,7 +21,7 @@ import daemon
 from daemon import HOOK, PAYLOAD, Bench
 from hookline.core.paths import find_paths
 from hookline.daemon.client.build import compile_client
-from hookline.fleet.connection import connected
+from hookline.fleet.connection import connection
 from hookline.fleet.join import find_joined
 from hookline.fleet.records import marks
 from hookline.fleet.streams import ensure_team
@@ -41,7 +41,7 @@ def main() -> int:
 
 
 async def _prepare(broker: Broker) -> None:
-    async with connected(broker.admin()) as client:
+    async with connection(broker.admin()) as client:
         await ensure_team(client.jetstream(), 1)
 
 

@@ -19,7 +19,7 @@ from pyarrow import parquet
 from tests.fleet.broker import Broker, running
 from tests.fleet.faults import Sink, _ready
 
-from hookline.fleet.connection import close, connect, connected
+from hookline.fleet.connection import close, connect, connection
 from hookline.fleet.manifest import Records
 from hookline.fleet.records import Batch, Shipper
 from hookline.fleet.streams import ensure_team
@@ -77,7 +77,7 @@ def resident_mb(pid: int) -> float:
 
 
 async def measure(broker: Any, base: Path, marks: Path, names: Sequence[str], loads: Sequence[tuple[int, int]]) -> None:
-    async with connected(broker.admin()) as client:
+    async with connection(broker.admin()) as client:
         await ensure_team(client.jetstream(), 1)
     for name in names:
         (marks / name).write_text(json.dumps({"number": 0, "sequence": 0, "sent": 0, "dropped": 0}))

@@ -21,7 +21,7 @@ SRC = ROOT / "src" / "hookline"
 #: A user's project, as a user writes it.
 DEMO = SRC / "demo" / "project"
 #: Where names of ours are used, and where a ``noqa`` counts.
-HOUSES = tuple(ROOT / name for name in ("src", "tests", "bench", "tools"))
+HOUSES = tuple(ROOT / name for name in ("src", "tests", "bench", "tools", "hatch_build.py"))
 #: Names that begin like "told" or "asked_twice"; verbs such as "need" and "embed" only look like it.
 _PARTICIPLE = re.compile(
     r"(?!(need|feed|embed|read|proceed|exceed|succeed|speed|seed|shed|shared)(_|$))([a-z]+ed|begun|bound|broken|brought|"
@@ -34,6 +34,10 @@ BY_NAME_IN: Mapping[Path, frozenset[str]] = {
     SRC / "cli" / "commands": frozenset({"configure", "run", "plain", "parse_fast"}),
     SRC / "config" / "syntax": frozenset({"read"}),
     SRC / "llm" / "scripted": frozenset({"NAME", "parse_request", "reply", "stream", "error"}),
+    SRC / "agent" / "wires": frozenset({"PROVIDER", "call", "read"}),
+    SRC / "deploy": frozenset(
+        {"fresh", "tree", "find", "others", "names", "add", "remove", "is_given", "approve", "withdraw"}
+    ),
     **dict.fromkeys(
         (SRC / "dialects").iterdir(),
         frozenset(
@@ -153,7 +157,12 @@ def _noqa() -> Iterator[str]:
 
 
 def _files(*tops: Path) -> Iterator[Path]:
-    return (path for top in tops for path in sorted(top.rglob("*.py")) if DEMO not in path.parents)
+    return (
+        path
+        for top in tops
+        for path in ([top] if top.is_file() else sorted(top.rglob("*.py")))
+        if DEMO not in path.parents
+    )
 
 
 def _module(path: Path) -> str:

@@ -28,7 +28,7 @@ from tests.fleet.broker import Broker
 from tests.patience import eventually
 
 from hookline.core.settings import RecordSettings
-from hookline.fleet.connection import connected
+from hookline.fleet.connection import connection
 from hookline.fleet.streams import ensure_team
 from hookline.state.record.store import store_in
 
@@ -228,7 +228,7 @@ def run(base: Path, kills: int, seed: int, size: int = 3, say: Callable[[str], N
 
 def _ready(broker: Broker) -> bool:
     async def make() -> None:
-        async with connected(broker.admin()) as client:
+        async with connection(broker.admin()) as client:
             await ensure_team(client.jetstream(timeout=10), broker.authority.replicas)
 
     try:

@@ -30,10 +30,10 @@ from hookline.core.paths import Paths
 from hookline.core.settings import Settings
 from hookline.engine.engine import Engine
 from hookline.fleet import link
-from hookline.fleet.connection import connected
-from hookline.fleet.credentials import Credentials, sign, team_of
+from hookline.fleet.connection import connection
+from hookline.fleet.credentials import Credentials, sign, team_key
 from hookline.fleet.join import Joined
-from hookline.fleet.oncall import OnCall, answered, on_call, record_answer
+from hookline.fleet.oncall import OnCall, on_call, read_answers, record_answer
 from hookline.fleet.questions import carry_questions
 from hookline.state import inbox, proof
 
@@ -145,7 +145,7 @@ def test_an_answer_from_afar_is_the_decision_and_both_sides_record_it(
         result = on_duty(broker.issue(name, role="oncall"), tmp_path / name, reply(word, "fine"))
         assert result == f"m1 has taken it: {word}"
         assert asked.end() == (effect, text)
-        (note,) = answered(str(tmp_path / name))
+        (note,) = read_answers(str(tmp_path / name))
         assert (note["answer"], note["by"], note["reason"], note["result"]) == (word, name, "fine", result)
 
 
@@ -261,7 +261,7 @@ def test_a_machine_cannot_speak_to_the_one_that_asks(broker: Broker, machine: Ma
         async def hear(message: Any) -> None:
             heard.append(message)
 
-        async with connected(broker.issue("m2")) as client:
+        async with connection(broker.issue("m2")) as client:
             await client.subscribe("hookline.ask.>", cb=hear)
             await asyncio.sleep(2.5)
         return heard
@@ -480,14 +480,14 @@ def test_old_answers_make_room_for_new_ones(tmp_path: Path) -> None:
     for note in notes:
         record_answer(str(tmp_path), note)
     assert (tmp_path / "answers.jsonl").stat().st_size <= 1 << 20
-    kept = [one["id"] for one in answered(str(tmp_path))]
+    kept = [one["id"] for one in read_answers(str(tmp_path))]
     assert len(kept) > 100
     assert kept == [note["id"] for note in notes[-len(kept) :]]
 
 
 def test_the_team_is_in_the_credentials_of_its_members(broker: Broker) -> None:
-    assert team_of(broker.issue("m1")) == team_of(broker.issue("alice", role="oncall"))
-    assert team_of(broker.issue("m1", team="other")) != team_of(broker.admin())
+    assert team_key(broker.issue("m1")) == team_key(broker.issue("alice", role="oncall"))
+    assert team_key(broker.issue("m1", team="other")) != team_key(broker.admin())
 
 
 def _until(condition: Callable[[], Any]) -> Any:

@@ -18,7 +18,7 @@ from tests.fleet.test_records import Journal, as_owner, drain, nothing, ship, st
 from tests.patience import eventually
 
 from hookline.core.errors import StateError
-from hookline.fleet.connection import connected
+from hookline.fleet.connection import connection
 from hookline.fleet.sink import Postgres, Received
 
 pytestmark = needs_broker
@@ -132,7 +132,7 @@ def test_the_knock_of_a_machine_is_answered_by_any_server(tmp_path: Path) -> Non
         cluster.kill(1)
 
         async def knock() -> bool:
-            async with connected(machine) as client:
+            async with connection(machine) as client:
                 return client.is_connected
 
         assert asyncio.run(knock())

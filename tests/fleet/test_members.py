@@ -18,7 +18,7 @@ from hookline.core.errors import ConfigError, UsageError
 from hookline.core.paths import Paths
 from hookline.fleet import authority as authorities
 from hookline.fleet import link
-from hookline.fleet.connection import connect, connected
+from hookline.fleet.connection import connect, connection
 from hookline.fleet.credentials import Credentials, parse_credentials
 from hookline.fleet.join import find_joined, join
 from hookline.fleet.revoke import tell_servers
@@ -29,7 +29,7 @@ pytestmark = needs_broker
 
 async def _heard(listener: Credentials, speaker: Credentials, subject: str, listen: str = "") -> bool:
     """Whether something that one publishes reaches the other."""
-    async with connected(listener) as one, connected(speaker) as two:
+    async with connection(listener) as one, connection(speaker) as two:
         heard = await one.subscribe(listen or subject)
         await one.flush()
         await two.publish(subject, b"x")
@@ -74,7 +74,7 @@ def test_a_revoked_machine_is_cut_off_and_stays_out(broker: Broker) -> None:
         await client.close()
         with pytest.raises(ConfigError, match="refuses m1"):
             await connect(machine)
-        async with connected(stays):
+        async with connection(stays):
             pass
 
     asyncio.run(revoke())
@@ -92,7 +92,7 @@ def test_a_name_is_issued_anew_only_after_its_revocation(broker: Broker) -> None
     asyncio.run(tell_servers(broker.authority, "team"))
 
     async def knock() -> None:
-        async with connected(broker.issue("m1")):
+        async with connection(broker.issue("m1")):
             pass
 
     asyncio.run(knock())
@@ -120,7 +120,7 @@ def test_a_part_that_raises_is_noted_and_started_again(broker: Broker, tmp_path:
     assert os.stat(tmp_path / "etc/hookline/fleet/machine.creds").st_mode & 0o077 == 0
     runs: list[str] = []
 
-    async def part(one: link.Link) -> None:
+    async def part(one: link.FleetLink) -> None:
         runs.append(one.machine)
         if len(runs) == 1:
             raise ConfigError("not yet")

@@ -116,7 +116,7 @@ def test_a_key_that_somebody_else_signed_leads_nowhere(owner: Owner, tmp_path: P
     keys.generate(stranger)
     keys.generate(after, stranger)
     link = keys.read_public_key(f"{after}.pub").links[0]
-    forged = keys.Link(key=link.key, by=owner.public.key, signature=link.signature)
+    forged = keys.KeySuccession(key=link.key, by=owner.public.key, signature=link.signature)
     assert not keys.leads_to(owner.public.key, link.key, [forged])
     assert not keys.leads_to(owner.public.key, link.key, [link])
 

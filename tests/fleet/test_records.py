@@ -27,10 +27,10 @@ from hookline.core.isolation import MAIN
 from hookline.core.paths import Paths
 from hookline.core.settings import RecordSettings
 from hookline.fleet import feed, link, overview, parts, policies
-from hookline.fleet.connection import UNREACHABLE, connected
+from hookline.fleet.connection import UNREACHABLE, connection
 from hookline.fleet.credentials import Credentials
 from hookline.fleet.join import Joined
-from hookline.fleet.link import Link
+from hookline.fleet.link import FleetLink
 from hookline.fleet.manifest import Records
 from hookline.fleet.records import Batch, Shipper
 from hookline.fleet.sink import Parquet, Received, consume
@@ -85,7 +85,7 @@ class Kept:
 
 def as_owner(broker: Broker, work: Callable[[JetStreamContext], Awaitable[Any]]) -> Any:
     async def run() -> Any:
-        async with connected(broker.admin()) as client:
+        async with connection(broker.admin()) as client:
             await ensure_team(client.jetstream(), broker.authority.replicas)
             return await work(client.jetstream())
 
@@ -93,7 +93,7 @@ def as_owner(broker: Broker, work: Callable[[JetStreamContext], Awaitable[Any]])
 
 
 async def ship(credentials: Credentials, journal: Journal, place: Path, rules: Records = ALL) -> Shipper:
-    async with connected(credentials) as client:
+    async with connection(credentials) as client:
         shipper = Shipper(client.jetstream(), credentials.name, "u0", journal.read, str(place))
         while await shipper.step(rules):
             pass
@@ -107,7 +107,7 @@ def start_at(place: Path, number: int = 0) -> Path:
 
 def drain(credentials: Credentials, name: str, target: Any, count: int) -> None:
     async def run() -> None:
-        async with connected(credentials) as client:
+        async with connection(credentials) as client:
             left = asyncio.get_running_loop().time() + 30
             fewer = lambda: len(getattr(target, "got", ())) < count and asyncio.get_running_loop().time() < left  # noqa: E731
             await consume(client, name, target, fewer, print)
@@ -230,7 +230,7 @@ def test_what_the_server_was_made_to_put_on_anothers_subject_is_no_record(ready:
     """A reply subject is the sender's choice: the acknowledgement of m1's record lands among those of m2."""
 
     async def forge() -> None:
-        async with connected(ready.issue("m1")) as client:
+        async with connection(ready.issue("m1")) as client:
             await client.publish(record_subject("m1", "u0"), b"{}", reply=record_subject("m2", "u0"))
             await client.flush()
             await asyncio.sleep(0.5)
@@ -239,7 +239,7 @@ def test_what_the_server_was_made_to_put_on_anothers_subject_is_no_record(ready:
     target, said = Kept(), list[str]()
 
     async def read() -> None:
-        async with connected(ready.issue("s", role="sink")) as client:
+        async with connection(ready.issue("s", role="sink")) as client:
             left = asyncio.get_running_loop().time() + 5
             await consume(
                 client, "one", target, lambda: not said and asyncio.get_running_loop().time() < left, said.append
@@ -301,9 +301,9 @@ def publish(broker: Broker, data: bytes, group: str = "all", percent: int = 100)
 
 
 async def take(credentials: Credentials, paths: Paths) -> None:
-    async with connected(credentials) as client:
-        rollout = await policies.rollout_of(client.jetstream(), credentials.group)
-        one = Link(Joined(folder=str(paths.machine), credentials=credentials), paths, client)
+    async with connection(credentials) as client:
+        rollout = await policies.fetch_rollout(client.jetstream(), credentials.group)
+        one = FleetLink(Joined(folder=str(paths.machine), credentials=credentials), paths, client)
         await parts._take(one, rollout.for_machine(credentials.name) if rollout else None)
 
 
@@ -359,8 +359,8 @@ def test_a_machine_reads_only_its_groups_policy(broker: Broker, owner: Owner) ->
     stranger = broker.issue("m1", group="all")
 
     async def read() -> None:
-        async with connected(stranger) as client:
-            await policies.rollout_of(client.jetstream(timeout=1), "other")
+        async with connection(stranger) as client:
+            await policies.fetch_rollout(client.jetstream(timeout=1), "other")
 
     with pytest.raises(ConfigError):
         asyncio.run(read())
@@ -419,8 +419,8 @@ def test_a_machine_reports_as_itself_alone(ready: Broker, owner: Owner) -> None:
     machine = ready.issue("m1")
 
     async def report() -> None:
-        async with connected(machine) as client:
-            one = Link(Joined(folder=str(owner.base), credentials=machine), owner.paths, client)
+        async with connection(machine) as client:
+            one = FleetLink(Joined(folder=str(owner.base), credentials=machine), owner.paths, client)
             task = asyncio.create_task(parts.report(one))
             done, _ = await asyncio.wait({task}, timeout=2)
             assert not done

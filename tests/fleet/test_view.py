@@ -17,7 +17,7 @@ from tests.patience import eventually
 from tests.web.client import Client
 from tests.web.conftest import Web, chromium, place, start
 
-from hookline.fleet.connection import connected
+from hookline.fleet.connection import connection
 from hookline.fleet.sink import Parquet, Received
 from hookline.fleet.streams import ensure_team
 from hookline.fleet.subjects import RECORDS, record_subject
@@ -57,7 +57,7 @@ def test_the_folder_of_a_sink_is_read_and_read_on(tmp_path: Path) -> None:
 
 
 async def _publish(broker: Broker) -> None:
-    async with connected(broker.admin()) as client:
+    async with connection(broker.admin()) as client:
         stream = client.jetstream()
         await ensure_team(stream, 1)
         for one in RECORDED:

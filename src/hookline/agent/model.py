@@ -15,11 +15,11 @@ from importlib import import_module
 from typing import cast
 
 from hookline.agent.message import Delta, Message, ToolSpec
-from hookline.agent.wires.base import ModelSettings, Reply, Request, Wire
+from hookline.agent.wires.base import ModelSettings, Wire, WireReply, WireRequest
 from hookline.core._dataclass import dataclass, field
-from hookline.llm.client import scripted_environ
+from hookline.llm.client import start_scripted
 from hookline.llm.http import Post, explain, stream_events
-from hookline.llm.names import Access, ModelError, ModelName, access, resolve
+from hookline.llm.names import ModelError, ModelName, ProviderAccess, access, resolve
 
 __all__ = ["ModelClient", "ModelError", "ModelSettings", "open_model"]
 
@@ -32,7 +32,7 @@ class ModelClient:
     """An opened model. ``name`` is ``provider:model``, ``model`` the model's own name."""
 
     chosen: ModelName
-    access: Access = field(repr=False)
+    access: ProviderAccess = field(repr=False)
     environ: Mapping[str, str] = field(repr=False)
     wire: Wire = field(repr=False)
 
@@ -59,12 +59,12 @@ class ModelClient:
     ) -> AsyncGenerator[Delta]:
         """One request, and no silent retries: the user sees what went wrong and asks again. Text and thoughts come as
         they are streamed; ``Done`` comes last and has the tool calls."""
-        request = Request(
+        request = WireRequest(
             model=self.chosen.name, provider=self.chosen.provider.name, messages=messages, tools=tools, system=system,
             settings=settings or ModelSettings(),
         )  # fmt: skip
         url, headers, body = self.wire.call(request, self.access.base_url, self.access.key)
-        reply = Reply(provider=self.wire.PROVIDER)
+        reply = WireReply(provider=self.wire.PROVIDER)
         try:
             async with aclosing(
                 stream_events(Post(url=url, headers=headers, body=body, environ=self.environ))
@@ -87,7 +87,7 @@ async def open_model(
     chosen = resolve(name, table or {}, environ)
     async with AsyncExitStack() as stack:
         if chosen.provider.wire == "script":
-            environ = {**environ, **scripted_environ(stack, chosen.name)}
+            environ = {**environ, **start_scripted(stack, chosen.name)}
             chosen = resolve("openai:scripted", {}, environ)
         wire = import_module(f"hookline.agent.wires.{_WIRES[chosen.provider.wire]}")
         yield ModelClient(

@@ -28,7 +28,7 @@ if (typeof loaded.default === "function") await loaded.default();
 """
 
 
-def stand_in(words: Sequence[str]) -> int:
+def _stand_in(words: Sequence[str]) -> int:
     match list(words):
         case ["script", *rest]:
             return _script(rest)
@@ -119,4 +119,4 @@ def _fail(text: str) -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(stand_in(sys.argv[1:]))
+    raise SystemExit(_stand_in(sys.argv[1:]))

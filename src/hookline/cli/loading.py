@@ -64,15 +64,15 @@ def missing_registrations(runtime: Runtime, more: Sequence[HookSpec] = ()) -> li
     from hookline.core.agents import all_agents  # noqa: PLC0415  an agent's call needs none of these
     from hookline.gateway.required_events import (  # noqa: PLC0415
         active_hooks,
+        disabled_events,
         events_without_sender,
         missing_events,
-        unwanted_events,
     )
 
     home = os.environ.get("HOME") or os.path.expanduser("~")
     hooks = (*active_hooks(runtime), *more)
     around = (all_agents().values(), runtime.engine.cwd, home, os.environ)
-    return [*missing_events(hooks, *around, unwanted=unwanted_events(runtime)), *events_without_sender(hooks, *around)]
+    return [*missing_events(hooks, *around, unwanted=disabled_events(runtime)), *events_without_sender(hooks, *around)]
 
 
 def tell_untrusted(decision: Decision) -> None:

@@ -37,7 +37,7 @@ from hookline.tui.toml_edit import append_table, remove_table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class PackUser:
     """Who types the command, and where their files are."""
 
     cwd: str
@@ -52,9 +52,9 @@ class Place:
         return config_target(layer_file(scope, self.cwd, self.home, self.paths))
 
 
-def find_place() -> Place:
+def find_place() -> PackUser:
     home = os.environ.get("HOME") or os.path.expanduser("~")
-    return Place(cwd=os.getcwd(), home=home, paths=find_paths(os.environ, home))
+    return PackUser(cwd=os.getcwd(), home=home, paths=find_paths(os.environ, home))
 
 
 def add_scope(parser: ArgumentParser) -> None:
@@ -63,7 +63,7 @@ def add_scope(parser: ArgumentParser) -> None:
     )
 
 
-def may_change(place: Place) -> None:
+def may_change(place: PackUser) -> None:
     """Raises UsageError inside an agent that hookline guards."""
     require_outside_agent(place.paths.state, "approve or remove packs")
 
@@ -85,7 +85,7 @@ class Review:
 
 
 def review(
-    place: Place, fetched: Fetched, file: str, env: Sequence[tuple[str, str]] = (), *, closed: bool | None = None
+    place: PackUser, fetched: Fetched, file: str, env: Sequence[tuple[str, str]] = (), *, closed: bool | None = None
 ) -> Review:
     """Puts the files into the store, where they are inert until they are approved. Raises PackError.
 
@@ -122,7 +122,7 @@ def _command_text(spec: HookSpec) -> str:
     return action.text or " ".join(action.argv) if isinstance(action, Command) else ""
 
 
-def _unable(place: Place, specs: Sequence[HookSpec], needs: Needs) -> Iterator[tuple[str, str]]:
+def _unable(place: PackUser, specs: Sequence[HookSpec], needs: Needs) -> Iterator[tuple[str, str]]:
     """Scripts that say what they need get a ``uv`` with them (``packs.needs``) if there is none."""
     comes = {"uv"} if needs.scripts and not shutil.which("uv") else set[str]()
     asked = [spec for spec in specs if comes.isdisjoint(_command_text(spec).split())]
@@ -209,7 +209,7 @@ def ask(question: str, *, yes: bool) -> bool:
 # ── writing ──────────────────────────────────────────────────────────────────────────────────────────
 
 
-def approve(place: Place, one: Review) -> None:
+def approve(place: PackUser, one: Review) -> None:
     """Now it may run. Raises PackError if what it needs cannot be installed."""
     programs = private_environment(one.needs, place.paths.data)
     place.store.approve(replace(one.row, programs=programs), one.fetched.layout.files)
@@ -236,7 +236,7 @@ def read_tables(file: str) -> list[dict[str, Any]]:
     return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
 
-def change_file(place: Place, file: str, source: str, row: Approved | None) -> None:
+def change_file(place: PackUser, file: str, source: str, row: Approved | None) -> None:
     """The file with the pack's table instead of the one of this source; without a row, without it. Keeps other bytes."""
     before = config_text(file, missing="")
     text = before
@@ -274,13 +274,13 @@ def deploy_missing(*, json: bool) -> list[str]:
     from hookline.cli.commands.deploy import deploy_rows
     from hookline.core.agents import all_agents
     from hookline.engine.build import READ_ONLY, Sources, load_runtime
-    from hookline.gateway.required_events import active_hooks, missing_events, registered_scopes
+    from hookline.gateway.required_events import active_hooks, missing_events, scopes_by_agent
 
     home = os.environ.get("HOME") or os.path.expanduser("~")
     runtime = load_runtime(Sources(), READ_ONLY)
     runtime.engine.close()
     hooks, cwd = active_hooks(runtime), runtime.engine.cwd
-    calling = registered_scopes(all_agents().values(), cwd, home, os.environ)
+    calling = scopes_by_agent(all_agents().values(), cwd, home, os.environ)
     if not calling:
         return ["No agent calls hookline yet: hookline deploy"]
     for agent, scope in calling.items():

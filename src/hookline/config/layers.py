@@ -32,7 +32,7 @@ _MOST_FILES = 1000
 MOST_BYTES, MOST_HOOKS, _MOST_SECONDS = 512 << 10, 1000, 2.0
 
 
-class Approvals(Protocol):
+class _Approvals(Protocol):
     """What a person has approved."""
 
     def knows(self, file: str) -> bool:
@@ -54,7 +54,7 @@ class ProjectGate:
     __slots__ = ("_approvals", "_bytes", "_hooks", "_seconds", "contents", "mode")
 
     def __init__(
-        self, mode: Literal["approved", "inspect", "open"] = "open", approvals: Approvals | None = None
+        self, mode: Literal["approved", "inspect", "open"] = "open", approvals: _Approvals | None = None
     ) -> None:
         self.mode = mode
         self._approvals = approvals

@@ -265,9 +265,9 @@ def _may_name(reading: LayerLoader, layer: Layer, spec: HookSpec) -> bool:
 
 def _source(reading: LayerLoader, source: SourceTable, trail: tuple[str, ...]) -> tuple[HookSpec, ...]:
     if source.installed:
-        from hookline.config.packs import installed_hooks
+        from hookline.config.packs import load_plugin_hooks
 
-        return installed_hooks(reading, source)
+        return load_plugin_hooks(reading, source)
     try:
         speaker = dialect_named(source.dialect)
     except UsageError as error:

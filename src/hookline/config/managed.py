@@ -29,7 +29,7 @@ from hookline.dialects.native.settings import read_settings
 #: what the others have made of a call.
 _AFTER_ALL = 1 << 40
 #: Where a hook of the policy finds the files that came with it.
-VARIABLE = "HOOKLINE_POLICY_DIR"
+_VARIABLE = "HOOKLINE_POLICY_DIR"
 _VERIFY = "as the machine's owner: hookline policy verify"
 
 
@@ -118,7 +118,7 @@ def _owned(spec: HookSpec, folder: str) -> HookSpec:
     extra = {name: value for name, value in spec.extra.items() if name != "pack"}
     return replace(
         spec, origin=replace(spec.origin, layer=MANAGED), order=spec.order + _AFTER_ALL, same="", extra=extra,
-        environ={**spec.environ, VARIABLE: folder},
+        environ={**spec.environ, _VARIABLE: folder},
     )  # fmt: skip
 
 

@@ -178,13 +178,13 @@ def _folder_hooks(
     return tuple(_in_pack(spec, one, root, plugin_variables(root, data), {}) for spec in specs)
 
 
-def installed_hooks(reading: LayerLoader, source: SourceTable) -> tuple[HookSpec, ...]:
+def load_plugin_hooks(reading: LayerLoader, source: SourceTable) -> tuple[HookSpec, ...]:
     """Plugins of an agent, for all others: it runs its own itself (``engine.eligibility``)."""
-    from hookline.packs.installed import installed_plugins, plugin_layout
+    from hookline.packs.installed import find_plugins, plugin_layout
 
     agent, paths = full_name(source.installed), reading.paths
     try:
-        plugins = [one for one in installed_plugins(agent, reading.lookup.home) if one.enabled]
+        plugins = [one for one in find_plugins(agent, reading.lookup.home) if one.enabled]
     except PackError as error:
         reading.problems.append(source.where.at("installed").problem(str(error), "name one of these"))
         return ()

@@ -20,20 +20,20 @@ _SUFFIXES = (".js", ".mjs", ".cjs", ".exe", ".py")
 def is_person(environ: Mapping[str, str]) -> bool:
     """What an interactive shell runs was typed by a person: no agent is above it, and none has marked it."""
     pid = environ.get(SHELL_PID, "")
-    return pid.isdigit() and can_see_ancestors() and not marked_agent(environ) and not find_agent_at(int(pid))
+    return pid.isdigit() and can_see_ancestors() and not agent_from_environ(environ) and not find_agent_at(int(pid))
 
 
-def marked_agent(environ: Mapping[str, str]) -> str:
+def agent_from_environ(environ: Mapping[str, str]) -> str:
     """The agent whose variable is set; "" if there is none."""
     return next((row.title for row in AGENTS.values() if row.marker and environ.get(row.marker)), "")
 
 
 def find_agent_at(pid: int) -> str:
     """The agent that a process is, or that is among its ancestors; "" if there is none."""
-    return next(filter(None, map(agent_of, (command_words(pid), *ancestor_commands(pid)))), "")
+    return next(filter(None, map(agent_from_words, (command_words(pid), *ancestor_commands(pid)))), "")
 
 
-def agent_of(words: Sequence[str]) -> str:
+def agent_from_words(words: Sequence[str]) -> str:
     names = [_program_name(word) for word in words[:_LOOKED_AT]]
     if "hookline" in names and not _OWN_AGENTS.isdisjoint(words[names.index("hookline") :][:3]):
         return "hookline's own agent"

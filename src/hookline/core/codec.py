@@ -33,7 +33,7 @@ _PLAIN = frozenset({str, int, float, bool, type(None)})
 _set = object.__setattr__
 
 
-class UnwritableError(TypeError):
+class _UnwritableError(TypeError):
     """A value that cannot be written: an object that a caller gave, or a class that is not in the table."""
 
 
@@ -73,7 +73,7 @@ class _Encoder:
         if isinstance(value, Mapping) and all(type(key) is str for key in value):
             return ["m", {key: self.node(one) for key, one in value.items()}]
         if _CLASSES.get(kind.__name__) != kind.__module__:
-            raise UnwritableError(f"a {kind.__name__} cannot be written")
+            raise _UnwritableError(f"a {kind.__name__} cannot be written")
         row = [kind.__name__, *(self.node(getattr(value, slot.name)) for slot in kind.__slots_of_class__)]
         text = json.dumps(row)
         if text not in self._numbers:

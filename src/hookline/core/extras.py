@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 from hookline.core.errors import ConfigError
 
 
 @contextmanager
-def extra_needed(extra: str, *modules: str) -> Iterator[None]:
+def extra_needed(extra: str, *modules: str) -> Generator[None]:
     """A missing module of an extra is no bug: raises ConfigError with the command that installs it."""
     try:
         yield

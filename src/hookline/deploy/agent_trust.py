@@ -182,7 +182,7 @@ def _hermes(_aim: AgentFile, around: TrustContext) -> Iterator[_Trust]:
     """Every pair of event and command must be on its list."""
     given = {
         (one.get("event"), one.get("command"))
-        for one in allowlist.accepted(allowlist.list_file(around.home, around.environ))
+        for one in allowlist.read_approvals(allowlist.list_file(around.home, around.environ))
         if isinstance(one, dict)
     }
     mine = [(entry.event, entry.command) for entry in find_registrations(_aim.path)]

@@ -32,10 +32,10 @@ def _settings(home: str, environ: Mapping[str, str]) -> str:
 
 def is_given(home: str) -> bool:
     """Whether hookline has accepted entries before, so that new ones in their place are accepted again."""
-    return any(map(_is_own, accepted(list_file(home, os.environ))))
+    return any(map(_is_own, read_approvals(list_file(home, os.environ))))
 
 
-def accepted(path: str) -> list[Any]:
+def read_approvals(path: str) -> list[Any]:
     text, refused = apply.read(path)
     tree = _tree(path, text) if not refused else {}
     found = tree.get("approvals")
@@ -66,8 +66,8 @@ def approve(ledger: apply.Ledger, here: str, home: str) -> list[str]:
         )
     wanted = [(entry.event, entry.command) for entry in find_registrations(settings)]
     tree = _tree(path, text)
-    there = [one for one in accepted(path) if not _is_own(one)]
-    mine = {(one.get("event"), one.get("command")): one for one in accepted(path) if _is_own(one)}
+    there = [one for one in read_approvals(path) if not _is_own(one)]
+    mine = {(one.get("event"), one.get("command")): one for one in read_approvals(path) if _is_own(one)}
     now = datetime.now(UTC).isoformat().replace("+00:00", "Z")
     new = [
         mine.get(one, {"event": one[0], "command": one[1], "approved_at": now, "script_mtime_at_approval": None})
@@ -89,6 +89,6 @@ def withdraw(ledger: apply.Ledger, here: str, home: str) -> None:
     kept = ledger.all().get(path)
     if kept is not None and apply.digest(text) == kept.digest:
         apply.undeploy(ledger, FilePlan(path=path, before=text, after=kept.before))
-    elif any(map(_is_own, accepted(path))):
-        rest = {**_tree(path, text), "approvals": [one for one in accepted(path) if not _is_own(one)]}
+    elif any(map(_is_own, read_approvals(path))):
+        rest = {**_tree(path, text), "approvals": [one for one in read_approvals(path) if not _is_own(one)]}
         apply.undeploy(ledger, FilePlan(path=path, before=text, after=json.dumps(rest, indent=2, sort_keys=True)))

@@ -10,7 +10,7 @@ from hookline.deploy import allowlist, approval
 from hookline.deploy.apply import Ledger
 
 
-class Approver(Protocol):
+class _Approver(Protocol):
     def is_given(self, home: str) -> bool:
         """Whether hookline has approved entries before."""
         ...
@@ -22,8 +22,8 @@ class Approver(Protocol):
     def withdraw(self, ledger: Ledger, here: str, home: str) -> None: ...
 
 
-APPROVERS: Mapping[str, Approver] = MappingProxyType(
-    {"codex": cast("Approver", approval), "hermes": cast("Approver", allowlist)}
+APPROVERS: Mapping[str, _Approver] = MappingProxyType(
+    {"codex": cast("_Approver", approval), "hermes": cast("_Approver", allowlist)}
 )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.core.json_edit import JsonError, JsonNode, Style, add_child, detect_style, remove_child, scan
 from hookline.deploy import own_entry
-from hookline.deploy.own_entry import OwnEntry, Registration, entry_event, is_own, listed
+from hookline.deploy.own_entry import OwnEntry, Registration, entry_event, is_own, member_value
 
 if TYPE_CHECKING:
     from hookline.deploy.plan import FileFormat
@@ -18,7 +18,7 @@ _ANYWHERE = ("", "hookline", "hooks")
 
 
 def fresh(wanted: Sequence[Registration], form: FileFormat) -> str:
-    inside = listed(wanted, form)
+    inside = member_value(wanted, form)
     return (
         json.dumps({**form.head, **({form.key: inside} if form.key else inside)}, indent=2, ensure_ascii=False) + "\n"
     )
@@ -28,7 +28,7 @@ def tree(text: str) -> Any:
     return scan(text).plain()
 
 
-def found(text: str, form: FileFormat | None) -> list[OwnEntry]:
+def find(text: str, form: FileFormat | None) -> list[OwnEntry]:
     root = scan(text)
     places = {
         node.start: OwnEntry(event=event, value=value)
@@ -69,7 +69,7 @@ def add(text: str, wanted: Sequence[Registration], form: FileFormat) -> str:
         raise JsonError("the file does not hold an object")
     hooks = _hooks(root, form.key)
     if hooks is None:
-        return add_child(text, root, listed(wanted, form), depth=0, style=style, key=form.key) if wanted else text
+        return add_child(text, root, member_value(wanted, form), depth=0, style=style, key=form.key) if wanted else text
     if hooks.kind != ("array" if form.form == "list" else "object"):
         raise JsonError(f"{form.key or 'the file'} is not {'a list' if form.form == 'list' else 'an object'}")
     part, depth = text[hooks.start : hooks.end], 1 if form.key else 0

@@ -20,7 +20,7 @@ _BEGIN, _END = "# >>> hookline policy: do not edit", "# <<< hookline policy"
 _BLOCK = re.compile(rf"\n?^{re.escape(_BEGIN)}$.*?^{re.escape(_END)}$\n?", re.MULTILINE | re.DOTALL)
 
 
-def managed_events(agent: Agent, specs: Iterable[HookSpec]) -> tuple[str, ...]:
+def policy_events(agent: Agent, specs: Iterable[HookSpec]) -> tuple[str, ...]:
     """Canonical events that the hooks of a policy need of this agent."""
     known = native_events(agent)
     return tuple(event for event in event_reasons(specs, agent) if event in known)

@@ -38,7 +38,7 @@ The MCP server `hookline-memory` has the tools `search`, `timeline`, `open`, `ad
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ServerFile:
+class _ServerFile:
     """An agent's file before and after; ``refused`` says why it cannot be changed."""
 
     agent: Agent
@@ -52,28 +52,28 @@ class ServerFile:
         return self.before != self.after
 
 
-def plan_server(agent: Agent, home: str, environ: Mapping[str, str], *, remove: bool = False) -> ServerFile:
+def plan_server(agent: Agent, home: str, environ: Mapping[str, str], *, remove: bool = False) -> _ServerFile:
     path = _below(agent.servers[0], agent, home, environ)
     before, why = read(path)
     if why:
-        return ServerFile(agent=agent, path=path, before=before, after=before, refused=why)
+        return _ServerFile(agent=agent, path=path, before=before, after=before, refused=why)
     edit = _toml if path.endswith(".toml") else _json
     try:
-        after = edit(before or "", agent, None if remove else command(agent))
+        after = edit(before or "", agent, None if remove else _command(agent))
     except (JsonError, tomllib.TOMLDecodeError) as error:
-        return ServerFile(
+        return _ServerFile(
             agent=agent, path=path, before=before, after=before, refused=f"{path}: {error}; mend it first"
         )
     same = after == (before or "")
-    return ServerFile(agent=agent, path=path, before=before, after=before if same else after or None)
+    return _ServerFile(agent=agent, path=path, before=before, after=before if same else after or None)
 
 
-def command(agent: Agent) -> list[str]:
+def _command(agent: Agent) -> list[str]:
     """Isolated, so that no module of the repository in which the agent starts it is imported."""
     return [sys.executable, "-I", "-m", "hookline", "memory", "serve", "--agent", agent.name]
 
 
-def write_server(state: str, one: ServerFile) -> None:
+def write_server(state: str, one: _ServerFile) -> None:
     """Raises OSError and StateError."""
     if one.before is not None:
         backup(state, one.path, one.before)

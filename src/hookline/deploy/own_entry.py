@@ -46,7 +46,7 @@ def entry_event(entry: Any) -> str:
     return next((one for one in found if isinstance(one, str)), "")
 
 
-def listed(wanted: Any, form: Any) -> Any:
+def member_value(wanted: Any, form: Any) -> Any:
     """All of them as the value of the file's member: a list for each event, or one list."""
     if form.form == "list":
         return [one.entry for one in wanted]

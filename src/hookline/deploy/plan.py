@@ -102,7 +102,7 @@ def plan_file(path: str, text: str | None, wanted: Sequence[Registration], form:
         return FilePlan(path=path, before=text, after=mark + editor.fresh(wanted, form))
     plain = text[len(mark) :]
     try:
-        found = editor.found(plain, form)
+        found = editor.find(plain, form)
         if _same(found, wanted):
             return FilePlan(path=path, before=text, after=text)
         after = editor.add(editor.remove(plain, form, frozenset()) if found else plain, wanted, form)
@@ -131,7 +131,7 @@ def unplan_file(path: str, text: str | None, original: str | None = None, form: 
 
 def own_entries(text: str, path: str = "", form: FileFormat | None = None) -> list[OwnEntry]:
     """Raises ``JsonError``. Without ``form`` they are looked for wherever an agent may have them."""
-    found: list[OwnEntry] = _editor(path, text).found(text.removeprefix("\ufeff"), form)
+    found: list[OwnEntry] = _editor(path, text).find(text.removeprefix("\ufeff"), form)
     return found
 
 
@@ -157,7 +157,7 @@ def _same(found: Sequence[OwnEntry], wanted: Sequence[Registration]) -> bool:
 
 def _verify(editor: Any, before: str, after: str, wanted: Sequence[Registration], form: FileFormat) -> None:
     """What we write says what we mean and nothing else has changed; otherwise it is our bug, and nothing is written."""
-    if not _same(editor.found(after, form), wanted) or editor.others(before, form) != editor.others(after, form):
+    if not _same(editor.find(after, form), wanted) or editor.others(before, form) != editor.others(after, form):
         raise JsonError("it is written in a way that hookline cannot change safely; please report it")
 
 

@@ -32,7 +32,7 @@ def fresh(wanted: Sequence[Registration], form: FileFormat) -> str:
     return "\n".join(toml_table(form.key, one.entry) for one in wanted)
 
 
-def found(text: str, form: FileFormat | None) -> list[OwnEntry]:
+def find(text: str, form: FileFormat | None) -> list[OwnEntry]:
     hooks = tree(text).get("hooks" if form is None else form.key)
     if isinstance(hooks, dict):  # another agent's tables, one list for each event
         return [

@@ -41,7 +41,7 @@ def fresh(wanted: Sequence[Registration], form: FileFormat) -> str:
     return "".join([f"{form.key}:\n", *_events(wanted, "  ")])
 
 
-def found(text: str, form: FileFormat | None) -> list[OwnEntry]:
+def find(text: str, form: FileFormat | None) -> list[OwnEntry]:
     parsed = tree(text)
     hooks = parsed.get("hooks" if form is None else form.key) if isinstance(parsed, dict) else None
     pairs = hooks.items() if isinstance(hooks, dict) else ()

@@ -26,7 +26,7 @@ class _File(Protocol):
 _Tree: TypeAlias = Mapping[str, _File]
 
 #: What hooks call their own folder, and a folder for their data.
-ROOT, DATA = "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA"
+ROOT, _DATA = "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA"
 #: Dialects whose hooks follow from the file alone: they look nothing up.
 BY_CONTENT = frozenset({"claude"})
 #: Those variables in the text of a command, with the slash behind them.
@@ -38,7 +38,7 @@ ROOT_TWICE = re.compile(r"\$\{extensionPath\}(?=\$\{(?:CLAUDE_)?PLUGIN_ROOT\})|(
 def plugin_variables(root: str, data: str) -> dict[str, str]:
     """Under every name that agents give them."""
     return {
-        ROOT: root, "PLUGIN_ROOT": root, DATA: data, "PLUGIN_DATA": data, "extensionPath": root, "GEMINI_EXTENSION_PATH": root,
+        ROOT: root, "PLUGIN_ROOT": root, _DATA: data, "PLUGIN_DATA": data, "extensionPath": root, "GEMINI_EXTENSION_PATH": root,
         "HOOKLINE_PACK": root, "HOOKLINE_PACK_DATA": data,
     }  # fmt: skip
 
@@ -84,7 +84,7 @@ class HooksFile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Layout:
+class PluginLayout:
     name: str
     version: str = ""
     description: str = ""
@@ -93,7 +93,7 @@ class Layout:
     left_out: tuple[HooksFile, ...] = ()
 
 
-def read_layout(tree: _Tree, fallback: str) -> Layout:
+def read_layout(tree: _Tree, fallback: str) -> PluginLayout:
     """Raises PackError for a folder without hooks; ``fallback`` names a pack that does not name itself."""
     manifests = {path: _json(tree, path) for path in _MANIFESTS if path in tree}
     first: dict[str, Any] = next(iter(manifests.values()), {})
@@ -105,7 +105,7 @@ def read_layout(tree: _Tree, fallback: str) -> Layout:
         raise PackError(
             f"{name} has no hooks: none of {', '.join((*_MANIFESTS, *_USUAL))}, .hookline/hookline.toml, lectic.yaml and plugins.conf leads to any"
         )
-    return Layout(
+    return PluginLayout(
         name=_NAME.sub("-", name).strip("-.")[:60] or "pack", version=_text(first.get("version")),
         description=_text(first.get("description")), files=tuple(files),
         left_out=tuple({one.path: one for some in for_agents[1:] for one in some if one.path not in paths}.values()),

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from hookline.editor.prompters import Answer, Progress, Question, UnavailableError
+from hookline.editor.prompters import Answer, PersonQuestion, Progress, UnavailableError
 
 _APPLE_ASK = (
     "on run argv",
@@ -55,19 +55,19 @@ _TELLING: Mapping[str, Callable[[str, str], list[str]]] = MappingProxyType(
 )
 
 
-def ask(question: Question, environ: Mapping[str, str]) -> Answer:
+def ask(question: PersonQuestion, environ: Mapping[str, str]) -> Answer:
     """Closing the dialog refuses."""
     program = _find_program(ASKING, environ)
     return "allowed" if _run(ASKING[program](question.title, question.message), question)[0] else "refused"
 
 
-def pick(question: Question, environ: Mapping[str, str]) -> str:
+def pick(question: PersonQuestion, environ: Mapping[str, str]) -> str:
     program = _find_program(_PICKING, environ)
     chosen, output = _run(_PICKING[program](question.title, question.options), question)
     return output.removesuffix("\n") if chosen else ""
 
 
-def _run(argv: list[str], question: Question) -> tuple[bool, str]:
+def _run(argv: list[str], question: PersonQuestion) -> tuple[bool, str]:
     """Whether the person said yes, and what the dialog printed."""
     try:
         done = subprocess.run(

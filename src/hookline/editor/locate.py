@@ -8,21 +8,21 @@ from typing import Protocol
 
 from hookline.core._dataclass import dataclass
 from hookline.editor import desktop, nvim, terminal
-from hookline.editor.prompters import Answer, Progress, Question, UnavailableError
+from hookline.editor.prompters import Answer, PersonQuestion, Progress, UnavailableError
 
 
 class _Prompter(Protocol):
-    def ask(self, question: Question, /) -> Answer: ...
+    def ask(self, question: PersonQuestion, /) -> Answer: ...
 
-    def pick(self, question: Question, /) -> str: ...
+    def pick(self, question: PersonQuestion, /) -> str: ...
 
     def tell(self, progress: Progress, /) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class _Functions:
-    ask: Callable[[Question], Answer]
-    pick: Callable[[Question], str]
+    ask: Callable[[PersonQuestion], Answer]
+    pick: Callable[[PersonQuestion], str]
     tell: Callable[[Progress], None]
 
 
@@ -48,7 +48,7 @@ def prompters(environ: Mapping[str, str]) -> tuple[_Prompter, ...]:
     return (*neovim, _Functions(terminal.ask, terminal.pick, terminal.tell), dialog)
 
 
-def ask(question: Question, candidates: Sequence[_Prompter]) -> PromptOutcome:
+def ask(question: PersonQuestion, candidates: Sequence[_Prompter]) -> PromptOutcome:
     """The first prompter that works decides. No answer in time means no; nobody is asked twice."""
     notes: list[str] = []
     for one in candidates:

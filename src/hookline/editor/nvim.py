@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import msgpack  # pyright: ignore[reportMissingTypeStubs]
 
-from hookline.editor.prompters import Answer, Progress, Question, UnavailableError
+from hookline.editor.prompters import Answer, PersonQuestion, Progress, UnavailableError
 
 #: Seconds to connect, and to get an answer that needs no person.
 _RESPONSE_TIME = 3.0
@@ -50,14 +50,14 @@ return true
 """
 
 
-def ask(address: str, question: Question) -> Answer:
+def ask(address: str, question: PersonQuestion) -> Answer:
     """``vim.fn.confirm`` in the person's own editor. Escape, or closing the question, refuses."""
     with _connect(address) as link:
         reply = _request(link, ASK, [question.title, question.message], question.patience)
     return "allowed" if reply == 1 else "refused"
 
 
-def pick(address: str, question: Question) -> str:
+def pick(address: str, question: PersonQuestion) -> str:
     with _connect(address) as link:
         reply = _request(link, _PICK, [question.title, list(question.options)], question.patience)
     return question.options[reply - 1] if isinstance(reply, int) and 0 < reply <= len(question.options) else ""

@@ -16,7 +16,7 @@ class UnavailableError(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class PersonQuestion:
     title: str
     message: str
     #: Seconds that a person has.

@@ -14,13 +14,13 @@ import time
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from hookline.editor.prompters import Answer, Progress, Question, UnavailableError
+from hookline.editor.prompters import Answer, PersonQuestion, Progress, UnavailableError
 
 #: More than any real chain of processes; a loop in a broken /proc must end.
 _MOST_ANCESTORS = 64
 
 
-def ask(question: Question) -> Answer:
+def ask(question: PersonQuestion) -> Answer:
     """Ask in one line; only y or yes allows."""
     with _open_terminal() as terminal:
         # Discard what was typed before the question.
@@ -30,7 +30,7 @@ def ask(question: Question) -> Answer:
     return "allowed" if answer.strip().lower() in {"y", "yes"} else "refused"
 
 
-def pick(question: Question) -> str:
+def pick(question: PersonQuestion) -> str:
     """The number or the text of one option; "" for anything else."""
     listed = "".join(f"  {number}  {option}\n" for number, option in enumerate(question.options, 1))
     with _open_terminal() as terminal:

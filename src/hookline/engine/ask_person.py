@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from hookline.core.event import Event
 
 #: Sessions and hooks of which a person said "always in this session". Kept in memory only: no file can say it.
-Always = set[tuple[str, str]]
+_Always = set[tuple[str, str]]
 #: Events of the session that are shown with a question.
 _BEFORE = 6
 
 
-def ask_person(spec: HookSpec, event: Event, outcome: Outcome, settings: Settings, always: Always) -> Outcome:
+def ask_person(spec: HookSpec, event: Event, outcome: Outcome, settings: Settings, always: _Always) -> Outcome:
     """The outcome with the person's answer in place of the question."""
     reply = outcome.reply
     if reply is None or reply.effect != "ask" or not event.kind.deniable or not settings.state_dir:

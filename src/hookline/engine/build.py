@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hookline.engine.load import Found
     from hookline.engine.snapshot import Restored
     from hookline.state.record.store import Store
-    from hookline.state.trust import Approval, TrustStore, Verdict
+    from hookline.state.trust import Approval, TrustStore, TrustVerdict
     from hookline.state.trust.covered import CoveredFiles
 
 
@@ -33,13 +33,13 @@ class Runtime:
     loaded: Loaded
     paths: Paths
     trust: TrustStore | None
-    verdicts: Mapping[str, Verdict]
+    verdicts: Mapping[str, TrustVerdict]
     #: What the user has switched off by hand, for good or for a while.
     switches: Switches
     #: Hooks of this project that were trusted and are no longer written anywhere: a guard may have been removed.
     missing: tuple[Approval, ...] = ()
     #: What the project's files hold besides hooks, with what trust says of it.
-    contents: tuple[tuple[HookSpec, Verdict], ...] = ()
+    contents: tuple[tuple[HookSpec, TrustVerdict], ...] = ()
     #: What of the project is not approved, and so has no effect.
     unapproved: tuple[Unapproved, ...] = ()
     #: The command that shows it to the person who is to approve it.
@@ -267,7 +267,7 @@ def _place(sources: Sources) -> Place:
 
 
 def _with_plugins(
-    loaded: Loaded, verdicts: Mapping[str, Verdict], environ: Mapping[str, str], packs: _PackFiles | None
+    loaded: Loaded, verdicts: Mapping[str, TrustVerdict], environ: Mapping[str, str], packs: _PackFiles | None
 ) -> Loaded:
     """Plugins say in their handshake which events they hook: those that may run are asked."""
     if not any(spec.extra.get("unexpanded") for spec in loaded.specs):

@@ -29,19 +29,19 @@ from hookline.core.result import Blocked, Failed, Outcome, Skipped
 from hookline.core.typed import TYPE_CHECKING, Protocol
 from hookline.dialects import dialect_named
 from hookline.dialects.base import FOREIGN, MANAGED, PACK
-from hookline.engine.fold import State
+from hookline.engine.fold import FoldState
 from hookline.engine.match import Selection
 from hookline.state.disabled import Switches, why
 from hookline.state.sessions import Sessions
 
 if TYPE_CHECKING:
-    from hookline.state.trust import Approval, TrustStore, Verdict
+    from hookline.state.trust import Approval, TrustStore, TrustVerdict
     from hookline.state.trust.covered import CoveredFiles
 
 _STRICTNESS: tuple[OnFailure, ...] = ("ignore", "deny", "abort")
 
 
-def stand_in_for_changed(spec: HookSpec, verdict: Verdict) -> HookSpec:
+def stand_in_for_changed(spec: HookSpec, verdict: TrustVerdict) -> HookSpec:
     """A hook whose definition changed: the change must not keep it from failing, or weaken what its failure means.
 
     What it used to match is not known, so it fails on every event of its kind.
@@ -97,7 +97,7 @@ class Explained:
 
 
 def outcome_without_running(
-    spec: HookSpec, event: Event, selection: Selection, state: State, checks: _Checks
+    spec: HookSpec, event: Event, selection: Selection, state: FoldState, checks: _Checks
 ) -> Outcome | None:
     """The outcome of a hook that is not to be run; None if it is."""
     if state.stopped:
@@ -163,7 +163,7 @@ class HookBlocks:
     def __init__(
         self,
         *,
-        verdicts: Mapping[str, Verdict],
+        verdicts: Mapping[str, TrustVerdict],
         store: TrustStore | None,
         removed: Sequence[HookSpec],
         #: The command that shows a hook to the person who is to trust it.
@@ -255,7 +255,7 @@ def inside_agent(environ: Mapping[str, str], *, agents_door: bool) -> Callable[[
     return lambda spec: not agents_door or isinstance(spec.action, (AgentRun, Prompt))
 
 
-def block_other_files(verdicts: Mapping[str, Verdict], root: str) -> Callable[[HookSpec, str], Blocked | None]:
+def block_other_files(verdicts: Mapping[str, TrustVerdict], root: str) -> Callable[[HookSpec, str], Blocked | None]:
     """A hook's relative paths mean files of the directory it runs in; those must be the files that were approved.
 
     Otherwise a second guard.sh, in a directory the agent works in, would run under the name of the first.

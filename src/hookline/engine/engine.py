@@ -423,7 +423,7 @@ def _grants(spec: HookSpec, outcome: Outcome) -> bool:
     return bool(spec.matcher.fields) and outcome.reply is not None and outcome.reply.effect == "allow"
 
 
-def _with_changes(event: Event, state: fold.State) -> Event:
+def _with_changes(event: Event, state: fold.FoldState) -> Event:
     """The event with the changes of the hooks before."""
     return replace(event, data=state.data, mode=event.mode if state.mode is None else state.mode)
 

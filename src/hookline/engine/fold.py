@@ -86,7 +86,7 @@ class _Opinion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class State:
+class FoldState:
     """What the hooks so far replied and changed; a hook without an opinion leaves it as it is."""
 
     kind: EventKind
@@ -108,16 +108,16 @@ class State:
     stopped: bool = False
 
 
-_make_state, _make_decision = fast_constructor(State), fast_constructor(Decision)
+_make_state, _make_decision = fast_constructor(FoldState), fast_constructor(Decision)
 
 
-def begin(kind: EventKind, data: Mapping[str, Any]) -> State:
+def begin(kind: EventKind, data: Mapping[str, Any]) -> FoldState:
     return _make_state(kind=kind, original=data, data=data)
 
 
 def step(
-    state: State, spec: HookSpec, outcome: Outcome, *, seen: Mapping[str, Any] | None = None, partly: str = ""
-) -> State:
+    state: FoldState, spec: HookSpec, outcome: Outcome, *, seen: Mapping[str, Any] | None = None, partly: str = ""
+) -> FoldState:
     """The state after one more hook. ``seen`` is the data it was given, if that was not the latest (parallel).
 
     ``partly`` is a field of which the hook's pattern covers only a part: its allow then counts as no opinion.
@@ -138,7 +138,7 @@ def step(
 # ── what a reply does ────────────────────────────────────────────────────────────────────────────────
 
 
-def _apply_reply(state: State, spec: HookSpec, outcome: Replied, seen: Mapping[str, Any], partly: str) -> State:
+def _apply_reply(state: FoldState, spec: HookSpec, outcome: Replied, seen: Mapping[str, Any], partly: str) -> FoldState:
     reply = outcome.reply
     if reply is None:
         return state
@@ -154,7 +154,7 @@ def _apply_reply(state: State, spec: HookSpec, outcome: Replied, seen: Mapping[s
     return state
 
 
-def _add_opinion(state: State, spec: HookSpec, opinion: _Opinion) -> State:
+def _add_opinion(state: FoldState, spec: HookSpec, opinion: _Opinion) -> FoldState:
     """A deny of what has already happened is ignored, and the record says so."""
     if opinion.effect != "allow" and not state.kind.deniable:
         note = Message(hook=opinion.hook, text=f"{opinion.effect} ignored ({state.kind.name})")
@@ -169,7 +169,7 @@ def _add_opinion(state: State, spec: HookSpec, opinion: _Opinion) -> State:
     )  # fmt: skip
 
 
-def _apply_changes(state: State, spec: HookSpec, fields: Mapping[str, Any], seen: Mapping[str, Any]) -> State:
+def _apply_changes(state: FoldState, spec: HookSpec, fields: Mapping[str, Any], seen: Mapping[str, Any]) -> FoldState:
     """Only the leaves that this hook changed are replaced, so that the changes of a parallel hook survive."""
     data, changed = dict(state.data), dict(state.changed)
     conflicts, ignored = list(state.conflicts), list(state.ignored)
@@ -203,7 +203,7 @@ def _may_change(kind: EventKind, name: str) -> bool:
 # ── what a failure means ─────────────────────────────────────────────────────────────────────────────
 
 
-def _apply_failure(state: State, spec: HookSpec, outcome: Failed | TimedOut) -> State:
+def _apply_failure(state: FoldState, spec: HookSpec, outcome: Failed | TimedOut) -> FoldState:
     """A failure is not a deny: ``on_failure`` decides what happens then."""
     on_failure = means_if_tampered(spec) if outcome.tampered else spec.on_failure
     match on_failure:
@@ -275,7 +275,7 @@ def _joint_effect(replies: Sequence[Reply], *, complete: bool) -> Effect | None:
 _RANK: dict[Effect, int] = {"allow": 0, "ask": 1, "deny": 2}
 
 
-def finish(state: State, outcomes: Sequence[Outcome], *, continuations: int = 0, limit: int = 0) -> Decision:
+def finish(state: FoldState, outcomes: Sequence[Outcome], *, continuations: int = 0, limit: int = 0) -> Decision:
     """One deny is enough, reasons keep declared order, and there is no deny without a denier."""
     replies = [
         (outcome.hook, outcome.reply)
@@ -314,7 +314,7 @@ def finish(state: State, outcomes: Sequence[Outcome], *, continuations: int = 0,
     )
 
 
-def _silent(state: State) -> bool:
+def _silent(state: FoldState) -> bool:
     """No hook had an opinion or changed anything, as in most firings."""
     return not (
         state.opinions or state.ignored or state.aborted or state.data is not state.original or state.mode is not None

@@ -16,7 +16,7 @@ from hookline.dialects import dialect_named
 from hookline.dialects.base import FOREIGN
 from hookline.engine.eligibility import stand_in_for_changed, stand_in_for_removed
 from hookline.state.protection import OWN_GUARDS
-from hookline.state.trust import Approval, TrustStore, Verdict
+from hookline.state.trust import Approval, TrustStore, TrustVerdict
 
 if TYPE_CHECKING:
     from hookline.config.layers import ProjectGate
@@ -152,11 +152,11 @@ class Found:
         self.store = store
         self.inspect = inspect
         #: By the hooks' ids.
-        self.verdicts: Mapping[str, Verdict] = {}
+        self.verdicts: Mapping[str, TrustVerdict] = {}
         self.missing: tuple[Approval, ...] = ()
         #: Stand-ins for guards that were trusted and taken out since.
         self.gone: tuple[HookSpec, ...] = ()
-        self.contents: tuple[tuple[HookSpec, Verdict], ...] = ()
+        self.contents: tuple[tuple[HookSpec, TrustVerdict], ...] = ()
         self.unapproved: tuple[Unapproved, ...] = ()
 
     def standing(self, specs: tuple[HookSpec, ...]) -> tuple[HookSpec, ...]:
@@ -234,7 +234,7 @@ def _overridden(approval: Approval, specs: Iterable[HookSpec]) -> bool:
 
 
 def _unapproved(
-    loaded: Loaded, foreign: Sequence[HookSpec], verdicts: Mapping[str, Verdict], store: TrustStore
+    loaded: Loaded, foreign: Sequence[HookSpec], verdicts: Mapping[str, TrustVerdict], store: TrustStore
 ) -> Iterator[Unapproved]:
     yield from (Unapproved(file=source.path) for source in loaded.sources if source.inert)
     new = [spec for spec in foreign if verdicts[spec.id].state == "unknown"]

@@ -11,14 +11,14 @@ from hookline.core.hook import FieldTest, Function, HookSpec, Matcher, Pattern, 
 from hookline.core.loaded import Loaded
 from hookline.dialects.lash.plugins import describe_plugin, expand_plugins, is_unexpanded
 from hookline.runners.plugin.runner import handshake
-from hookline.state.trust import Verdict
+from hookline.state.trust import TrustVerdict
 
 _DESCRIBE, _GUARDED = "plugin.describe", "pipeline.pre_execute"
 
 
 def register_plugins(
     loaded: Loaded,
-    verdicts: Mapping[str, Verdict],
+    verdicts: Mapping[str, TrustVerdict],
     environ: Mapping[str, str],
     is_changed: Callable[[str], bool] = lambda _pack: False,
 ) -> Loaded:

@@ -22,7 +22,7 @@ from hookline.state import snapshots
 if TYPE_CHECKING:
     from hookline.engine.build import Place, Sources
     from hookline.engine.load import Found
-    from hookline.state.trust import Verdict
+    from hookline.state.trust import TrustVerdict
 
 
 class Restored:
@@ -35,7 +35,7 @@ class Restored:
         loaded: Loaded,
         unapproved: tuple[Unapproved, ...],
         unknown: frozenset[str],
-        verdicts: Mapping[str, Verdict],
+        verdicts: Mapping[str, TrustVerdict],
     ) -> None:
         self.loaded = loaded
         self.unapproved = unapproved
@@ -131,7 +131,7 @@ def _real_paths(loaded: Loaded, place: Place, sources: Sources) -> Iterable[str]
     return {place.cwd, place.home, place.paths.state, place.paths.config, *sources.working_in, *folders}
 
 
-class _LiveVerdicts(Mapping[str, "Verdict"]):
+class _LiveVerdicts(Mapping[str, "TrustVerdict"]):
     """What trust says of a project's hooks, asked when the first of them is about to run."""
 
     def __init__(
@@ -140,9 +140,9 @@ class _LiveVerdicts(Mapping[str, "Verdict"]):
         self._foreign = foreign
         self._unknown = unknown
         self._ask = (loaded, place, sources)
-        self._judged: Mapping[str, Verdict] | None = None
+        self._judged: Mapping[str, TrustVerdict] | None = None
 
-    def __getitem__(self, hook: str) -> Verdict:
+    def __getitem__(self, hook: str) -> TrustVerdict:
         if hook not in self._foreign:
             raise KeyError(hook)
         if self._judged is None:
@@ -155,11 +155,11 @@ class _LiveVerdicts(Mapping[str, "Verdict"]):
     def __len__(self) -> int:
         return len(self._foreign)
 
-    def _judge(self) -> Mapping[str, Verdict]:
+    def _judge(self) -> Mapping[str, TrustVerdict]:
         """Files may have changed, which is what this is about. If anything else has, in this moment, nothing counts as
         approved."""
         from hookline.engine.load import judge_loaded
-        from hookline.state.trust import Verdict
+        from hookline.state.trust import TrustVerdict
 
         now = judge_loaded(*self._ask)
         as_known = all(
@@ -170,4 +170,4 @@ class _LiveVerdicts(Mapping[str, "Verdict"]):
         )
         if as_known and not now.missing and not now.gone and now.verdicts.keys() == self._foreign.keys():
             return now.verdicts
-        return dict.fromkeys(self._foreign, Verdict(state="changed", changed=("its approval",)))
+        return dict.fromkeys(self._foreign, TrustVerdict(state="changed", changed=("its approval",)))

@@ -11,7 +11,7 @@ from hookline.core.agents import Agent, all_agents, select_agents
 from hookline.core.errors import ConfigError
 from hookline.core.hook import HookSpec
 from hookline.deploy import apply, transport
-from hookline.deploy.managed import managed_events, plan_managed
+from hookline.deploy.managed import plan_managed, policy_events
 from hookline.deploy.plan import FilePlan
 from hookline.fleet.manifest import Manifest
 
@@ -53,7 +53,7 @@ class Machine:
                 continue
             path = self.path(agent.managed)
             text, refused = (None, "") if fresh else apply.read(path)
-            events = managed_events(agent, specs)
+            events = policy_events(agent, specs)
             plan = plan_managed(agent, text, events, self.program, cold=not manifest.daemon)
             yield AgentPlan(agent=agent, plan=replace(plan, path=path, refused=refused or plan.refused))
 

@@ -19,7 +19,7 @@ from hookline.core.files import replace_atomically
 from hookline.fleet import credentials
 from hookline.fleet.subjects import Role, require_name
 
-FILE, SERVER = "fleet.json", "server"
+_FILE, SERVER = "fleet.json", "server"
 _LIMITS = {
     "subs": -1, "data": -1, "payload": -1, "imports": -1, "exports": -1, "wildcards": True, "conn": -1, "leaf": -1,
     "mem_storage": -1, "disk_storage": -1, "streams": -1, "consumer": -1,
@@ -29,7 +29,7 @@ _ROUTE_OFFSET = 2000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Member:
+class _Member:
     """An identity that was issued, by its public key, and whether it was revoked since."""
 
     name: str
@@ -49,7 +49,7 @@ class Authority:
     system: str
     #: Team -> seed of its account.
     teams: Mapping[str, str]
-    members: tuple[Member, ...]
+    members: tuple[_Member, ...]
     certificate: str
 
     @property
@@ -78,7 +78,7 @@ class Authority:
         }
         return credentials.sign_claims(self.operator, credentials.public_key(seed), team, claims)
 
-    def member(self, team: str, name: str) -> Member:
+    def member(self, team: str, name: str) -> _Member:
         found = next((one for one in reversed(self.members) if (one.team, one.name) == (team, name)), None)
         if found is None:
             raise UsageError(f"{name} is no member of {team}; hookline fleet members lists them")
@@ -103,7 +103,7 @@ def admin_credentials(authority: Authority, team: str) -> credentials.Credential
 def init(folder: str, servers: Sequence[str], teams: Sequence[str]) -> Authority:
     """Raises UsageError if the folder is in use."""
     credentials.require_library()
-    if os.path.lexists(os.path.join(folder, FILE)):
+    if os.path.lexists(os.path.join(folder, _FILE)):
         raise UsageError(f"{folder} is a fleet already; hookline fleet add NAME adds a machine to it")
     if len(servers) not in {1, 3, 5}:
         raise UsageError("a broker is 1 server, or a cluster of 3 or 5: --server HOST:PORT for each")
@@ -118,36 +118,36 @@ def init(folder: str, servers: Sequence[str], teams: Sequence[str]) -> Authority
         operator=credentials.new_seed("operator"), system=credentials.new_seed("account"),
         teams={require_name(one, "team"): credentials.new_seed("account") for one in teams},
     )  # fmt: skip
-    save(made)
+    _save(made)
     return made
 
 
 def load(folder: str) -> Authority:
     """Raises ConfigError."""
-    path = os.path.join(folder, FILE)
+    path = os.path.join(folder, _FILE)
     try:
         with open(path, encoding="utf-8") as file:
             tree = json.load(file)
         return Authority(
             folder=folder, servers=tuple(tree["servers"]), operator=tree["operator"], system=tree["system"],
-            teams=dict(tree["teams"]), members=tuple(Member(**one) for one in tree["members"]), certificate=tree["certificate"],
+            teams=dict(tree["teams"]), members=tuple(_Member(**one) for one in tree["members"]), certificate=tree["certificate"],
         )  # fmt: skip
     except FileNotFoundError:
         raise ConfigError(
-            f"{folder} is no fleet (no {FILE}); hookline fleet init {folder} --server HOST:PORT"
+            f"{folder} is no fleet (no {_FILE}); hookline fleet init {folder} --server HOST:PORT"
         ) from None
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ConfigError(f"{path} cannot be read: {error}") from None
 
 
-def save(authority: Authority) -> None:
+def _save(authority: Authority) -> None:
     """The secrets, then what follows from them for the servers."""
     tree = {
         "servers": authority.servers, "operator": authority.operator, "system": authority.system,
         "teams": dict(authority.teams), "certificate": authority.certificate,
         "members": [{name: getattr(one, name) for name in one.__slots__} for one in authority.members],
     }  # fmt: skip
-    replace_atomically(os.path.join(authority.folder, FILE), json.dumps(tree, indent=1).encode(), mode=0o600)
+    replace_atomically(os.path.join(authority.folder, _FILE), json.dumps(tree, indent=1).encode(), mode=0o600)
     for at, _ in enumerate(authority.servers):
         path = os.path.join(authority.folder, SERVER, f"nats-{at + 1}.conf")
         replace_atomically(path, _server_config(authority, at).encode(), mode=0o600)
@@ -163,9 +163,9 @@ def add(authority: Authority, team: str, role: Role, name: str, group: str) -> t
         authority.teams[team], authority.broker(), team=team, role=role, name=name, group=group
     )
     changed = replace(
-        authority, members=(*authority.members, Member(name=name, role=role, group=group, team=team, key=key))
+        authority, members=(*authority.members, _Member(name=name, role=role, group=group, team=team, key=key))
     )
-    save(changed)
+    _save(changed)
     return changed, text
 
 
@@ -176,7 +176,7 @@ def revoke(authority: Authority, team: str, name: str) -> Authority:
     changed = replace(
         authority, members=tuple(replace(one, revoked=at) if one == gone else one for one in authority.members)
     )
-    save(changed)
+    _save(changed)
     return changed
 
 

@@ -36,10 +36,10 @@ def build_policy(folder: str, private_key: str, paths: Paths, *, version: int = 
     """``version`` replaces the one in the folder. Raises ConfigError with every problem."""
     if not os.path.isdir(folder):
         raise ConfigError(f"{folder} is no folder; a policy is a folder with {manifests.FILE} and {FILE}")
-    return seal(read_folder(folder), private_key, paths, folder, version=version)
+    return _seal(read_folder(folder), private_key, paths, folder, version=version)
 
 
-def seal(files: Tree, private_key: str, paths: Paths, name: str, *, version: int = 0) -> Built:
+def _seal(files: Tree, private_key: str, paths: Paths, name: str, *, version: int = 0) -> Built:
     """The same from files; those of an older policy become a newer one by another version."""
     missing = [one for one in (manifests.FILE, FILE) if one not in files]
     if missing:
@@ -56,7 +56,7 @@ def seal(files: Tree, private_key: str, paths: Paths, name: str, *, version: int
 
 def reseal(data: bytes, private_key: str, paths: Paths, version: int) -> Built:
     """The content of an older policy under a higher version: the way back."""
-    return seal(read_bundle(data).tree, private_key, paths, "the policy", version=version)
+    return _seal(read_bundle(data).tree, private_key, paths, "the policy", version=version)
 
 
 def check_tree(tree: Tree, paths: Paths, name: str) -> Loaded:

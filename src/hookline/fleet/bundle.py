@@ -15,7 +15,7 @@ from typing import Any
 from hookline.core._dataclass import dataclass
 from hookline.core.errors import ConfigError, PackError
 from hookline.fleet import keys
-from hookline.fleet.keys import Link, PublicKey
+from hookline.fleet.keys import KeySuccession, PublicKey
 from hookline.fleet.manifest import FILE as MANIFEST
 from hookline.fleet.manifest import Manifest, manifest_from
 from hookline.packs.tree import File, Tree, TreeBuilder
@@ -57,7 +57,8 @@ def read_bundle(data: bytes, name: str = "the policy") -> Bundle:
     try:
         header: Mapping[str, Any] = json.loads(data[len(_FIRST) : end]) if end > 0 else {}
         links = tuple(
-            Link(key=str(one["key"]), by=str(one["by"]), signature=str(one["signature"])) for one in header["links"]
+            KeySuccession(key=str(one["key"]), by=str(one["by"]), signature=str(one["signature"]))
+            for one in header["links"]
         )
         key, signature = PublicKey(key=str(header["key"]), links=links), str(header["signature"])
     except (ValueError, KeyError, TypeError, RecursionError):

@@ -72,7 +72,7 @@ async def close(client: Client) -> None:
 
 
 @asynccontextmanager
-async def connected(credentials: Credentials) -> AsyncGenerator[Client]:
+async def connection(credentials: Credentials) -> AsyncGenerator[Client]:
     client = await connect(credentials)
     try:
         yield client

@@ -87,7 +87,7 @@ def issue(
     )
 
 
-def team_of(credentials: Credentials) -> str:
+def team_key(credentials: Credentials) -> str:
     """The public key of the team's account, which signed these."""
     return str(_decode(_part(credentials.text, _JWT).split(".")[1])["iss"])
 

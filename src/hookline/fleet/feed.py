@@ -17,17 +17,17 @@ from typing import TypeAlias
 from hookline.core.errors import StateError
 from hookline.core.isolation import MAIN
 from hookline.core.settings import RecordSettings
-from hookline.fleet.link import Link
+from hookline.fleet.link import FleetLink
 from hookline.fleet.records import Batch, Read, own_store, read_batch
 from hookline.state.record.store import store_in
 
 _PATIENCE, _LONGEST_LINE = 30.0, 64 << 20
 
-Find: TypeAlias = Callable[[], Awaitable[Mapping[str, Read]]]
+_Find: TypeAlias = Callable[[], Awaitable[Mapping[str, Read]]]
 
 
 @asynccontextmanager
-async def sources(link: Link) -> AsyncGenerator[Find]:
+async def sources(link: FleetLink) -> AsyncGenerator[_Find]:
     """Source -> how to read it; accounts that begin to use hookline are found later."""
     known = {f"u{os.geteuid()}": own_store(link.paths.state)}
     feeds: list[_Feed] = []

@@ -30,7 +30,7 @@ _KEPT = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Installed:
+class _InstalledPolicy:
     """What is in force."""
 
     manifest: Manifest
@@ -88,11 +88,11 @@ class PolicyFolder:
         except OSError as error:
             raise ConfigError(f"{path} cannot be read: {error.strerror}; install the policy again") from None
 
-    def installed(self) -> Installed | None:
+    def installed(self) -> _InstalledPolicy | None:
         bundle = self.bundle()
         if bundle is None:
             return None
-        return Installed(
+        return _InstalledPolicy(
             manifest=bundle.manifest, digest=bundle.digest, key=bundle.key, folder=os.path.realpath(self.current)
         )
 
@@ -242,5 +242,5 @@ def _write(path: str, data: bytes) -> None:
     replace_atomically(path, data, mode=0o644)
 
 
-def describe_installed(one: Installed) -> Mapping[str, Any]:
+def describe_installed(one: _InstalledPolicy) -> Mapping[str, Any]:
     return {"digest": one.digest, "key": one.key.key, "folder": one.folder}

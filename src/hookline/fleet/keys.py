@@ -20,7 +20,7 @@ _SUCCESSION = b"hookline policy key 1\0"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Link:
+class KeySuccession:
     """``key`` is to be trusted by whoever trusts ``by``."""
 
     key: str
@@ -33,7 +33,7 @@ class PublicKey:
     """In base64, with the links that lead to it, oldest first."""
 
     key: str
-    links: tuple[Link, ...] = ()
+    links: tuple[KeySuccession, ...] = ()
 
     @property
     def short(self) -> str:
@@ -45,11 +45,13 @@ class PublicKey:
         return "\n".join(lines) + "\n"
 
 
-def parse_public_key(text: str, name: str = "the key") -> PublicKey:
+def _parse_public_key(text: str, name: str = "the key") -> PublicKey:
     """Raises ConfigError."""
     lines = [line.split() for line in text.splitlines() if line.strip()]
     fits = bool(lines) and lines[0][:1] == [_MARK] and len(lines[0]) == 2 and _decode(lines[0][1], 32)
-    links = [Link(key=one[1], by=one[2], signature=one[3]) for one in lines[1:] if len(one) == 4 and one[0] == _LINK]
+    links = [
+        KeySuccession(key=one[1], by=one[2], signature=one[3]) for one in lines[1:] if len(one) == 4 and one[0] == _LINK
+    ]
     if not fits or len(links) != len(lines) - 1:
         raise ConfigError(f"{name} is no public key of a policy; hookline policy keygen makes one (NAME.pub)")
     return PublicKey(key=lines[0][1], links=tuple(links))
@@ -58,7 +60,7 @@ def parse_public_key(text: str, name: str = "the key") -> PublicKey:
 def read_public_key(path: str) -> PublicKey:
     try:
         with open(path, encoding="utf-8") as file:
-            return parse_public_key(file.read(1 << 16), path)
+            return _parse_public_key(file.read(1 << 16), path)
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} cannot be read: {error}") from None
 
@@ -75,9 +77,11 @@ def generate(path: str, previous: str = "") -> PublicKey:
     private = ed25519.Ed25519PrivateKey.generate()
     made = PublicKey(key=_public(private))
     if previous:
-        old = load_private(previous)
+        old = _load_private(previous)
         before = read_public_key(f"{previous}.pub")
-        link = Link(key=made.key, by=_public(old), signature=_encode(old.sign(_SUCCESSION + _decode(made.key, 32))))
+        link = KeySuccession(
+            key=made.key, by=_public(old), signature=_encode(old.sign(_SUCCESSION + _decode(made.key, 32)))
+        )
         made = PublicKey(key=made.key, links=(*before.links, link))
     pem = private.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
@@ -89,7 +93,7 @@ def generate(path: str, previous: str = "") -> PublicKey:
     return made
 
 
-def load_private(path: str) -> Ed25519PrivateKey:
+def _load_private(path: str) -> Ed25519PrivateKey:
     """Raises ConfigError."""
     _require_library()
     from cryptography.hazmat.primitives import serialization
@@ -107,7 +111,7 @@ def load_private(path: str) -> Ed25519PrivateKey:
 
 def sign(path: str, data: bytes) -> tuple[PublicKey, str]:
     """The public key with its links, and the signature."""
-    private = load_private(path)
+    private = _load_private(path)
     beside = f"{path}.pub"
     public = read_public_key(beside) if os.path.exists(beside) else PublicKey(key=_public(private))
     if public.key != _public(private):
@@ -130,7 +134,7 @@ def verify(key: str, signature: str, data: bytes) -> bool:
     return True
 
 
-def leads_to(trusted: str, key: str, links: Sequence[Link]) -> bool:
+def leads_to(trusted: str, key: str, links: Sequence[KeySuccession]) -> bool:
     """Whether the trusted key has signed ``key``, or one that signed it, and so on. Links are followed once, in order."""
     here = trusted
     for link in links:

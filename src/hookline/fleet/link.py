@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _PACE, _LONGEST = 1.0, 60.0
 
 
-class Link:
+class FleetLink:
     """What every part works with."""
 
     def __init__(self, joined: Joined, paths: Paths, client: Client) -> None:
@@ -63,10 +63,10 @@ class Link:
             return  # a full disk: it is written with the next change
 
 
-Part: TypeAlias = Callable[[Link], Awaitable[None]]
+_Part: TypeAlias = Callable[[FleetLink], Awaitable[None]]
 
 
-def parts() -> Mapping[str, Part]:
+def _parts() -> Mapping[str, _Part]:
     """Name -> part."""
     from hookline.fleet.parts import pull, report, ship
     from hookline.fleet.questions import carry_questions
@@ -74,22 +74,22 @@ def parts() -> Mapping[str, Part]:
     return {"policy": pull, "records": ship, "report": report, "questions": carry_questions}
 
 
-def run(joined: Joined, paths: Paths, wanted: Callable[[], bool], chosen: Mapping[str, Part] | None = None) -> bool:
+def run(joined: Joined, paths: Paths, wanted: Callable[[], bool], chosen: Mapping[str, _Part] | None = None) -> bool:
     """Until nobody wants it any more. False when another process is the link of this machine."""
     lock = open_locked(os.path.join(joined.folder, LOCK))
     if lock is None:
         return False
     try:
-        asyncio.run(_run(joined, paths, wanted, parts() if chosen is None else chosen))
+        asyncio.run(_run(joined, paths, wanted, _parts() if chosen is None else chosen))
     finally:
         os.close(lock)
     return True
 
 
-async def _run(joined: Joined, paths: Paths, wanted: Callable[[], bool], chosen: Mapping[str, Part]) -> None:
+async def _run(joined: Joined, paths: Paths, wanted: Callable[[], bool], chosen: Mapping[str, _Part]) -> None:
     from nats.aio.client import Client
 
-    link, pause = Link(joined, paths, Client()), 1.0
+    link, pause = FleetLink(joined, paths, Client()), 1.0
     while wanted():
         try:
             client = await connect(joined.credentials, stay=True)
@@ -114,7 +114,7 @@ async def _run(joined: Joined, paths: Paths, wanted: Callable[[], bool], chosen:
             await close(client)
 
 
-async def _keep_running(name: str, part: Part, link: Link) -> None:
+async def _keep_running(name: str, part: _Part, link: FleetLink) -> None:
     pause = 1.0
     while True:
         started = time.monotonic()

@@ -25,7 +25,7 @@ from hookline.fleet.keys import PublicKey
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Done:
+class _PolicyApplied:
     bundle: Bundle
     #: False if it was in force already.
     new: bool
@@ -33,7 +33,9 @@ class Done:
     plans: Sequence[AgentPlan]
 
 
-def put_in_force(paths: Paths, data: bytes, key: PublicKey | None, *, program: str = "", root: str = "") -> Done:
+def put_in_force(
+    paths: Paths, data: bytes, key: PublicKey | None, *, program: str = "", root: str = ""
+) -> _PolicyApplied:
     """Raises ConfigError, UsageError and StateError, and has then changed nothing that is in force."""
     folder, made = PolicyFolder(paths), list[AgentPlan]()
 
@@ -50,7 +52,7 @@ def put_in_force(paths: Paths, data: bytes, key: PublicKey | None, *, program: s
         check(bundle)
     with readable_by_all():
         written = agent_files.write_files(ledger(folder), made)
-    return Done(bundle=bundle, new=new, written=written, plans=made)
+    return _PolicyApplied(bundle=bundle, new=new, written=written, plans=made)
 
 
 def inspect(paths: Paths, *, root: str = "") -> tuple[list[dict[str, Any]], list[str]]:

@@ -18,7 +18,7 @@ from hookline.packs.tree import Tree
 FILE = "policy.toml"
 
 #: What a record consists of, in the order of the reference; the others are left out before it leaves the machine.
-RECORD_FIELDS = (
+_RECORD_FIELDS = (
     "id", "time", "event", "agent", "session", "effect", "reason", "cwd", "data", "context", "messages", "outcomes", "ms",
 )  # fmt: skip
 #: What must be there for a record to be one.
@@ -66,7 +66,7 @@ class Manifest:
     offline: Offline = Offline()
 
 
-def parse_manifest(path: str, text: str) -> Manifest:
+def _parse_manifest(path: str, text: str) -> Manifest:
     """Raises ConfigError with every problem and its address."""
     document = parse_text(path, text, "toml")
     layer = Layer(path=path, name="policy", syntax="toml", text=text, tree=document.tree, line=document.line)
@@ -84,9 +84,9 @@ def parse_manifest(path: str, text: str) -> Manifest:
         agents = ()
         found.append(where.at("agents").problem(str(error), "name one of these"))
     fields = tuple(dict.fromkeys((*_ALWAYS, *records.pop("fields", Records().fields))))
-    for one in set(fields) - set(RECORD_FIELDS):
+    for one in set(fields) - set(_RECORD_FIELDS):
         found.append(
-            where.at("records").at("fields").problem(f"unknown field {one!r}", f"use {', '.join(RECORD_FIELDS)}")
+            where.at("records").at("fields").problem(f"unknown field {one!r}", f"use {', '.join(_RECORD_FIELDS)}")
         )
     raise_problems(found)
     return Manifest(
@@ -117,7 +117,7 @@ def raise_problems(found: Sequence[Problem]) -> None:
 def manifest_from(tree: Tree, name: str) -> Manifest:
     if FILE not in tree:
         raise ConfigError(f"{name} has no {FILE}")
-    return parse_manifest(f"{name}: {FILE}", tree[FILE].data.decode("utf-8", "replace"))
+    return _parse_manifest(f"{name}: {FILE}", tree[FILE].data.decode("utf-8", "replace"))
 
 
 def describe(manifest: Manifest) -> Mapping[str, Any]:

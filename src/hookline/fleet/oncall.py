@@ -32,7 +32,7 @@ from hookline.state import proof
 if TYPE_CHECKING:
     from nats.aio.client import Client
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 _SUBJECT, _FILE = "hookline.ask.*.*", "answers.jsonl"
 #: Questions that are kept in mind, and seconds for which a settled one stays visible, and for which a machine may take to confirm.
 _MOST, _SHOWN, _CONFIRMED = 1000, 600.0, 10.0
@@ -237,12 +237,12 @@ class OnCallThread:
     def answer(self, name: str, word: str, reason: str) -> str:
         return self.call(lambda people: people.answer(name, word, reason))
 
-    def call(self, work: Callable[[OnCall], Awaitable[T]]) -> T:
+    def call(self, work: Callable[[OnCall], Awaitable[_T]]) -> _T:
         people = self._people
         if people is None:
             raise ConfigError(self.problem)
 
-        async def run() -> T:
+        async def run() -> _T:
             return await work(people)
 
         return asyncio.run_coroutine_threadsafe(run(), self._loop).result(_CONFIRMED + 20)
@@ -261,7 +261,7 @@ def record_answer(state: str, note: Mapping[str, Any]) -> None:
             replace_atomically(path, newest.partition(b"\n")[2], mode=0o600)
 
 
-def answered(state: str) -> list[dict[str, Any]]:
+def read_answers(state: str) -> list[dict[str, Any]]:
     """What was answered here, each with the last that was heard of it; the newest last."""
     found: dict[tuple[str, float], dict[str, Any]] = {}
     with suppress(FileNotFoundError), open(os.path.join(state, _FILE), encoding="utf-8") as file:

@@ -16,7 +16,7 @@ from hookline.fleet import policies
 from hookline.fleet.subjects import MACHINES
 
 #: Seconds after which a machine that has not reported counts as silent: two reports.
-SILENT = 660.0
+_SILENT = 660.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +71,7 @@ def judge(
     told = [*(report.get("findings") or ()), *(problems.values() if isinstance(problems, dict) else ())]
     if state == "in force" and version < wanted:
         state = "behind"
-    if age > SILENT:
+    if age > _SILENT:
         state = "silent"
     return Seen(
         name=name, group=group, state=state, version=version, wanted=wanted, age=age,

@@ -18,7 +18,7 @@ from hookline.fleet import machine, policies
 from hookline.fleet.connection import UNREACHABLE, explain
 from hookline.fleet.feed import sources
 from hookline.fleet.install import PolicyFolder
-from hookline.fleet.link import Link
+from hookline.fleet.link import FleetLink
 from hookline.fleet.manifest import Manifest, Offline, Records
 from hookline.fleet.policies import Published
 from hookline.fleet.records import Shipper, marks
@@ -43,7 +43,7 @@ def _root(paths: Paths) -> str:
 # ── the policy ───────────────────────────────────────────────────────────────────────────────────────
 
 
-async def pull(link: Link) -> None:
+async def pull(link: FleetLink) -> None:
     stream, bucket, changed = link.client.jetstream(), policy_bucket(link.group), asyncio.Event()
 
     async def announce(_: Any) -> None:
@@ -52,7 +52,7 @@ async def pull(link: Link) -> None:
     await link.client.subscribe(f"$KV.{bucket}.rollout", cb=announce)
     while True:
         changed.clear()
-        rollout = await policies.rollout_of(stream, link.group)
+        rollout = await policies.fetch_rollout(stream, link.group)
         wanted = rollout.for_machine(link.machine) if rollout else None
         try:
             await _take(link, wanted)
@@ -67,7 +67,7 @@ async def pull(link: Link) -> None:
             pass
 
 
-async def _take(link: Link, wanted: Published | None) -> None:
+async def _take(link: FleetLink, wanted: Published | None) -> None:
     folder = PolicyFolder(link.paths)
     if wanted is None or folder.highest()[0] >= wanted.version:
         return
@@ -103,7 +103,7 @@ def _contact(until: float, offline: Offline) -> dict[str, Any]:
 # ── records ──────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def ship(link: Link) -> None:
+async def ship(link: FleetLink) -> None:
     stream, shippers = link.client.jetstream(), dict[str, Shipper]()
     place = os.path.join(link.joined.folder, "sources")
     os.makedirs(place, 0o700, exist_ok=True)
@@ -121,7 +121,7 @@ async def ship(link: Link) -> None:
                 await asyncio.sleep(1)
 
 
-async def _step(link: Link, shipper: Shipper, rules: Records, source: str) -> int:
+async def _step(link: FleetLink, shipper: Shipper, rules: Records, source: str) -> int:
     try:
         rows = await shipper.step(rules)
         link.note(f"records of {source}", "")
@@ -136,7 +136,7 @@ async def _step(link: Link, shipper: Shipper, rules: Records, source: str) -> in
 # ── the report ───────────────────────────────────────────────────────────────────────────────────────
 
 
-async def report(link: Link) -> None:
+async def report(link: FleetLink) -> None:
     stream, at = link.client.jetstream(), 0.0
     said: dict[str, Any] = {}
     while True:
@@ -152,7 +152,7 @@ async def report(link: Link) -> None:
             await asyncio.sleep(2)
 
 
-def _news(link: Link) -> Any:
+def _news(link: FleetLink) -> Any:
     """What is reported at once."""
     try:
         return PolicyFolder(link.paths).highest(), link.problems()

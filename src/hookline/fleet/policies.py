@@ -63,7 +63,7 @@ class Rollout:
         return {**found, "percent": self.percent}
 
 
-def parse_rollout(data: bytes) -> Rollout:
+def _parse_rollout(data: bytes) -> Rollout:
     """Raises ConfigError."""
     try:
         tree = json.loads(data)
@@ -82,20 +82,20 @@ def _published(tree: Mapping[str, Any] | None) -> Published | None:
 # ── the owner ────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def current(stream: JetStreamContext, group: str) -> tuple[Rollout, int]:
+async def _current(stream: JetStreamContext, group: str) -> tuple[Rollout, int]:
     """And its revision, for who changes it; 0 before the first."""
     bucket = await stream.key_value(policy_bucket(group))
     try:
         entry = await bucket.get(_KEY)
     except KeyNotFoundError:
         return Rollout(), 0
-    return parse_rollout(entry.value or b""), entry.revision or 0
+    return _parse_rollout(entry.value or b""), entry.revision or 0
 
 
-async def published(stream: JetStreamContext, group: str) -> Rollout | None:
+async def read_rollout(stream: JetStreamContext, group: str) -> Rollout | None:
     """None where nothing was ever published."""
     try:
-        return (await current(stream, group))[0]
+        return (await _current(stream, group))[0]
     except NotFoundError:
         return None
 
@@ -103,7 +103,7 @@ async def published(stream: JetStreamContext, group: str) -> Rollout | None:
 async def publish(stream: JetStreamContext, group: str, data: bytes, percent: int) -> Rollout:
     """A new policy, for so many percent of the group. Raises ConfigError and UsageError."""
     bundle = read_bundle(data)
-    rollout, revision = await current(stream, group)
+    rollout, revision = await _current(stream, group)
     new = Published(version=bundle.manifest.version, digest=bundle.digest, name=bundle.manifest.name)
     if new.version <= rollout.highest():
         raise UsageError(
@@ -116,7 +116,7 @@ async def publish(stream: JetStreamContext, group: str, data: bytes, percent: in
 
 
 async def widen(stream: JetStreamContext, group: str, percent: int) -> Rollout:
-    rollout, revision = await current(stream, group)
+    rollout, revision = await _current(stream, group)
     if rollout.next is None:
         raise UsageError(f"no policy of {group} is on its way; name the file of a new one")
     return await _put(stream, group, _settled(replace(rollout, percent=percent)), revision)
@@ -124,7 +124,7 @@ async def widen(stream: JetStreamContext, group: str, percent: int) -> Rollout:
 
 async def roll_back(stream: JetStreamContext, group: str, private_key: str, paths: Paths) -> Rollout:
     """What counted before, under a higher version, for everybody. Only who signs policies can do it."""
-    rollout, _ = await current(stream, group)
+    rollout, _ = await _current(stream, group)
     back = rollout.stable if rollout.next is not None else rollout.before
     if back is None:
         raise UsageError(f"{group} has had no other policy before this one")
@@ -152,14 +152,14 @@ async def _put(stream: JetStreamContext, group: str, rollout: Rollout, revision:
 # ── a machine ────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def rollout_of(stream: JetStreamContext, group: str) -> Rollout | None:
+async def fetch_rollout(stream: JetStreamContext, group: str) -> Rollout | None:
     """By direct requests alone (``subjects.permissions``); None if nothing was ever published."""
     bucket = policy_bucket(group)
     try:
         found = await stream.get_last_msg(f"KV_{bucket}", f"$KV.{bucket}.{_KEY}", direct=True)
     except NotFoundError:
         return None
-    return parse_rollout(found.data or b"")
+    return _parse_rollout(found.data or b"")
 
 
 async def fetch(stream: JetStreamContext, group: str, wanted: Published) -> bytes:

@@ -19,9 +19,9 @@ from typing import Any
 
 from hookline.core.files import replace_atomically
 from hookline.fleet.connection import UNREACHABLE
-from hookline.fleet.credentials import team_of
+from hookline.fleet.credentials import team_key
 from hookline.fleet.join import team_key_place
-from hookline.fleet.link import Link
+from hookline.fleet.link import FleetLink
 from hookline.fleet.subjects import ask_subject
 from hookline.state import inbox, proof
 
@@ -31,7 +31,7 @@ _LOOK, BEAT = 0.2, 2.0
 _MOST = 200
 
 
-async def carry_questions(link: Link) -> None:
+async def carry_questions(link: FleetLink) -> None:
     _keep_team_key(link)
     tasks: dict[str, asyncio.Task[None]] = {}
     try:
@@ -48,14 +48,14 @@ async def carry_questions(link: Link) -> None:
         await asyncio.gather(*tasks.values(), return_exceptions=True)
 
 
-def _keep_team_key(link: Link) -> None:
+def _keep_team_key(link: FleetLink) -> None:
     """By which whoever asks knows the people on call."""
     replace_atomically(
-        team_key_place(link.joined, link.paths), team_of(link.joined.credentials).encode("ascii"), mode=0o644
+        team_key_place(link.joined, link.paths), team_key(link.joined.credentials).encode("ascii"), mode=0o644
     )
 
 
-def _waiting(link: Link) -> Iterator[dict[str, Any]]:
+def _waiting(link: FleetLink) -> Iterator[dict[str, Any]]:
     """Questions of this user, and for root those of everybody on the machine."""
     states = {link.paths.state: os.geteuid()}
     if os.geteuid() == 0 and link.joined.folder.startswith(link.paths.machine):
@@ -67,7 +67,7 @@ def _waiting(link: Link) -> Iterator[dict[str, Any]]:
                     yield one
 
 
-async def _carry(link: Link, question: Mapping[str, Any]) -> None:
+async def _carry(link: FleetLink, question: Mapping[str, Any]) -> None:
     client, name = link.client, str(question["id"])
     subject, text = ask_subject(link.machine, name), proof.far_form(question)
     reply = client.new_inbox()

@@ -32,7 +32,7 @@ _OUTCOME = ("hook", "hook_id", "status", "effect", "exit_code", "ms", "error")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mark:
+class _Mark:
     """How far a source has come: the last row that was dealt with, and the sequence of the last one that was sent."""
 
     number: int = -1
@@ -77,7 +77,7 @@ def _record(row: Row, runs: Sequence[Run]) -> dict[str, Any]:
     return fields
 
 
-def select(record: Mapping[str, Any], rules: Records, machine: str, source: str) -> bytes | None:
+def _select(record: Mapping[str, Any], rules: Records, machine: str, source: str) -> bytes | None:
     """What is sent of a record; None if it stays here."""
     denied = record["effect"] == "deny" or record.get("aborted")
     if rules.send == "none" or (rules.send == "denies" and not denied):
@@ -126,7 +126,7 @@ class Shipper:
             missing, before = number - before - 1, number
             if number <= self.mark.number:  # the broker had it already
                 continue
-            data = select(record, rules, self._machine, self._source)
+            data = _select(record, rules, self._machine, self._source)
             sent = data is not None and await self._send(str(record["id"]), data)
             mark = replace(self.mark, number=max(number, self.mark.number), dropped=self.mark.dropped + missing)
             self.mark = replace(mark, sent=mark.sent + sent)
@@ -173,7 +173,7 @@ class Shipper:
             return 0, ""
         return found.seq or 0, (found.headers or {}).get(Header.MSG_ID, "")
 
-    def _keep(self, mark: Mark) -> None:
+    def _keep(self, mark: _Mark) -> None:
         """Raises OSError: what cannot be marked as sent must not be followed by more."""
         tree = {name: getattr(mark, name) for name in mark.__slots__}
         with atomic_writer(self._place, durable=False) as file:
@@ -181,16 +181,16 @@ class Shipper:
         self.mark = mark
 
 
-def _read_mark(place: str) -> Mark:
+def _read_mark(place: str) -> _Mark:
     try:
         with open(place, encoding="utf-8") as file:
             tree = json.load(file)
-        return Mark(**{name: int(tree[name]) for name in Mark.__slots__})
+        return _Mark(**{name: int(tree[name]) for name in _Mark.__slots__})
     except (OSError, ValueError, KeyError, TypeError):
-        return Mark()
+        return _Mark()
 
 
-def marks(folder: str) -> dict[str, Mark]:
+def marks(folder: str) -> dict[str, _Mark]:
     """Source -> how far it has come."""
     place = os.path.join(folder, "sources")
     names = os.listdir(place) if os.path.isdir(place) else []

@@ -7,7 +7,7 @@ import json
 
 from hookline.core.errors import ConfigError
 from hookline.fleet.authority import Authority, system_credentials
-from hookline.fleet.connection import connected
+from hookline.fleet.connection import connection
 
 _SUBJECT = "$SYS.REQ.CLAIMS.UPDATE"
 #: Seconds that servers have to answer.
@@ -17,7 +17,7 @@ _PATIENCE = 5.0
 async def tell_servers(authority: Authority, team: str) -> int:
     """How many servers have taken it. Who is connected with what was revoked is cut off by them. Raises ConfigError."""
     taken, refused = set[str](), list[str]()
-    async with connected(system_credentials(authority)) as client:
+    async with connection(system_credentials(authority)) as client:
         inbox = client.new_inbox()
         answers = await client.subscribe(inbox)
         await client.publish(_SUBJECT, authority.account_jwt(team).encode("ascii"), reply=inbox)

@@ -65,7 +65,7 @@ class Received:
         }
 
 
-class Target(Protocol):
+class _Target(Protocol):
     """Blocks until a batch is on the disk. ``write`` may be given what it has already. ``gather``: seconds for a batch."""
 
     gather: float
@@ -75,7 +75,7 @@ class Target(Protocol):
     def write(self, batch: Sequence[Received]) -> None: ...
 
 
-class Lines:
+class _Stdout:
     gather = 0.1
 
     def begin(self, stream: str, acknowledged: int) -> None:
@@ -173,9 +173,9 @@ class Postgres:
             raise StateError(f"the database did not take {len(rows)} records: {str(error).strip()}") from None
 
 
-def open_target(kind: str, place: str) -> Target:
+def open_target(kind: str, place: str) -> _Target:
     if kind == "stdout":
-        return Lines()
+        return _Stdout()
     return Parquet(place) if kind == "parquet" else Postgres(place)
 
 
@@ -189,7 +189,7 @@ def _number(value: Any) -> float | None:
 
 
 async def consume(
-    client: Client, name: str, target: Target, wanted: Callable[[], bool], say: Callable[[str], None]
+    client: Client, name: str, target: _Target, wanted: Callable[[], bool], say: Callable[[str], None]
 ) -> int:
     """Until nobody wants it any more; how many records were written. A target that fails is tried again."""
     stream, written, idle = client.jetstream(), 0, 0
@@ -245,7 +245,7 @@ async def _gather(pulled: JetStreamContext.PullSubscription, seconds: float) -> 
 
 
 async def _subscribe(
-    stream: JetStreamContext, durable: str, target: Target
+    stream: JetStreamContext, durable: str, target: _Target
 ) -> tuple[JetStreamContext.PullSubscription, str]:
     """The durable consumer, and which stream this is. Raises ConfigError."""
     config = api.ConsumerConfig(

@@ -33,7 +33,7 @@ def active_hooks(runtime: Runtime) -> tuple[HookSpec, ...]:
     )
 
 
-def unwanted_events(runtime: Runtime) -> frozenset[str]:
+def disabled_events(runtime: Runtime) -> frozenset[str]:
     """Events that the person's file declares without hooks (``scripts = []``): only a hook of their own needs them."""
     return frozenset(one.name for one in runtime.loaded.problems if one.code == "no-hooks")
 
@@ -115,7 +115,7 @@ def events_without_sender(
             yield Unregistered(path=spec.origin.file, finding=finding, fix=fix, does="see which agents do")
 
 
-def registered_scopes(agents: Iterable[Agent], cwd: str, home: str, environ: Mapping[str, str]) -> dict[str, Scope]:
+def scopes_by_agent(agents: Iterable[Agent], cwd: str, home: str, environ: Mapping[str, str]) -> dict[str, Scope]:
     """The agents that call hookline, each with the scope of the first file that does."""
     found = ((agent.name, _registered(agent, cwd, home, environ)) for agent in agents)
     return {name: next(iter(known))[0] for name, known in found if known}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from hookline.core._dataclass import dataclass
 from hookline.core.extras import install_command
 from hookline.llm.http import certificates, proxy_for
-from hookline.llm.names import Access, ModelError, ModelName, access, resolve
+from hookline.llm.names import ModelError, ModelName, ProviderAccess, access, resolve
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -34,7 +34,7 @@ async def open_client(name: str, table: Mapping[str, str], environ: Mapping[str,
     chosen = resolve(name, table, environ)
     async with AsyncExitStack() as stack:
         if chosen.provider.wire == "script":
-            environ = {**environ, **scripted_environ(stack, chosen.name)}
+            environ = {**environ, **start_scripted(stack, chosen.name)}
             chosen = resolve("openai:scripted", {}, environ)
         reach = access(chosen, environ)
         try:
@@ -45,7 +45,7 @@ async def open_client(name: str, table: Mapping[str, str], environ: Mapping[str,
         yield OpenClient(model=model, name=str(chosen), key=reach.key)
 
 
-def scripted_environ(stack: AsyncExitStack, path: str) -> Mapping[str, str]:
+def start_scripted(stack: AsyncExitStack, path: str) -> Mapping[str, str]:
     """The variables of a scripted server of our own, which ends with ``stack``."""
     from hookline.llm.scripted import ModelServer, ScriptError, read_script  # only when asked for
 
@@ -55,7 +55,7 @@ def scripted_environ(stack: AsyncExitStack, path: str) -> Mapping[str, str]:
         raise ModelError(str(error)) from error
 
 
-def _model(chosen: ModelName, reach: Access, client: Any) -> Model:
+def _model(chosen: ModelName, reach: ProviderAccess, client: Any) -> Model:
     """Imports are inside, so that using one provider does not load another's client."""
     given: dict[str, Any] = {"api_key": reach.key, "base_url": reach.base_url, "http_client": client}
     match chosen.provider.wire:
@@ -89,7 +89,7 @@ def _openai(given: dict[str, Any]) -> Any:
     return OpenAIProvider(base_url=base_url, api_key=given["api_key"], http_client=given["http_client"])
 
 
-def _client(reach: Access, environ: Mapping[str, str]) -> Any:
+def _client(reach: ProviderAccess, environ: Mapping[str, str]) -> Any:
     """Without its own timeout: the hook's deadline is the only one."""
     import httpx2
 

@@ -132,20 +132,20 @@ def _first_with_a_key(environ: Mapping[str, str]) -> ModelName:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Access:
+class ProviderAccess:
     """What a client needs: a key that must never be shown, and where to send it."""
 
     key: str
     base_url: str | None
 
 
-def access(model: ModelName, environ: Mapping[str, str]) -> Access:
+def access(model: ModelName, environ: Mapping[str, str]) -> ProviderAccess:
     """The key and the base URL from the caller's environment; a custom server may need no key."""
     provider = model.provider
     base_url = environ.get(provider.base_url) or provider.default_url
     key = next((environ[name] for name in provider.keys if environ.get(name)), "")
     if key or not provider.keys or environ.get(provider.base_url):
-        return Access(key=key or "none", base_url=base_url)
+        return ProviderAccess(key=key or "none", base_url=base_url)
     have = [name for row in PROVIDERS.values() for name in row.keys if environ.get(name)]
     other = (
         f"or point the name elsewhere in the [models] table (there is a key for {', '.join(dict.fromkeys(have))})"

@@ -31,20 +31,20 @@ class CapReachedError(ModelError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spent:
+class Spending:
     requests: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
     #: Of the questions whose price is known.
     cost_usd: float = 0.0
     #: By who asked: ``distiller``, or the name of a hook.
-    by: Mapping[str, Spent] = field(default_factory=dict)
+    by: Mapping[str, Spending] = field(default_factory=dict)
 
     @property
     def tokens(self) -> int:
         return self.input_tokens + self.output_tokens
 
-    def __add__(self, usage: Mapping[str, Any]) -> Spent:
+    def __add__(self, usage: Mapping[str, Any]) -> Spending:
         counts = {name: getattr(self, name) + _number(usage.get(name)) for name in ("input_tokens", "output_tokens")}
         cost = self.cost_usd + float(_number(usage.get("cost_usd")))
         return replace(self, requests=self.requests + int(_number(usage.get("requests")) or 1), cost_usd=cost, **counts)
@@ -73,13 +73,13 @@ def note_usage(state: str, who: str, usage: Mapping[str, Any]) -> None:
             prune(folder, keep=_KEPT_DAYS, days=_KEPT_DAYS, now=time.time())
 
 
-def spent_today(state: str) -> Spent:
-    total, by = Spent(), dict[str, Spent]()
+def usage_today(state: str) -> Spending:
+    total, by = Spending(), dict[str, Spending]()
     for line in (read_text(os.path.join(state, _FOLDER, _today())) or "").splitlines():
         with suppress(ValueError):
             if isinstance(usage := json.loads(line), dict):
                 total, who = total + usage, str(usage.get("who"))
-                by[who] = by.get(who, Spent()) + usage
+                by[who] = by.get(who, Spending()) + usage
     return replace(total, by=by)
 
 
@@ -87,7 +87,7 @@ def check_cap(state: str, limits: Limits) -> None:
     """Raises CapReachedError."""
     if not state or not (limits.model_tokens_per_day or limits.model_usd_per_day):
         return
-    spent = spent_today(state)
+    spent = usage_today(state)
     for name, used in (("model_tokens_per_day", spent.tokens), ("model_usd_per_day", spent.cost_usd)):
         cap = getattr(limits, name)
         if cap and used >= cap:

@@ -26,12 +26,12 @@ def runs_alone(event: Event) -> bool:
         return isinstance(told, dict) and told.get("mode") in _MODES
     if not event.caller:
         return False
-    from hookline.core.agent_processes import agent_of
+    from hookline.core.agent_processes import agent_from_words
     from hookline.core.processes import ancestors, command_words, reads_terminal
 
     pid = abs(event.caller)
     # Several: an agent may start itself again, and talk to that process through a pipe.
-    found = [one for one in ((pid, command_words(pid)), *ancestors(pid)) if agent_of(one[1]) == agent.title]
+    found = [one for one in ((pid, command_words(pid)), *ancestors(pid)) if agent_from_words(one[1]) == agent.title]
     if not all(_EDITOR.isdisjoint(words) for _pid, words in found):
         return False
     prompted = any(_has_prompt(words) for _pid, words in found)

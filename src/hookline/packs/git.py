@@ -33,13 +33,13 @@ _LFS = b"version https://git-lfs.github.com/spec/v1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Commit:
+class _Commit:
     revision: str
     builder: TreeBuilder
     notes: tuple[str, ...] = ()
 
 
-def fetch_commit(source: Source) -> Commit:
+def fetch_commit(source: Source) -> _Commit:
     """Raises PackError."""
     if not shutil.which("git"):
         raise PackError("git is not installed, and this pack comes from a repository")
@@ -50,7 +50,7 @@ def fetch_commit(source: Source) -> Commit:
         builder = TreeBuilder()
         for note in _read(run, revision, source.path, builder):
             notes[note] = None
-        return Commit(revision=revision, builder=builder, notes=tuple(notes))
+        return _Commit(revision=revision, builder=builder, notes=tuple(notes))
 
 
 class _Run:

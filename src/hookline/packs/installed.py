@@ -10,7 +10,7 @@ from typing import Any
 from hookline.core._dataclass import dataclass
 from hookline.core.errors import PackError
 from hookline.core.files import note
-from hookline.dialects.plugins import Layout, read_layout
+from hookline.dialects.plugins import PluginLayout, read_layout
 from hookline.packs.tree import FolderTree
 
 #: Bytes of an agent's list of plugins.
@@ -18,14 +18,14 @@ _LARGEST = 4 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Installed:
+class _InstalledPlugin:
     agent: str
     name: str
     folder: str
     enabled: bool = True
 
 
-def installed_plugins(agent: str, home: str) -> tuple[Installed, ...]:
+def find_plugins(agent: str, home: str) -> tuple[_InstalledPlugin, ...]:
     """Those of one agent (its full name), with hooks or without."""
     finder = _FINDERS.get(agent)
     if finder is None:
@@ -38,7 +38,7 @@ def agents_with_plugins() -> tuple[str, ...]:
     return tuple(_FINDERS)
 
 
-def plugin_layout(one: Installed) -> Layout | None:
+def plugin_layout(one: _InstalledPlugin) -> PluginLayout | None:
     """None for a plugin without hooks, or one that cannot be read."""
     try:
         return read_layout(FolderTree(one.folder), one.name)
@@ -46,7 +46,7 @@ def plugin_layout(one: Installed) -> Layout | None:
         return None
 
 
-def known_marketplaces(home: str) -> dict[str, str]:
+def find_marketplaces(home: str) -> dict[str, str]:
     """Name -> source of the marketplaces that an agent on this machine knows."""
     found: dict[str, str] = {}
     for name, one in _read(os.path.join(home, ".claude/plugins/known_marketplaces.json")).items():
@@ -65,7 +65,7 @@ def known_marketplaces(home: str) -> dict[str, str]:
 # ── one agent each ───────────────────────────────────────────────────────────────────────────────────
 
 
-def _claude(home: str) -> Iterator[Installed]:
+def _claude(home: str) -> Iterator[_InstalledPlugin]:
     base = os.path.join(home, ".claude")
     chosen = _read(os.path.join(base, "settings.json")).get("enabledPlugins")
     switches = chosen if isinstance(chosen, dict) else {}
@@ -73,12 +73,12 @@ def _claude(home: str) -> Iterator[Installed]:
         for row in rows if isinstance(rows, list) else [rows]:
             folder = row.get("installPath") if isinstance(row, dict) else None
             if isinstance(folder, str) and os.path.isabs(folder):
-                yield Installed(
+                yield _InstalledPlugin(
                     agent="claude-code", name=str(name), folder=folder, enabled=switches.get(name, True) is not False
                 )
 
 
-def _codex(home: str) -> Iterator[Installed]:
+def _codex(home: str) -> Iterator[_InstalledPlugin]:
     """``plugins/cache/MARKETPLACE/PLUGIN/VERSION``, switched on in config.toml; the newest version counts."""
     import tomllib
 
@@ -94,32 +94,32 @@ def _codex(home: str) -> Iterator[Installed]:
         entry = chosen.get(key) if isinstance(chosen, dict) else None
         if versions:
             enabled = isinstance(entry, dict) and entry.get("enabled", True) is not False
-            yield Installed(agent="codex", name=key, folder=os.path.join(folder, versions[-1]), enabled=enabled)
+            yield _InstalledPlugin(agent="codex", name=key, folder=os.path.join(folder, versions[-1]), enabled=enabled)
 
 
-def _copilot(home: str) -> Iterator[Installed]:
+def _copilot(home: str) -> Iterator[_InstalledPlugin]:
     for market, name, folder in _two_levels(os.path.join(home, ".copilot/installed-plugins")):
-        yield Installed(agent="copilot-cli", name=f"{name}@{market}", folder=folder)
+        yield _InstalledPlugin(agent="copilot-cli", name=f"{name}@{market}", folder=folder)
 
 
-def _gemini(home: str) -> Iterator[Installed]:
+def _gemini(home: str) -> Iterator[_InstalledPlugin]:
     return _extensions("gemini-cli", ".gemini/extensions", home)
 
 
-def _qwen(home: str) -> Iterator[Installed]:
+def _qwen(home: str) -> Iterator[_InstalledPlugin]:
     return _extensions("qwen-code", ".qwen/extensions", home)
 
 
-def _extensions(agent: str, place: str, home: str) -> Iterator[Installed]:
+def _extensions(agent: str, place: str, home: str) -> Iterator[_InstalledPlugin]:
     base = os.path.join(home, place)
     switches = _read(os.path.join(base, "extension-enablement.json"))
     for name in _folders(base):
         rules = (switches.get(name) or {}).get("overrides", []) if isinstance(switches.get(name), dict) else []
         off = any(isinstance(rule, str) and rule.startswith("!") for rule in rules)
-        yield Installed(agent=agent, name=name, folder=os.path.join(base, name), enabled=not off)
+        yield _InstalledPlugin(agent=agent, name=name, folder=os.path.join(base, name), enabled=not off)
 
 
-_FINDERS: Mapping[str, Callable[[str], Iterator[Installed]]] = {
+_FINDERS: Mapping[str, Callable[[str], Iterator[_InstalledPlugin]]] = {
     "claude-code": _claude,
     "codex": _codex,
     "gemini-cli": _gemini,

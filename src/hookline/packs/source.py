@@ -6,12 +6,12 @@ import os
 import re
 from typing import Literal
 
-from hookline.core._dataclass import dataclass, replace
+from hookline.core._dataclass import dataclass
 from hookline.core.errors import UsageError
 
-Kind = Literal["git", "archive", "folder", "own", "pypi", "npm", "marketplace"]
+_Kind = Literal["git", "archive", "folder", "own", "pypi", "npm", "marketplace"]
 
-EXAMPLES = (
+_EXAMPLES = (
     "github:owner/repo[/path][@tag], a git URL, an archive URL with #sha256=…, ./folder, name@marketplace, pypi:name,"
     " npm:name or hookline:name"
 )
@@ -31,7 +31,7 @@ _INNER = re.compile(r"#path=([^#&]+)")
 class Source:
     """``text`` is what stands in the configuration; it says everything but the revision."""
 
-    kind: Kind
+    kind: _Kind
     text: str
     #: The address, the folder, the name of the package or of the entry.
     place: str
@@ -47,7 +47,7 @@ def parse_source(text: str, cwd: str, home: str) -> Source:
     """Raises UsageError."""
     text = text.strip()
     if not text or text.startswith("-") or any(ord(char) < 32 for char in text):
-        raise UsageError(f"{text!r} names no pack; write {EXAMPLES}")
+        raise UsageError(f"{text!r} names no pack; write {_EXAMPLES}")
     if text.startswith(("./", "../", "/", "~/")) or text in {".", ".."}:
         folder = os.path.normpath(
             os.path.join(cwd, os.path.expanduser(text) if not home else text.replace("~", home, text.startswith("~")))
@@ -56,7 +56,7 @@ def parse_source(text: str, cwd: str, home: str) -> Source:
     found = _package(text) or _github(text) or _address(text) or _entry(text)
     if found is None:
         hint = f"; for the folder: ./{text}" if os.path.isdir(os.path.join(cwd, text)) else ""
-        raise UsageError(f"{text!r} names no pack{hint}; write {EXAMPLES}")
+        raise UsageError(f"{text!r} names no pack{hint}; write {_EXAMPLES}")
     if found.path and (found.path.startswith("/") or ".." in found.path.split("/")):
         raise UsageError(f"{found.path!r} leads out of its repository")
     if found.revision and (not _REVISION.fullmatch(found.revision) or ".." in found.revision):
@@ -72,7 +72,7 @@ def _package(text: str) -> Source | None:
     found = _PACKAGE.fullmatch(name)
     if not found:
         return None
-    kind: Kind = "own" if found[1] == "hookline" else "pypi" if found[1] == "pypi" else "npm"
+    kind: _Kind = "own" if found[1] == "hookline" else "pypi" if found[1] == "pypi" else "npm"
     return Source(kind=kind, text=name, place=found[2], path=(found[3] or "").strip("/"), revision=revision)
 
 
@@ -114,7 +114,3 @@ def _entry(text: str) -> Source | None:
     if not re.fullmatch(_PART, name) or not where:
         return None
     return Source(kind="marketplace", text=text, place=name, marketplace=where)
-
-
-def pinned(source: Source, revision: str) -> Source:
-    return replace(source, revision=revision)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from hookline.dialects.plugins import HooksFile
     from hookline.packs.tree import Tree
 
-FILE = "packs.json"
+_FILE = "packs.json"
 _RECOVER = "To go back to what the other one says, delete the file that is wrong"
 
 
@@ -71,7 +71,7 @@ class PackStore:
         """``root`` is where their files are, if not with the person's data."""
         self._own = os.path.join(paths.data, "packs")
         self._root = root or self._own
-        self._approvals = os.path.join(paths.state, FILE)
+        self._approvals = os.path.join(paths.state, _FILE)
         self._covers = os.path.join(paths.state, "packs")
         #: The same once more, beside the digests of the files.
         self._copy = os.path.join(self._covers, "approved.json")

@@ -277,7 +277,7 @@ def _settings_text(job: Job) -> str:
     return json.dumps(passed, ensure_ascii=False, default=str)
 
 
-def passed_directories(given: Any) -> Directories | None:
+def parse_directories(given: Any) -> Directories | None:
     """As ``_settings_text`` wrote them."""
     if not isinstance(given, list) or len(given) != 4:
         return None

@@ -23,7 +23,7 @@ from hookline.gateway.notices import approval_lines, problem_lines
 _log = logging.getLogger("hookline.sdk")
 
 #: Asked when a hook wants a person to decide: the tool, its input, the reason. True lets the call run.
-Ask: TypeAlias = Callable[[str, Mapping[str, Any], str], bool | Awaitable[bool]]
+_Ask: TypeAlias = Callable[[str, Mapping[str, Any], str], bool | Awaitable[bool]]
 
 
 class PromptRefused(Exception):
@@ -31,7 +31,7 @@ class PromptRefused(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolCall:
+class SdkToolCall:
     session: str
     name: str
     args: Mapping[str, Any]
@@ -39,7 +39,7 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class SdkVerdict:
     """What becomes of a tool call or a prompt. ``refusal`` is never empty when it is refused."""
 
     refusal: str = ""
@@ -61,7 +61,7 @@ class Hooks:
         *,
         cwd: str | os.PathLike[str] | None = None,
         config: Sequence[str | os.PathLike[str]] | None = None,
-        ask: Ask | None = None,
+        ask: _Ask | None = None,
         agent: str = "",
     ) -> None:
         self.agent = agent or "hookline"
@@ -98,7 +98,7 @@ class Hooks:
 
     # ── before a tool ────────────────────────────────────────────────────────────────────────────────
 
-    async def before_tool(self, call: ToolCall) -> Verdict:
+    async def before_tool(self, call: SdkToolCall) -> SdkVerdict:
         event = self._tool_event("PreToolUse", call)
         verdict, question = _tool_verdict(event, decision := await self.fire(event))
         if question:
@@ -106,7 +106,7 @@ class Hooks:
         await self._report_refusal(call, verdict)
         return verdict
 
-    def before_tool_sync(self, call: ToolCall) -> Verdict:
+    def before_tool_sync(self, call: SdkToolCall) -> SdkVerdict:
         event = self._tool_event("PreToolUse", call)
         verdict, question = _tool_verdict(event, decision := self.fire_sync(event))
         if question:
@@ -119,7 +119,7 @@ class Hooks:
             self.fire_sync(self._failed_event(call, "blocked", verdict.refusal))
         return verdict
 
-    async def _answer(self, call: ToolCall, verdict: Verdict, question: str) -> bool | None:
+    async def _answer(self, call: SdkToolCall, verdict: SdkVerdict, question: str) -> bool | None:
         try:
             answer = self._ask(call.name, verdict.value, question) if self._ask else None
             return await answer if inspect.isawaitable(answer) else answer
@@ -127,25 +127,25 @@ class Hooks:
             _log.exception("ask failed, so the call is refused")
             return False
 
-    async def _report_refusal(self, call: ToolCall, verdict: Verdict) -> None:
+    async def _report_refusal(self, call: SdkToolCall, verdict: SdkVerdict) -> None:
         if verdict.refusal:
             await self.fire(self._failed_event(call, "blocked", verdict.refusal))
 
     # ── after it ─────────────────────────────────────────────────────────────────────────────────────
 
-    async def after_tool(self, call: ToolCall, output: Any, before: Verdict) -> Verdict:
+    async def after_tool(self, call: SdkToolCall, output: Any, before: SdkVerdict) -> SdkVerdict:
         """``value`` is the output as hooks left it; context of both events is for the model."""
         event = self._tool_event("PostToolUse", call, tool_output=_plain(output))
         return _output_verdict(event, await self.fire(event), output, before)
 
-    def after_tool_sync(self, call: ToolCall, output: Any, before: Verdict) -> Verdict:
+    def after_tool_sync(self, call: SdkToolCall, output: Any, before: SdkVerdict) -> SdkVerdict:
         event = self._tool_event("PostToolUse", call, tool_output=_plain(output))
         return _output_verdict(event, self.fire_sync(event), output, before)
 
-    async def tool_failed(self, call: ToolCall, error: BaseException) -> None:
+    async def tool_failed(self, call: SdkToolCall, error: BaseException) -> None:
         await self.fire(self._failed_event(call, type(error).__name__, str(error)))
 
-    def tool_failed_sync(self, call: ToolCall, error: BaseException) -> None:
+    def tool_failed_sync(self, call: SdkToolCall, error: BaseException) -> None:
         self.fire_sync(self._failed_event(call, type(error).__name__, str(error)))
 
     # ── prompts and ends ─────────────────────────────────────────────────────────────────────────────
@@ -156,29 +156,29 @@ class Hooks:
     def stop_event(self, session: str, message: str, continuations: int = 0) -> Event:
         return self.event("Stop", {"assistant_message": message, "continuations": continuations}, session)
 
-    def _tool_event(self, name: str, call: ToolCall, **more: Any) -> Event:
+    def _tool_event(self, name: str, call: SdkToolCall, **more: Any) -> Event:
         args, cwd = dict(call.args), self._runtime.engine.cwd
         names = {"tool_name": call.name, "tool_input": args, "tool_use_id": call.id}
         return self.event(name, {**names, **tool_fields(call.name, args, cwd), **more}, call.session)
 
-    def _failed_event(self, call: ToolCall, kind: str, message: str) -> Event:
+    def _failed_event(self, call: SdkToolCall, kind: str, message: str) -> Event:
         return self._tool_event("PostToolUseFailure", call, tool_error={"type": kind, "message": message})
 
 
-def prompt_verdict(event: Event, decision: Decision, *, rewrites: bool = False) -> Verdict:
+def prompt_verdict(event: Event, decision: Decision, *, rewrites: bool = False) -> SdkVerdict:
     """A prompt that a hook asks about is refused: nobody can be asked about it. So is a changed one, unless the SDK can
     change it."""
     if decision.effect == "deny" or (decision.effect == "ask" and not decision.droppable):
-        return Verdict(refusal=decision.refusal_text)
+        return SdkVerdict(refusal=decision.refusal_text)
     prompt = decision.data.get("prompt", event.data["prompt"])
     if prompt != event.data["prompt"] and not rewrites:
         if not decision.droppable:
-            return Verdict(refusal="a hook changed the prompt, which this SDK does not support")
+            return SdkVerdict(refusal="a hook changed the prompt, which this SDK does not support")
         prompt = event.data["prompt"]
-    return Verdict(value=prompt, context=decision.model_text)
+    return SdkVerdict(value=prompt, context=decision.model_text)
 
 
-def text_of(value: Any) -> str:
+def as_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
@@ -187,32 +187,32 @@ def with_context(text: str, context: str) -> str:
     return f"{text}\n\n{context}" if context else text
 
 
-def _tool_verdict(event: Event, decision: Decision) -> tuple[Verdict, str]:
+def _tool_verdict(event: Event, decision: Decision) -> tuple[SdkVerdict, str]:
     """And the question that is open, "" if none is."""
     if decision.effect == "deny":
-        return Verdict(refusal=decision.refusal_text), ""
+        return SdkVerdict(refusal=decision.refusal_text), ""
     args = event.data.get("native_tool_input", event.data["tool_input"])
     if decision.modified:
         has_own = "native_tool_input" in event.data
         args = native_input(decision.data, event.cwd) if has_own else decision.data.get("tool_input")
         if not isinstance(args, Mapping):
-            return Verdict(refusal="a hook changed tool_input in a way that cannot be passed on to this tool"), ""
+            return SdkVerdict(refusal="a hook changed tool_input in a way that cannot be passed on to this tool"), ""
     question = (decision.reason or "a hook asks for a person") if decision.effect == "ask" else ""
-    return Verdict(value=dict(args), context=decision.model_text), question
+    return SdkVerdict(value=dict(args), context=decision.model_text), question
 
 
-def _answered(verdict: Verdict, decision: Decision, answer: bool | None) -> Verdict:
+def _answered(verdict: SdkVerdict, decision: Decision, answer: bool | None) -> SdkVerdict:
     if answer is True or (answer is None and decision.droppable):
         return verdict
     why = "nobody could be asked" if answer is None else "a person refused it"
-    return Verdict(refusal=f"{why}: {decision.reason}" if decision.reason else why)
+    return SdkVerdict(refusal=f"{why}: {decision.reason}" if decision.reason else why)
 
 
-def _output_verdict(event: Event, decision: Decision, output: Any, before: Verdict) -> Verdict:
+def _output_verdict(event: Event, decision: Decision, output: Any, before: SdkVerdict) -> SdkVerdict:
     context = "\n".join(text for text in (before.context, decision.model_text) if text)
     if decision.effect == "deny":  # hookline failed: what a guard would have taken out is not known
-        return Verdict(refusal=decision.refusal_text)
-    return Verdict(value=decision.data["tool_output"] if decision.modified else output, context=context)
+        return SdkVerdict(refusal=decision.refusal_text)
+    return SdkVerdict(value=decision.data["tool_output"] if decision.modified else output, context=context)
 
 
 def _failure(event: Event, error: Exception) -> Decision:
@@ -225,4 +225,4 @@ def _failure(event: Event, error: Exception) -> Decision:
 
 def _plain(output: Any) -> Any:
     """What a hook can read: text, or JSON."""
-    return output if isinstance(output, str) else json.loads(text_of(output))
+    return output if isinstance(output, str) else json.loads(as_text(output))

@@ -11,7 +11,7 @@ from langgraph.prebuilt import ToolNode
 
 from hookline.core.event import Event
 from hookline.core.result import Decision
-from hookline.sdk.hooks import Hooks, ToolCall, Verdict, prompt_verdict, text_of, with_context
+from hookline.sdk.hooks import Hooks, SdkToolCall, SdkVerdict, as_text, prompt_verdict, with_context
 
 
 def langchain_middleware(*, hooks: Hooks | None = None, **options: Any) -> AgentMiddleware[Any, Any]:
@@ -142,9 +142,9 @@ def _session(state: Any, runtime: Any) -> str:
     return str(getattr(info, "thread_id", None) or getattr(info, "run_id", None) or first or "")
 
 
-def _call(request: Any) -> ToolCall:
+def _call(request: Any) -> SdkToolCall:
     call = request.tool_call
-    return ToolCall(
+    return SdkToolCall(
         session=_session(request.state, request.runtime),
         name=call["name"],
         args=call["args"] or {},
@@ -152,7 +152,7 @@ def _call(request: Any) -> ToolCall:
     )
 
 
-def _changed(request: Any, before: Verdict) -> Any:
+def _changed(request: Any, before: SdkVerdict) -> Any:
     return request.override(tool_call={**request.tool_call, "args": before.value})
 
 
@@ -161,16 +161,16 @@ def _refusal(request: Any, reason: str) -> ToolMessage:
     return ToolMessage(content=reason, name=call["name"], tool_call_id=call["id"], status="error")
 
 
-def _finish(request: Any, message: ToolMessage, after: Verdict) -> ToolMessage:
+def _finish(request: Any, message: ToolMessage, after: SdkVerdict) -> ToolMessage:
     if after.refusal:
         return _refusal(request, after.refusal)
     if after.value == _content(message) and not after.context:
         return message
-    changed: dict[str, Any] = {"content": with_context(text_of(after.value), after.context)}
+    changed: dict[str, Any] = {"content": with_context(as_text(after.value), after.context)}
     if after.value != _content(message):
         changed["artifact"] = None  # what a hook took out of the text may be in it
     return message.model_copy(update=changed)
 
 
 def _content(message: Any) -> str:
-    return text_of(message.content)
+    return as_text(message.content)

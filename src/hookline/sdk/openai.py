@@ -15,7 +15,7 @@ from agents.mcp import MCPServer
 from mcp.types import CallToolResult
 
 from hookline.core.errors import UsageError
-from hookline.sdk.hooks import Hooks, ToolCall, Verdict, prompt_verdict, text_of, with_context
+from hookline.sdk.hooks import Hooks, SdkToolCall, SdkVerdict, as_text, prompt_verdict, with_context
 
 
 def openai_agent(
@@ -88,7 +88,7 @@ class _Guard:
         except ValueError:
             return await invoke(context, arguments)  # which refuses it
         call_id = str(getattr(context, "tool_call_id", ""))
-        call = ToolCall(session=self._of(context).session, name=name, args=given, id=call_id)
+        call = SdkToolCall(session=self._of(context).session, name=name, args=given, id=call_id)
         before = await self._hooks.before_tool(call)
         if before.refusal:
             return before.refusal
@@ -126,7 +126,7 @@ class _Guard:
 
     def _stop_guardrail(self) -> OutputGuardrail[Any]:
         async def hookline(context: Any, agent: Any, output: Any) -> GuardrailFunctionOutput:
-            await self._hooks.fire(self._hooks.stop_event(self._of(context).session, text_of(output)))
+            await self._hooks.fire(self._hooks.stop_event(self._of(context).session, as_text(output)))
             return GuardrailFunctionOutput(output_info=None, tripwire_triggered=False)
 
         return OutputGuardrail(guardrail_function=hookline)
@@ -160,7 +160,7 @@ class _GuardedServer(MCPServer):
         return await self._server.get_prompt(*args, **kwargs)
 
     async def call_tool(self, tool_name: str, arguments: Any, meta: Any = None) -> Any:
-        call = ToolCall(session="", name=f"mcp__{self.name}__{tool_name}", args=arguments or {})
+        call = SdkToolCall(session="", name=f"mcp__{self.name}__{tool_name}", args=arguments or {})
         before = await self._hooks.before_tool(call)
         if before.refusal:
             return _mcp_result(before.refusal, is_error=True)
@@ -173,10 +173,10 @@ class _GuardedServer(MCPServer):
         return _mcp_result(_finish(after))
 
 
-def _finish(after: Verdict) -> Any:
+def _finish(after: SdkVerdict) -> Any:
     if after.refusal or not after.context:
         return after.refusal or after.value
-    return with_context(text_of(after.value), after.context)
+    return with_context(as_text(after.value), after.context)
 
 
 def _mcp_text(result: Any) -> str:
@@ -192,4 +192,4 @@ def _prompt_text(given: Any) -> str:
     if isinstance(given, str):
         return given
     last = next((item for item in reversed(given) if isinstance(item, dict) and item.get("role") == "user"), {})
-    return text_of(last.get("content", ""))
+    return as_text(last.get("content", ""))

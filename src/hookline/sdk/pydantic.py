@@ -9,7 +9,7 @@ from uuid import uuid4
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.exceptions import ModelRetry, ToolFailed
 
-from hookline.sdk.hooks import Hooks, PromptRefused, ToolCall, Verdict, prompt_verdict, text_of, with_context
+from hookline.sdk.hooks import Hooks, PromptRefused, SdkToolCall, SdkVerdict, as_text, prompt_verdict, with_context
 
 
 def pydantic_ai_capability(*, hooks: Hooks | None = None, **options: Any) -> AbstractCapability[Any]:
@@ -26,7 +26,7 @@ class _Capability(AbstractCapability[Any]):
         self._context = ""
         self._continuations = 0
         #: The verdicts on calls that were checked and have not run yet.
-        self._verdicts: dict[str, tuple[ToolCall, Verdict]] = {}
+        self._verdicts: dict[str, tuple[SdkToolCall, SdkVerdict]] = {}
 
     async def for_run(self, ctx: Any) -> AbstractCapability[Any]:
         return _Capability(self._hooks, ctx.conversation_id or ctx.run_id or uuid4().hex)
@@ -37,7 +37,7 @@ class _Capability(AbstractCapability[Any]):
     async def before_run(self, ctx: Any) -> None:
         if ctx.prompt is None:
             return
-        event = self._hooks.prompt_event(self._session, text_of(ctx.prompt))
+        event = self._hooks.prompt_event(self._session, as_text(ctx.prompt))
         verdict = prompt_verdict(event, await self._hooks.fire(event))
         if verdict.refusal:
             raise PromptRefused(verdict.refusal)
@@ -49,7 +49,7 @@ class _Capability(AbstractCapability[Any]):
             given = json.loads(args or "{}") if isinstance(args, str) else dict(args)
         except ValueError:
             return args  # validation refuses it
-        checked = ToolCall(session=self._session, name=call.tool_name, args=given, id=call.tool_call_id)
+        checked = SdkToolCall(session=self._session, name=call.tool_name, args=given, id=call.tool_call_id)
         verdict = await self._hooks.before_tool(checked)
         self._verdicts[call.tool_call_id] = (checked, verdict)
         return args if verdict.refusal or verdict.value == given else verdict.value
@@ -68,12 +68,12 @@ class _Capability(AbstractCapability[Any]):
         after = await self._hooks.after_tool(checked, output, before)
         if after.refusal:
             raise ToolFailed(after.refusal)
-        return with_context(text_of(after.value), after.context) if after.context else after.value
+        return with_context(as_text(after.value), after.context) if after.context else after.value
 
     async def after_output_process(self, ctx: Any, *, output_context: Any, output: Any) -> Any:
         """A refused Stop is a retry, which counts against the agent's ``retries``."""
         if not ctx.partial_output:
-            event = self._hooks.stop_event(self._session, text_of(output), self._continuations)
+            event = self._hooks.stop_event(self._session, as_text(output), self._continuations)
             decision = await self._hooks.fire(event)
             if decision.effect == "deny":
                 self._continuations += 1

@@ -42,7 +42,7 @@ _BROKEN = ("not a database", "malformed", "corrupt", "unsupported file format")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Layout:
+class Schema:
     """What a file of ours looks like: its mark, and the statements that lead from each version to the next."""
 
     application_id: int
@@ -62,7 +62,7 @@ class _ForeignError(Exception):
     """The file is a healthy database of another program, or no regular file."""
 
 
-def _open_database(path: str, layout: Layout) -> _Opened:
+def _open_database(path: str, layout: Schema) -> _Opened:
     """Open ``path``, making it if needed. Raises StateError or sqlite3.Error when the place cannot be used."""
     private_dir(os.path.dirname(path) or ".")
     try:
@@ -112,7 +112,7 @@ def file_inode(path: str) -> int:
         return 0
 
 
-def _open(path: str, layout: Layout) -> _Opened:
+def _open(path: str, layout: Schema) -> _Opened:
     inode = _private_file(path)
     connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
     try:
@@ -146,7 +146,7 @@ def _private_file(path: str) -> int:
         os.close(handle)
 
 
-def _prepare(connection: sqlite3.Connection, layout: Layout) -> None:
+def _prepare(connection: sqlite3.Connection, layout: Schema) -> None:
     version = _scalar(connection, "PRAGMA user_version")
     if version == len(layout.migrations) and _scalar(connection, "PRAGMA application_id") == layout.application_id:
         connection.execute("PRAGMA synchronous = NORMAL")  # a power cut costs the last moments, a kill nothing
@@ -159,13 +159,13 @@ def _prepare(connection: sqlite3.Connection, layout: Layout) -> None:
         _migrate(connection, layout)
 
 
-def _refuse_foreign(connection: sqlite3.Connection, layout: Layout) -> None:
+def _refuse_foreign(connection: sqlite3.Connection, layout: Schema) -> None:
     mark = _scalar(connection, "PRAGMA application_id")
     if mark != layout.application_id and (mark or _scalar(connection, "SELECT count(*) FROM sqlite_master")):
         raise _ForeignError("a database of another program")
 
 
-def _migrate(connection: sqlite3.Connection, layout: Layout) -> None:
+def _migrate(connection: sqlite3.Connection, layout: Schema) -> None:
     """Runs inside a transaction, so of many processes that find an old file one migrates and the others see it."""
     version = _scalar(connection, "PRAGMA user_version")
     if version > len(layout.migrations):
@@ -184,7 +184,7 @@ class Database:
     ``brief``: the process ends right after, with ``os._exit``.
     """
 
-    def __init__(self, path: str, layout: Layout, *, brief: bool = False) -> None:
+    def __init__(self, path: str, layout: Schema, *, brief: bool = False) -> None:
         self.path = path
         self.note = ""
         self._layout = layout

@@ -24,7 +24,7 @@ from hookline.core.paths import private_dir, short_tmp
 from hookline.state import proof
 
 FOLDER = "inbox"
-AnswerWord = Literal["allow", "deny", "always"]
+_AnswerWord = Literal["allow", "deny", "always"]
 _WORDS = ("allow", "deny", "always")
 #: Bytes of an answer, and seconds for sending it.
 _MOST, _SENDING = 65536, 2.0
@@ -36,7 +36,7 @@ _LARGEST = 16 << 20
 class InboxAnswer:
     """``always``: for the rest of the session."""
 
-    word: AnswerWord
+    word: _AnswerWord
     reason: str = ""
     #: Who they are, if they answered from afar; two of them where two were asked.
     by: str = ""

@@ -30,7 +30,7 @@ _NAME = re.compile(r"[0-9a-f]{1,16}-[0-9a-f]{32}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SignedAnswer:
+class _SignedAnswer:
     by: str
     word: str
     reason: str
@@ -81,7 +81,7 @@ def team_key(state: str) -> str:
     return ""
 
 
-def check(signed: Any, team: str, question: str) -> SignedAnswer | None:
+def check(signed: Any, team: str, question: str) -> _SignedAnswer | None:
     """None unless a person on call of this team signed these words about the question with this digest."""
     try:
         jwt, text = str(signed["jwt"]), str(signed["text"])
@@ -96,7 +96,7 @@ def check(signed: Any, team: str, question: str) -> SignedAnswer | None:
         by, word, reason = said["by"], said["answer"], said.get("reason", "")
         if said["question"] != question or by != claims["name"] or word not in {"allow", "deny"}:
             return None
-        return SignedAnswer(by=str(by), word=str(word), reason=str(reason).strip()[:1000])
+        return _SignedAnswer(by=str(by), word=str(word), reason=str(reason).strip()[:1000])
     except Exception:  # a forged one may be anything
         return None
 

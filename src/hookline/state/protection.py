@@ -11,7 +11,7 @@ import shlex
 import sys
 from collections.abc import Mapping
 
-from hookline.core.agent_processes import agent_of, marked_agent
+from hookline.core.agent_processes import agent_from_environ, agent_from_words
 from hookline.core.errors import UsageError
 from hookline.core.processes import ancestor_commands, can_see_ancestors
 
@@ -54,7 +54,7 @@ def find_agent_above(pid: int, environ: Mapping[str, str]) -> str:
     Variables are easily set and unset, so they only count where there is nothing better: without a terminal, or where
     ancestors cannot be seen.
     """
-    found = next(filter(None, map(agent_of, ancestor_commands(pid))), "")
+    found = next(filter(None, map(agent_from_words, ancestor_commands(pid))), "")
     if found or (can_see_ancestors() and os.isatty(0)):
         return found
-    return marked_agent(environ)
+    return agent_from_environ(environ)

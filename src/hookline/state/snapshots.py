@@ -23,7 +23,7 @@ import hookline
 from hookline.core import codec
 from hookline.core.errors import StateError
 
-FOLDER = "snapshots"
+_FOLDER = "snapshots"
 _FORMAT = 1
 #: Bytes of a snapshot, and of a file whose content it depends on.
 _LARGEST, _LARGEST_FILE = 4 << 20, 1 << 20
@@ -88,7 +88,7 @@ def save(
         })  # fmt: skip
         if len(text) > _LARGEST:
             return False
-        folder = private_dir(os.path.join(state, FOLDER))
+        folder = private_dir(os.path.join(state, _FOLDER))
         with atomic_writer(_path(state, key), durable=False) as file:
             file.write(text.encode())
         if len(os.listdir(folder)) > _MOST_SNAPSHOTS:
@@ -98,16 +98,9 @@ def save(
     return True
 
 
-def forget(state: str, key: str) -> None:
-    try:
-        os.unlink(_path(state, key))
-    except OSError:
-        return
-
-
 def _path(state: str, key: str) -> str:
     name = blake2b(key.encode(errors="surrogateescape"), digest_size=16).hexdigest()
-    return os.path.join(state, FOLDER, f"{name}.json")
+    return os.path.join(state, _FOLDER, f"{name}.json")
 
 
 def _read_private(path: str) -> bytes:

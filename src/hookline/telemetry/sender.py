@@ -22,7 +22,7 @@ from hookline.telemetry.spans import spans
 _BOUNDS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 60_000)
 _VARIABLE = re.compile(r"\$(\w+)")
 #: An event as ``log --json`` has it, its runs, and the agent's traceparent.
-Recorded = tuple[Mapping[str, Any], Sequence[Mapping[str, Any]], str]
+_Recorded = tuple[Mapping[str, Any], Sequence[Mapping[str, Any]], str]
 
 
 class Sender:
@@ -53,7 +53,7 @@ class Sender:
     def _observe(self, _options: CallbackOptions) -> list[Observation]:
         return [Observation(self.waiting)]
 
-    def count(self, events: Sequence[Recorded]) -> None:
+    def count(self, events: Sequence[_Recorded]) -> None:
         for event, runs, _ in events:
             common = {"gen_ai.agent.name": event["agent"], "hookline.event": event["event"]}
             self._decisions.add(1, {**common, "hookline.effect": event["effect"]})
@@ -67,7 +67,7 @@ class Sender:
     def drop(self, many: int) -> None:
         self._dropped.add(many)
 
-    def send(self, events: Sequence[Recorded]) -> bool:
+    def send(self, events: Sequence[_Recorded]) -> bool:
         """Whether the collector has taken all of them."""
         made = [
             span for event, runs, parent in events for span in spans(event, runs, parent, self._resource, self._version)

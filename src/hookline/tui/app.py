@@ -27,7 +27,7 @@ from hookline.dialects.claude_family.settings_edit import RULES
 from hookline.engine.build import Runtime
 from hookline.tui import details as show
 from hookline.tui import dry_run
-from hookline.tui.catalog import Hook, View, groups, visible_hooks
+from hookline.tui.catalog import CatalogView, Hook, groups, visible_hooks
 from hookline.tui.chain import chain_text
 from hookline.tui.dry_run import Trial
 from hookline.tui.screens import ChoiceScreen, ConfirmScreen, Form, HookScreen, TextScreen
@@ -121,7 +121,7 @@ class Manager(App[None]):
     def __init__(self, service: HookService) -> None:
         super().__init__()
         self.service = service
-        self.view = View()
+        self.view = CatalogView()
         self._hooks: tuple[Hook, ...] = ()
         self._groups: tuple[str, ...] = ()
         self._files: dict[str, SettingsFile] = {}
@@ -329,7 +329,7 @@ class Manager(App[None]):
             foreign = "" if made.target.endswith("user") else " It runs after you approve it: t"
             name = one_line(made.draft.name or made.draft.what, 40)
             self.notify(f"Added {name}. u takes it back.{foreign}", markup=False)
-            self.view = View(by=self.view.by)
+            self.view = CatalogView(by=self.view.by)
             self.refresh_hooks()
 
     def action_change(self) -> None:

@@ -25,14 +25,14 @@ _ALL = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class View:
+class CatalogView:
     """How to group, the chosen group, and a filter."""
 
     by: _By = "event"
     group: str = _ALL
     words: str = ""
 
-    def next_grouping(self) -> View:
+    def next_grouping(self) -> CatalogView:
         """The next way to group."""
         return replace(self, by=_BYS[(_BYS.index(self.by) + 1) % len(_BYS)], group=_ALL)
 
@@ -44,7 +44,7 @@ class Group:
     number: int
 
 
-def groups(hooks: Sequence[Hook], view: View) -> tuple[Group, ...]:
+def groups(hooks: Sequence[Hook], view: CatalogView) -> tuple[Group, ...]:
     """Everything first, then every group with a hook: events in table order, others by name."""
     fitting = [hook for hook in hooks if _fits(hook, view.words)]
     numbers: dict[str, int] = {}
@@ -58,7 +58,7 @@ def groups(hooks: Sequence[Hook], view: View) -> tuple[Group, ...]:
     return (everything, *(Group(key=key, label=labels.get(key, key), number=numbers[key]) for key in ordered))
 
 
-def visible_hooks(hooks: Sequence[Hook], view: View) -> tuple[Hook, ...]:
+def visible_hooks(hooks: Sequence[Hook], view: CatalogView) -> tuple[Hook, ...]:
     """The hooks of the chosen group that contain every word of the filter."""
     return tuple(
         hook for hook in hooks if _fits(hook, view.words) and (view.group == _ALL or view.group in _keys(hook, view.by))

@@ -18,7 +18,7 @@ from hookline.state.disabled import moment
 
 if TYPE_CHECKING:
     from hookline.state.record.query import Row
-    from hookline.tui.catalog import Group, Hook, View
+    from hookline.tui.catalog import CatalogView, Group, Hook
     from hookline.tui.dry_run import Trial
     from hookline.tui.service import HookRun
 
@@ -62,7 +62,7 @@ def group_label(group: Group, width: int = 23) -> str:
     return f"{one_line(group.label, room):<{room}} {number}"
 
 
-def heading(view: View, hooks: Sequence[Hook], shown: int) -> str:
+def heading(view: CatalogView, hooks: Sequence[Hook], shown: int) -> str:
     off = sum(hook.state != "on" for hook in hooks)
     found = f" · {shown} with {view.words!r}" if view.words else ""
     return f"hooks by {view.by} · {len(hooks)} in all, {off} off{one_line(found)}"

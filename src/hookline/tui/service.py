@@ -38,7 +38,7 @@ from hookline.tui import dry_run
 from hookline.tui.catalog import Hook, catalog
 from hookline.tui.dry_run import Trial
 from hookline.tui.settings_files import (
-    Change,
+    FileChange,
     SettingsFile,
     real_file,
     require_loadable,
@@ -169,7 +169,7 @@ class HookService:
         self._assemble = assemble
         self.runtime = assemble()
         self._stats: Mapping[str, HookStats] = {}
-        self._changes: list[Change] = []
+        self._changes: list[FileChange] = []
         self._trial: Stop | None = None
         self._look_up_stats()
 
@@ -234,11 +234,11 @@ class HookService:
         target = config_target(path)
         before = None if not os.path.exists(target) else config_text(target, missing="")
         file = _add_hook(draft, path, self._lookup)
-        self._changes.append(Change(file=file, before=before, after=config_text(file, missing="")))
+        self._changes.append(FileChange(file=file, before=before, after=config_text(file, missing="")))
         self.reload()
         return file
 
-    def add_to(self, file: SettingsFile, hook: WrittenHook) -> Change:
+    def add_to(self, file: SettingsFile, hook: WrittenHook) -> FileChange:
         target = real_file(file, self.runtime.engine.cwd, self._home)
         text = config_text(target, missing="")
         after = with_new_hook(replace(file, path=target), text, hook, self._lookup)
@@ -251,7 +251,7 @@ class HookService:
         with _json_errors(hook.origin.file):
             return read_hook(config_text(hook.origin.file, missing=None), hook.origin.pointer, RULES[hook.dialect])
 
-    def change(self, hook: Hook, new: WrittenHook) -> Change:
+    def change(self, hook: Hook, new: WrittenHook) -> FileChange:
         require_outside_agent(self.runtime.paths.state, "change a hook")
         file = self._settings_file(hook)
         text = config_text(file.path, missing=None)
@@ -260,7 +260,7 @@ class HookService:
         require_loadable(file, text, after, self._lookup)
         return self._write(file.path, text, after)
 
-    def remove(self, hook: Hook) -> Change:
+    def remove(self, hook: Hook) -> FileChange:
         require_outside_agent(self.runtime.paths.state, "delete a hook")
         target = self._settings_file(hook).path if hook.dialect in RULES else config_target(hook.origin.file)
         text = config_text(target, missing=None)
@@ -282,7 +282,7 @@ class HookService:
         self._write(file, text, after)
         return off
 
-    def undo(self) -> Change:
+    def undo(self) -> FileChange:
         """Take back the latest change that was made here. Raises UsageError if there is none."""
         if not self._changes:
             raise UsageError("nothing was changed here yet")
@@ -305,11 +305,11 @@ class HookService:
         file = SettingsFile(dialect=hook.dialect, layer=hook.origin.layer, path=hook.origin.file)
         return replace(file, path=real_file(file, self.runtime.engine.cwd, self._home))
 
-    def _write(self, file: str, before: str, after: str) -> Change:
+    def _write(self, file: str, before: str, after: str) -> FileChange:
         existed = os.path.exists(file)
         copy = backup(self.runtime.paths.state, file, before) if existed else ""
         replace_config(file, before, after)
-        done = Change(file=file, before=before if existed else None, after=after, backup=copy)
+        done = FileChange(file=file, before=before if existed else None, after=after, backup=copy)
         self._changes.append(done)
         own_guards.accept(self.runtime.paths.state, file)
         self.reload()

@@ -16,7 +16,7 @@ from hookline.dialects.claude_family.settings_edit import RULES, WrittenHook, ad
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class FileChange:
     """One file before and after; ``before`` None: there was none. ``backup`` is a copy of it."""
 
     file: str

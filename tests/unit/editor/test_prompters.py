@@ -13,9 +13,9 @@ import pytest
 
 from hookline.editor import desktop, nvim
 from hookline.editor.locate import PromptOutcome, ask, prompters, tell
-from hookline.editor.prompters import Answer, Progress, Question, UnavailableError, readable, shorten
+from hookline.editor.prompters import Answer, PersonQuestion, Progress, UnavailableError, readable, shorten
 
-QUESTION = Question(title="Allow?", message="rm -rf /", patience=5)
+QUESTION = PersonQuestion(title="Allow?", message="rm -rf /", patience=5)
 BEGIN = Progress(step="begin", token="t", title="Working")
 
 
@@ -27,13 +27,13 @@ class Here:
         self.error = error
         self.asked = 0
 
-    def ask(self, question: Question) -> Answer:
+    def ask(self, question: PersonQuestion) -> Answer:
         self.asked += 1
         if self.error:
             raise self.error
         return self.answer
 
-    def pick(self, question: Question) -> str:
+    def pick(self, question: PersonQuestion) -> str:
         return question.options[-1] if self.ask(question) == "allowed" else ""
 
     def tell(self, progress: Progress) -> None:
@@ -53,7 +53,7 @@ def test_the_first_way_that_leads_to_a_person_decides() -> None:
 
 
 def test_a_choice_is_the_persons_or_none() -> None:
-    question = Question(title="Where?", message="", patience=5, options=("here", "there"))
+    question = PersonQuestion(title="Where?", message="", patience=5, options=("here", "there"))
     picked = PromptOutcome(answer="allowed", notes=("no editor",), choice="there")
     assert ask(question, [gone("no editor"), Here("allowed")]) == picked
     assert ask(question, [Here("refused")]) == PromptOutcome(answer="refused")
@@ -165,12 +165,12 @@ def test_what_is_not_neovim_is_passed_over(peer: tuple[str, list[bytes]], nonsen
     path, answers = peer
     answers.append(nonsense)
     with pytest.raises((UnavailableError, TimeoutError)):
-        nvim.ask(path, Question(title="", message="", patience=0.5))
+        nvim.ask(path, PersonQuestion(title="", message="", patience=0.5))
 
 
 def test_a_silent_neovim_has_a_time_limit(peer: tuple[str, list[bytes]]) -> None:
     with pytest.raises(TimeoutError):
-        nvim.ask(peer[0], Question(title="", message="", patience=0.1))
+        nvim.ask(peer[0], PersonQuestion(title="", message="", patience=0.1))
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from hookline.engine.eligibility import (
 from hookline.engine.match import Selection
 from hookline.state.disabled import Switches
 from hookline.state.sessions import MemorySessions
-from hookline.state.trust import Approval, TrustStore, Verdict
+from hookline.state.trust import Approval, TrustStore, TrustVerdict
 from hookline.state.trust.covered import Cover
 
 EVENT = event("PreToolUse")
@@ -151,8 +151,8 @@ def foreign(name: str = "guard", **fields: Any) -> HookSpec:
     return hook_spec(name, origin=Origin(file="/p/hookline.toml", layer="project"), **fields)
 
 
-def verdict(state: Any, changed: tuple[str, ...] = ()) -> Verdict:
-    return Verdict(state=state, changed=changed)
+def verdict(state: Any, changed: tuple[str, ...] = ()) -> TrustVerdict:
+    return TrustVerdict(state=state, changed=changed)
 
 
 def blocks(tmp_path: Path, **given: Any) -> HookBlocks:
@@ -265,7 +265,7 @@ def test_at_the_agents_door_the_variable_holds_back_only_who_asks_a_model(action
 # ── the files that were approved ─────────────────────────────────────────────────────────────────────
 
 
-def pinned(path: str) -> Verdict:
+def pinned(path: str) -> TrustVerdict:
     approval = Approval(
         name="guard",
         event="PreToolUse",
@@ -274,7 +274,7 @@ def pinned(path: str) -> Verdict:
         definition="d",
         cover=Cover(named=(path,)),
     )
-    return Verdict(state="trusted", approval=approval)
+    return TrustVerdict(state="trusted", approval=approval)
 
 
 @pytest.fixture

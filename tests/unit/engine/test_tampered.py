@@ -9,7 +9,7 @@ import pytest
 from hookline.core.hook import Gates, HookSpec, Matcher, Origin, Pattern, Scope
 from hookline.core.samples import hook_spec
 from hookline.engine.eligibility import stand_in_for_changed, stand_in_for_removed
-from hookline.state.trust import Approval, Verdict
+from hookline.state.trust import Approval, TrustVerdict
 
 APPROVED = Approval(
     name="guard", event="PreToolUse", file="/p/hookline.toml", pointer="$.hook[0]", definition="d",
@@ -17,8 +17,8 @@ APPROVED = Approval(
 )  # fmt: skip
 
 
-def verdict(*changed: str, approval: Approval | None = APPROVED) -> Verdict:
-    return Verdict(state="changed", changed=changed, approval=approval)
+def verdict(*changed: str, approval: Approval | None = APPROVED) -> TrustVerdict:
+    return TrustVerdict(state="changed", changed=changed, approval=approval)
 
 
 def edited(**fields: Any) -> HookSpec:

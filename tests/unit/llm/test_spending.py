@@ -8,17 +8,17 @@ from pathlib import Path
 import pytest
 
 from hookline.core.settings import Limits
-from hookline.llm.spending import CapReachedError, check_cap, note_usage, spent_today
+from hookline.llm.spending import CapReachedError, check_cap, note_usage, usage_today
 
 USAGE = {"model": "x", "requests": 2, "input_tokens": 900, "output_tokens": 100, "cost_usd": 0.25}
 
 
 def test_every_question_is_summed_by_who_asked(tmp_path: Path) -> None:
     state = str(tmp_path)
-    assert spent_today(state).requests == 0
+    assert usage_today(state).requests == 0
     note_usage(state, "judge", USAGE)
     note_usage(state, "distiller", {"input_tokens": 10, "output_tokens": 5, "secret": "not kept"})
-    total = spent_today(state)
+    total = usage_today(state)
     assert (total.requests, total.tokens, total.cost_usd) == (3, 1015, 0.25)
     assert {who: one.tokens for who, one in total.by.items()} == {"judge": 1000, "distiller": 15}
     assert str(total) == "3 model requests, 1015 tokens, $0.2500"
@@ -52,7 +52,7 @@ def test_a_broken_line_costs_only_itself_and_a_full_disk_nothing(tmp_path: Path)
     note_usage(str(tmp_path), "judge", USAGE)
     (file,) = (tmp_path / "spending").iterdir()
     file.write_text(file.read_text() + '{"half": \n[]\n' + json.dumps({"who": "x", "input_tokens": "many"}) + "\n")
-    assert spent_today(str(tmp_path)).tokens == 1000
+    assert usage_today(str(tmp_path)).tokens == 1000
     blocked = tmp_path / "file"
     blocked.write_text("")
     note_usage(str(blocked), "judge", USAGE)

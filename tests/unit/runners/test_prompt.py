@@ -16,7 +16,7 @@ from hookline.core.result import RunResult
 from hookline.core.settings import Limits, Settings
 from hookline.dialects.base import Call
 from hookline.llm.scripted import ModelServer
-from hookline.llm.spending import spent_today
+from hookline.llm.spending import usage_today
 from hookline.runners.base import Job, Stop
 from hookline.runners.prompt import PromptRunner, VerdictError, read_verdict
 
@@ -198,7 +198,7 @@ def test_what_it_cost_is_counted_and_beyond_the_cap_nobody_is_asked(tmp_path: An
         assert run(job_for(server, settings=settings)).exit_code == 0
         assert "model_tokens_per_day = 40 is reached" in run(job_for(server, settings=settings)).error
     assert len(server.requests) == 1
-    assert spent_today(str(tmp_path)).by["judge"].tokens == 47
+    assert usage_today(str(tmp_path)).by["judge"].tokens == 47
 
 
 def test_a_script_is_a_model_too(tmp_path: Any) -> None:

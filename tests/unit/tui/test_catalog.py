@@ -10,7 +10,7 @@ from hookline.core.hook import Command, HookSpec, Origin, Prompt
 from hookline.state.disabled import Switch
 from hookline.state.record.query import HookStats
 from hookline.testing import hook_spec
-from hookline.tui.catalog import View, catalog, find_hooks, groups, visible_hooks
+from hookline.tui.catalog import CatalogView, catalog, find_hooks, groups, visible_hooks
 
 
 def written(name: str, event: str, file: str = "/p/a.toml", **fields: object) -> HookSpec:
@@ -43,21 +43,21 @@ def test_prompt_hooks_are_marked() -> None:
     [("event", ["", "Stop", "PreToolUse"]), ("dialect", ["", "letta", "native"]), ("source", ["", "/p/a.toml", "/p/b.json"])],
 )  # fmt: skip
 def test_hooks_are_browsed_by_event_dialect_and_source(by: str, keys: list[str]) -> None:
-    view = View(by=by)  # type: ignore[arg-type]  # one of the three
+    view = CatalogView(by=by)  # type: ignore[arg-type]  # one of the three
     assert [group.key for group in groups(HOOKS, view)] == keys
     for group in groups(HOOKS, view):
         assert len(visible_hooks(HOOKS, replace(view, group=group.key))) == group.number
 
 
 def test_turning_goes_round_and_leaves_the_group() -> None:
-    view = View(group="Stop", words="x")
+    view = CatalogView(group="Stop", words="x")
     assert [view.next_grouping().by, view.next_grouping().next_grouping().by] == ["dialect", "source"]
-    assert view.next_grouping().next_grouping().next_grouping() == View(words="x")
+    assert view.next_grouping().next_grouping().next_grouping() == CatalogView(words="x")
 
 
 def test_the_filter_wants_every_word_somewhere() -> None:
-    assert [hook.name for hook in visible_hooks(HOOKS, View(words="LETTA stop"))] == ["judge"]
-    assert visible_hooks(HOOKS, View(words="letta exit")) == ()
+    assert [hook.name for hook in visible_hooks(HOOKS, CatalogView(words="LETTA stop"))] == ["judge"]
+    assert visible_hooks(HOOKS, CatalogView(words="letta exit")) == ()
 
 
 def test_states_are_on_off_and_switched_off() -> None:

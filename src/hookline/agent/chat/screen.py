@@ -35,7 +35,7 @@ def _split_blocks(text: str) -> tuple[str, str]:
     return text[:cut], text[cut:]
 
 
-def markdown(text: str, width: int) -> str:
+def _markdown(text: str, width: int) -> str:
     """As text for a terminal; as it is where rich is not installed."""
     try:
         from rich.console import Console  # a turn takes longer than this import
@@ -83,7 +83,7 @@ class TerminalScreen:
 
     def _render(self, text: str) -> None:
         if text.strip():
-            self.write(markdown(printable(text), shutil.get_terminal_size().columns))
+            self.write(_markdown(printable(text), shutil.get_terminal_size().columns))
 
     def thinking(self, piece: str) -> None:
         shown = printable(piece)

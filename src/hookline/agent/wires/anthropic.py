@@ -17,14 +17,14 @@ from hookline.agent.message import (
     UserMessage,
 )
 from hookline.agent.wires.base import (
-    Reply,
-    Request,
+    WireReply,
+    WireRequest,
     arguments_object,
     number,
     read_arguments,
     refuse_error,
     results_first,
-    schema_of,
+    tool_schema,
 )
 from hookline.core._dataclass import replace
 
@@ -40,7 +40,7 @@ _FINISHES = {
 }
 
 
-def call(request: Request, base_url: str | None, key: str) -> tuple[str, Mapping[str, str], Any]:
+def call(request: WireRequest, base_url: str | None, key: str) -> tuple[str, Mapping[str, str], Any]:
     settings = request.settings
     body: dict[str, Any] = {
         "model": request.model,
@@ -52,7 +52,8 @@ def call(request: Request, base_url: str | None, key: str) -> tuple[str, Mapping
         body["system"] = request.system
     if request.tools:
         body["tools"] = [
-            {"name": one.name, "description": one.description, "input_schema": schema_of(one)} for one in request.tools
+            {"name": one.name, "description": one.description, "input_schema": tool_schema(one)}
+            for one in request.tools
         ]
     if settings.temperature is not None:
         body["temperature"] = settings.temperature
@@ -64,7 +65,7 @@ def call(request: Request, base_url: str | None, key: str) -> tuple[str, Mapping
     return url, {"x-api-key": key, "anthropic-version": "2023-06-01"}, body
 
 
-def _messages(request: Request) -> list[dict[str, Any]]:
+def _messages(request: WireRequest) -> list[dict[str, Any]]:
     """What one side says in a row is one message. Blank texts are refused there, so they are left out."""
     found: list[dict[str, Any]] = []
     for message in results_first(request.messages):
@@ -94,7 +95,7 @@ def _blocks(message: Message) -> Iterator[dict[str, Any]]:
             yield {"type": "tool_use", "id": one.id, "name": one.name, "input": arguments_object(one)}
 
 
-def read(event: Any, reply: Reply) -> Iterator[Delta]:
+def read(event: Any, reply: WireReply) -> Iterator[Delta]:
     refuse_error(event)
     match event.get("type"):
         case "message_start":
@@ -116,7 +117,7 @@ def _arguments(given: Any) -> Any:
     return read_arguments(given) if isinstance(given, str) else given
 
 
-def _count(holder: Mapping[str, Any], reply: Reply) -> None:
+def _count(holder: Mapping[str, Any], reply: WireReply) -> None:
     """What was read from a cache or written to one is input too; the end only tells the output."""
     usage = holder.get("usage")
     if not isinstance(usage, Mapping):
@@ -131,7 +132,7 @@ def _count(holder: Mapping[str, Any], reply: Reply) -> None:
     reply.usage = Usage(input=entered, cached=cached, output=answered, total=entered + answered)
 
 
-def _begin(block: Mapping[str, Any], reply: Reply) -> None:
+def _begin(block: Mapping[str, Any], reply: WireReply) -> None:
     match block.get("type"):
         case "tool_use":
             given = block.get("input") or ""
@@ -144,7 +145,7 @@ def _begin(block: Mapping[str, Any], reply: Reply) -> None:
             return
 
 
-def _grow(delta: Mapping[str, Any], reply: Reply) -> Iterator[Delta]:
+def _grow(delta: Mapping[str, Any], reply: WireReply) -> Iterator[Delta]:
     match delta.get("type"):
         case "text_delta":
             reply.text.append(text := str(delta["text"]))

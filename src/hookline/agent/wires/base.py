@@ -32,7 +32,7 @@ class ModelSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class WireRequest:
     """One request, in our words."""
 
     model: str
@@ -45,7 +45,7 @@ class Request:
 
 
 @dataclass(slots=True, kw_only=True)
-class Reply:
+class WireReply:
     """What has come of a reply. ``finish`` is "" until the provider says that it is complete."""
 
     provider: str
@@ -72,11 +72,11 @@ class Wire(Protocol):
     #: What the reasoning of this provider is marked with; it gets back its own only.
     PROVIDER: str
 
-    def call(self, request: Request, base_url: str | None, key: str) -> tuple[str, Mapping[str, str], Any]:
+    def call(self, request: WireRequest, base_url: str | None, key: str) -> tuple[str, Mapping[str, str], Any]:
         """URL, headers and body."""
         ...
 
-    def read(self, event: Any, reply: Reply) -> Iterator[Delta]:
+    def read(self, event: Any, reply: WireReply) -> Iterator[Delta]:
         """Take in one event, and give the text or thought in it."""
         ...
 
@@ -94,7 +94,7 @@ def results_first(messages: Sequence[Message]) -> Iterator[Message]:
     yield from sorted(waiting, key=lambda one: not isinstance(one, ToolResult))
 
 
-def schema_of(tool: ToolSpec) -> dict[str, Any]:
+def tool_schema(tool: ToolSpec) -> dict[str, Any]:
     return dict(tool.parameters) or {"type": "object", "properties": {}}
 
 

@@ -7,14 +7,14 @@ from typing import Any
 
 from hookline.agent.message import AssistantMessage, Delta, Message, Text, Thinking, ToolCall, Usage, UserMessage
 from hookline.agent.wires.base import (
-    Reply,
-    Request,
+    WireReply,
+    WireRequest,
     arguments_text,
     number,
     read_arguments,
     refuse_error,
     results_first,
-    schema_of,
+    tool_schema,
 )
 from hookline.core._dataclass import replace
 
@@ -24,7 +24,7 @@ _FINISHES = {"tool_calls": "tool_call", "function_call": "tool_call"}
 REASONING = ("o1", "o3", "o4", "gpt-5")
 
 
-def call(request: Request, base_url: str | None, key: str) -> tuple[str, Mapping[str, str], Any]:
+def call(request: WireRequest, base_url: str | None, key: str) -> tuple[str, Mapping[str, str], Any]:
     settings, own = request.settings, request.provider == "openai"
     body: dict[str, Any] = {
         "model": request.model,
@@ -35,7 +35,7 @@ def call(request: Request, base_url: str | None, key: str) -> tuple[str, Mapping
     body["messages"] += [_message(one) for one in results_first(request.messages)]
     if request.tools:
         body["tools"] = [
-            {"type": "function", "function": {"name": one.name, "description": one.description, "parameters": schema_of(one)}}
+            {"type": "function", "function": {"name": one.name, "description": one.description, "parameters": tool_schema(one)}}
             for one in request.tools
         ]  # fmt: skip
     if settings.max_tokens is not None:
@@ -65,7 +65,7 @@ def _message(message: Message) -> dict[str, Any]:
     return {**head, "tool_calls": calls} if calls else head
 
 
-def read(event: Any, reply: Reply) -> Iterator[Delta]:
+def read(event: Any, reply: WireReply) -> Iterator[Delta]:
     refuse_error(event)
     if isinstance(usage := event.get("usage"), Mapping):
         entered, answered = number(usage, "prompt_tokens"), number(usage, "completion_tokens")
@@ -86,7 +86,7 @@ def read(event: Any, reply: Reply) -> Iterator[Delta]:
             reply.calls = [replace(one, arguments=read_arguments(one.arguments)) for one in reply.calls]
 
 
-def _call(part: Mapping[str, Any], reply: Reply) -> None:
+def _call(part: Mapping[str, Any], reply: WireReply) -> None:
     """Name and id come once, arguments in pieces of text."""
     place = number(part, "index")
     while len(reply.calls) <= place:

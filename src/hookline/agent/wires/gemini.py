@@ -19,13 +19,13 @@ from hookline.agent.message import (
     UserMessage,
 )
 from hookline.agent.wires.base import (
-    Reply,
-    Request,
+    WireReply,
+    WireRequest,
     arguments_object,
     number,
     refuse_error,
     results_first,
-    schema_of,
+    tool_schema,
 )
 
 PROVIDER = "gemini"
@@ -33,14 +33,14 @@ _FINISHES = {"STOP": "stop", "MAX_TOKENS": "length"}
 _LEVELS = {"none": "MINIMAL", "low": "LOW", "medium": "MEDIUM", "high": "HIGH"}
 
 
-def call(request: Request, base_url: str | None, key: str) -> tuple[str, Mapping[str, str], Any]:
+def call(request: WireRequest, base_url: str | None, key: str) -> tuple[str, Mapping[str, str], Any]:
     settings = request.settings
     body: dict[str, Any] = {"contents": _contents(request)}
     if request.system:
         body["systemInstruction"] = {"parts": [{"text": request.system}]}
     if request.tools:
         functions = [
-            {"name": one.name, "description": one.description, "parametersJsonSchema": schema_of(one)}
+            {"name": one.name, "description": one.description, "parametersJsonSchema": tool_schema(one)}
             for one in request.tools
         ]
         body["tools"] = [{"functionDeclarations": functions}]
@@ -55,7 +55,7 @@ def call(request: Request, base_url: str | None, key: str) -> tuple[str, Mapping
     return url, {"x-goog-api-key": key}, body
 
 
-def _contents(request: Request) -> list[dict[str, Any]]:
+def _contents(request: WireRequest) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for message in results_first(request.messages):
         role = "model" if isinstance(message, AssistantMessage) else "user"
@@ -83,7 +83,7 @@ def _parts(message: Message) -> Iterator[dict[str, Any]]:
             yield {**asked, **(seals.pop(0) if seals else {})}
 
 
-def read(event: Any, reply: Reply) -> Iterator[Delta]:
+def read(event: Any, reply: WireReply) -> Iterator[Delta]:
     refuse_error(event)
     if isinstance(usage := event.get("usageMetadata"), Mapping):
         reply.usage = Usage(
@@ -102,7 +102,7 @@ def read(event: Any, reply: Reply) -> Iterator[Delta]:
             reply.finish = "tool_call" if reply.calls else _FINISHES.get(reason, "content_filter")
 
 
-def _part(part: Mapping[str, Any], reply: Reply) -> Iterator[Delta]:
+def _part(part: Mapping[str, Any], reply: WireReply) -> Iterator[Delta]:
     """The seal of a part is kept as a thought of its own, and goes back with the same part."""
     if part.get("thought"):
         yield Thinking(text=str(part.get("text") or ""))

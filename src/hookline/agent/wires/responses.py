@@ -17,14 +17,14 @@ from hookline.agent.message import (
     UserMessage,
 )
 from hookline.agent.wires.base import (
-    Reply,
-    Request,
+    WireReply,
+    WireRequest,
     arguments_text,
     number,
     read_arguments,
     refuse_error,
     results_first,
-    schema_of,
+    tool_schema,
 )
 from hookline.agent.wires.chat import REASONING
 from hookline.llm.http import StatusError
@@ -35,7 +35,7 @@ _THOUGHTS = frozenset({"response.reasoning_summary_text.delta", "response.reason
 _ENDS = frozenset({"response.completed", "response.incomplete", "response.failed"})
 
 
-def call(request: Request, base_url: str | None, key: str) -> tuple[str, Mapping[str, str], Any]:
+def call(request: WireRequest, base_url: str | None, key: str) -> tuple[str, Mapping[str, str], Any]:
     """Nothing is stored there: the conversation is kept here, and reasoning comes back in a sealed form."""
     settings = request.settings
     body: dict[str, Any] = {
@@ -47,7 +47,7 @@ def call(request: Request, base_url: str | None, key: str) -> tuple[str, Mapping
     }
     if request.tools:
         body["tools"] = [
-            {"type": "function", "name": one.name, "description": one.description, "parameters": schema_of(one), "strict": False}
+            {"type": "function", "name": one.name, "description": one.description, "parameters": tool_schema(one), "strict": False}
             for one in request.tools
         ]  # fmt: skip
     if settings.max_tokens is not None:
@@ -83,7 +83,7 @@ def _items(message: Message) -> Iterator[dict[str, Any]]:
             yield {"type": "function_call", "call_id": one.id, "name": one.name, "arguments": arguments_text(one)}
 
 
-def read(event: Any, reply: Reply) -> Iterator[Delta]:
+def read(event: Any, reply: WireReply) -> Iterator[Delta]:
     refuse_error(event)
     kind = event.get("type")
     if kind == "error":
@@ -98,7 +98,7 @@ def read(event: Any, reply: Reply) -> Iterator[Delta]:
         _end(event.get("response") or {}, reply)
 
 
-def _item(item: Mapping[str, Any], reply: Reply) -> None:
+def _item(item: Mapping[str, Any], reply: WireReply) -> None:
     match item.get("type"):
         case "message":
             reply.text += [str(part.get("text") or part.get("refusal") or "") for part in item.get("content") or ()]
@@ -114,7 +114,7 @@ def _item(item: Mapping[str, Any], reply: Reply) -> None:
             return
 
 
-def _end(response: Mapping[str, Any], reply: Reply) -> None:
+def _end(response: Mapping[str, Any], reply: WireReply) -> None:
     if response.get("status") == "failed":
         raise StatusError(500, response)
     if isinstance(usage := response.get("usage"), Mapping):

@@ -23,7 +23,7 @@ from argparse import ArgumentParser, Namespace
 
 from hookline.cli.output import print_json
 from hookline.cli.pack_install import (
-    Place,
+    PackUser,
     Review,
     add_scope,
     approve,
@@ -79,7 +79,7 @@ def run(args: Namespace) -> int:
     install(place, one)
     left = deploy_missing(json=args.json)
     if args.json:
-        print_json({**shape(one), "next": left})
+        print_json({**_shape(one), "next": left})
         return 0
     print(f"Added {summary(one)}")
     for line in left:
@@ -87,13 +87,13 @@ def run(args: Namespace) -> int:
     return 0
 
 
-def install(place: Place, one: Review) -> None:
+def install(place: PackUser, one: Review) -> None:
     approve(place, one)
     change_file(place, one.row.file, one.row.source, one.row)
     approve_plain_file(one.row.file)
 
 
-def shape(one: Review) -> dict[str, object]:
+def _shape(one: Review) -> dict[str, object]:
     row = one.row
     return {
         "name": row.name, "source": row.source, "revision": row.revision, "digest": row.digest, "file": row.file,

@@ -23,7 +23,7 @@ from hookline.cli.parser import add_json
 from hookline.core._dataclass import replace
 from hookline.core.errors import DataError, UsageError
 from hookline.core.settings import Limits, Settings
-from hookline.runners.agent import PASSED_ON, AgentAssignment, passed_directories, run_assignment
+from hookline.runners.agent import PASSED_ON, AgentAssignment, parse_directories, run_assignment
 from hookline.runners.base import Stop
 from hookline.runners.snapshot import NotASnapshotError, Snapshot, decode, read_snapshot
 
@@ -62,7 +62,7 @@ def run(args: Namespace) -> int:
                 cwd=os.getcwd(),
                 environ=environ,
                 agent=str((passed or {}).get("agent") or "hookline"),
-                directories=passed_directories((passed or {}).get("directories")),
+                directories=parse_directories((passed or {}).get("directories")),
             )
         )
     finally:

@@ -20,7 +20,7 @@ from argparse import ArgumentParser, Namespace
 from hookline.cli.output import safe
 from hookline.cli.parser import Parser, parse_duration
 from hookline.editor.locate import ask, prompters, tell
-from hookline.editor.prompters import Progress, Question, readable, shorten
+from hookline.editor.prompters import PersonQuestion, Progress, readable, shorten
 
 _STEPS = ("begin", "report", "end")
 
@@ -51,7 +51,7 @@ def run(args: Namespace) -> int:
 
 
 def _ask(args: Namespace) -> int:
-    question = Question(
+    question = PersonQuestion(
         title=shorten(readable(args.title).replace("\n", " "), 200),
         message=shorten(readable(args.message)) if args.action == "approve" else "",
         patience=parse_duration("--timeout", args.timeout),

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from hookline.fleet.overview import Seen
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -176,17 +176,17 @@ def _members(args: Namespace) -> int:
     return 0
 
 
-def _admin(args: Namespace, work: Callable[[JetStreamContext, int], Awaitable[T]]) -> T:
+def _admin(args: Namespace, work: Callable[[JetStreamContext, int], Awaitable[_T]]) -> _T:
     """Do something as the team's owner, whose streams are made where they are missing."""
     import asyncio
 
-    from hookline.fleet.connection import connected
+    from hookline.fleet.connection import connection
     from hookline.fleet.streams import ensure_team
 
     authority = authorities.load(args.fleet)
 
-    async def connect() -> T:
-        async with connected(authorities.admin_credentials(authority, authority.team(args.team))) as client:
+    async def connect() -> _T:
+        async with connection(authorities.admin_credentials(authority, authority.team(args.team))) as client:
             stream = client.jetstream()
             await ensure_team(stream, authority.replicas)
             return await work(stream, authority.replicas)
@@ -242,7 +242,7 @@ def _status(args: Namespace) -> int:
     async def work(stream: JetStreamContext, _: int) -> list[overview.Seen]:
         found, rollouts = await overview.reports(stream), dict[str, policies.Rollout | None]()
         for group in {one.group for one in members}:
-            rollouts[group] = await policies.published(stream, group)
+            rollouts[group] = await policies.read_rollout(stream, group)
         alive = [one for one in members if not one.revoked]
         return [
             overview.judge(one.name, one.group, found.get(one.name), rollouts[one.group], overview.now())
@@ -323,7 +323,7 @@ def _sink(args: Namespace) -> int:
 def _join(args: Namespace) -> int:
     import asyncio
 
-    from hookline.fleet.connection import connected
+    from hookline.fleet.connection import connection
     from hookline.fleet.install import PolicyFolder
     from hookline.fleet.join import join, link_runs
     from hookline.fleet.keys import read_public_key
@@ -346,7 +346,7 @@ def _join(args: Namespace) -> int:
         print("next: hookline fleet link, as a service that always runs; then: hookline fleet status --local")
 
     async def knock() -> None:
-        async with connected(credentials):
+        async with connection(credentials):
             pass
 
     try:

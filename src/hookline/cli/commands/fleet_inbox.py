@@ -39,7 +39,7 @@ def default_credentials(paths: Paths) -> str:
 
 
 def run(args: Namespace, paths: Paths) -> int:
-    from hookline.fleet.oncall import answered, on_call, oncall_credentials
+    from hookline.fleet.oncall import on_call, oncall_credentials, read_answers
 
     if args.answer and not args.question:
         raise UsageError(f"which question? hookline fleet inbox ID --{args.answer}; hookline fleet inbox lists them")
@@ -47,7 +47,7 @@ def run(args: Namespace, paths: Paths) -> int:
     if agent and not args.answered:
         raise UsageError(f"{agent} runs this command, and an agent answers no question; use a terminal of your own")
     if args.answered:
-        _print_answered(answered(paths.state), as_json=args.json)
+        _print_answered(read_answers(paths.state), as_json=args.json)
         return 0
     credentials = oncall_credentials(args.credentials or default_credentials(paths))
 
@@ -80,7 +80,7 @@ def run(args: Namespace, paths: Paths) -> int:
         return 130
 
 
-def short(one: Question) -> str:
+def _short(one: Question) -> str:
     """Enough of its random part."""
     return one.id[-8:]
 
@@ -92,7 +92,7 @@ def _text(value: object, most: int = 200) -> str:
 def _row(one: Question) -> tuple[str, ...]:
     fields, left = one.fields, max(0, int(one.until - time.monotonic()))
     need = f" ({len(one.approved)} of 2 allow it)" if fields.get("people") else ""
-    return short(one), one.machine, _text(fields.get("agent")), _text(fields.get("hook")), f"{left} s", _text(fields.get("about"), 60) + need  # fmt: skip
+    return _short(one), one.machine, _text(fields.get("agent")), _text(fields.get("hook")), f"{left} s", _text(fields.get("about"), 60) + need  # fmt: skip
 
 
 def _whole(one: Question) -> Iterator[str]:
@@ -126,7 +126,7 @@ async def _follow(people: OnCall) -> int:
                 print(f"{bell}{'  '.join(_row(one))}", flush=True)
             if known.get(key) == "" and one.settled:
                 known[key] = one.settled
-                print(f"{short(one)}  {safe(one.settled)} {' and '.join(map(safe, one.by))} {safe(one.reason)}".rstrip(), flush=True)  # fmt: skip
+                print(f"{_short(one)}  {safe(one.settled)} {' and '.join(map(safe, one.by))} {safe(one.reason)}".rstrip(), flush=True)  # fmt: skip
         await asyncio.sleep(0.3)
     raise UsageError("the broker is gone; run it again: hookline fleet inbox --follow")
 

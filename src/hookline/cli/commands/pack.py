@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from hookline.cli.output import paint, plural, print_json, safe
-from hookline.cli.pack_install import Place, Review, doubts, missing_lines, review, table_text
+from hookline.cli.pack_install import PackUser, Review, doubts, missing_lines, review, table_text
 from hookline.cli.pack_skeleton import skeleton
 from hookline.cli.parser import add_json
 from hookline.core._dataclass import replace
@@ -85,7 +85,7 @@ def _new(args: Namespace) -> int:
 
 def _scratch(folder: str, home: str) -> Review:
     """The pack as ``hookline add`` would take it, in the files of nobody."""
-    place = Place(cwd=os.getcwd(), home=home, paths=find_paths({}, home))
+    place = PackUser(cwd=os.getcwd(), home=home, paths=find_paths({}, home))
     source = parse_source(os.path.abspath(folder), place.cwd, home)
     return review(place, fetch(source, home), os.path.join(home, "hookline.toml"))
 

@@ -20,13 +20,13 @@ from typing import Any
 
 from hookline.cli.commands.sync import working_copy_changes
 from hookline.cli.output import paint, print_json, safe, table
-from hookline.cli.pack_install import Place, find_place, read_tables
+from hookline.cli.pack_install import PackUser, find_place, read_tables
 from hookline.cli.parser import add_json
 from hookline.core.errors import PackError
 from hookline.dialects.plugins import read_layout
 from hookline.engine.build import READ_ONLY, Runtime, Sources, load_runtime, record_store
 from hookline.packs.fetch import own_packs
-from hookline.packs.installed import agents_with_plugins, installed_plugins, plugin_layout
+from hookline.packs.installed import agents_with_plugins, find_plugins, plugin_layout
 from hookline.packs.store import Approved
 from hookline.packs.tree import read_folder
 from hookline.state.record.query import HookStats, last_failure, stats
@@ -82,7 +82,7 @@ def _purpose(folder: str) -> str:
         return ""
 
 
-def _packs(place: Place, runtime: Runtime, known: dict[str, HookStats], store: Store) -> Iterator[dict[str, Any]]:
+def _packs(place: PackUser, runtime: Runtime, known: dict[str, HookStats], store: Store) -> Iterator[dict[str, Any]]:
     files = dict.fromkeys((place.file("user"), place.file("project")))
     rows = [one for one in place.store.approved() if one.file in files]
     seen = {(one.file, one.source, one.digest) for one in rows}
@@ -121,10 +121,10 @@ def _cells(one: dict[str, Any]) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def _installed(place: Place, runtime: Runtime) -> Iterator[dict[str, Any]]:
+def _installed(place: PackUser, runtime: Runtime) -> Iterator[dict[str, Any]]:
     shared = {spec.extra["installed"] for spec in runtime.loaded.specs if "installed" in spec.extra}
     for agent in agents_with_plugins():
-        for one in installed_plugins(agent, place.home):
+        for one in find_plugins(agent, place.home):
             layout = plugin_layout(one)
             yield {
                 "agent": agent, "name": one.name, "folder": one.folder, "enabled": one.enabled,

@@ -46,9 +46,9 @@ def run(args: Namespace) -> int:
 def _save(shell: str) -> str:
     from hookline.core.files import read_text, replace_atomically
     from hookline.core.paths import private_dir
-    from hookline.shell.bash_zsh.script import rooms, saved_script
+    from hookline.shell.bash_zsh.script import rooms, script_path
 
-    path, text = saved_script(_state(), shell), _script(shell)
+    path, text = script_path(_state(), shell), _script(shell)
     private_dir(rooms(_state()))
     if read_text(path) != text:
         replace_atomically(path, text)
@@ -60,9 +60,9 @@ def _refresh(shell: str) -> None:
     from contextlib import suppress
 
     from hookline.core.errors import HooklineError
-    from hookline.shell.bash_zsh.script import saved_script
+    from hookline.shell.bash_zsh.script import script_path
 
-    if os.path.exists(saved_script(_state(), shell)):
+    if os.path.exists(script_path(_state(), shell)):
         with suppress(OSError, HooklineError):
             _save(shell)
 

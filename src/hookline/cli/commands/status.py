@@ -35,7 +35,7 @@ from hookline.doctor.finding import budget_overruns
 from hookline.doctor.missed import MissedGate, find_missed_gates
 from hookline.engine.build import READ_ONLY, Runtime, record_store
 from hookline.gateway.notices import approval_lines
-from hookline.llm.spending import Spent, spent_today
+from hookline.llm.spending import Spending, usage_today
 from hookline.memory import overview
 from hookline.memory.context import memory_context
 from hookline.memory.layout import Places
@@ -156,14 +156,14 @@ def run(args: Namespace) -> int:
         f"{plural(record['failures_today'], 'failure')}, {record['bytes'] / 1e6:.1f} MB"
     )
     if report["models_today"]["requests"]:
-        spent = spent_today(runtime.paths.state)
+        spent = usage_today(runtime.paths.state)
         print(f"models         today {spent}: " + "; ".join(f"{safe(who)}: {one}" for who, one in spent.by.items()))
     for line in report["attention"]:
         print(f"{paint('!', 'yellow')} {line}")
     return 0
 
 
-def _spent(spent: Spent) -> dict[str, float]:
+def _spent(spent: Spending) -> dict[str, float]:
     return {name: getattr(spent, name) for name in ("requests", "input_tokens", "output_tokens", "cost_usd")}
 
 
@@ -177,7 +177,7 @@ def _report(runtime: Runtime) -> dict[str, Any]:
         "missing": len(runtime.missing),
     }
     record, missed = _record(runtime)
-    spent = spent_today(runtime.paths.state)
+    spent = usage_today(runtime.paths.state)
     return {
         "version": __version__,
         "python": platform.python_version(),

@@ -20,7 +20,7 @@ from typing import Any
 
 from hookline.cli.output import print_json, safe
 from hookline.cli.pack_install import (
-    Place,
+    PackUser,
     approve,
     approve_plain_file,
     ask,
@@ -73,7 +73,7 @@ def run(args: Namespace) -> int:
     return int(any(one["state"] in bad for one in done))
 
 
-def _one(place: Place, file: str, table: dict[str, Any], row: Approved | None, args: Namespace) -> dict[str, str]:
+def _one(place: PackUser, file: str, table: dict[str, Any], row: Approved | None, args: Namespace) -> dict[str, str]:
     source, digest = table["source"], str(table.get("digest", ""))
     env = tuple((str(name), str(value)) for name, value in (table.get("env") or {}).items())
     closed = table.get("on_failure") == "deny"
@@ -100,7 +100,7 @@ def _one(place: Place, file: str, table: dict[str, Any], row: Approved | None, a
     return told | ({"state": "restored", "why": ", ".join(changed[:5])} if same else {"state": "added"})
 
 
-def _exactly(place: Place, source: str, revision: str, digest: str) -> Fetched:
+def _exactly(place: PackUser, source: str, revision: str, digest: str) -> Fetched:
     """The files of this digest, from the store or from their source. Raises PackError."""
     home = project_root(place.cwd, place.home)
     wanted = parse_source(source, home, place.home)
@@ -119,7 +119,7 @@ def _exactly(place: Place, source: str, revision: str, digest: str) -> Fetched:
     return replace(fetched, source=replace(wanted, text=source))
 
 
-def _gone(place: Place, row: Approved, args: Namespace) -> dict[str, str]:
+def _gone(place: PackUser, row: Approved, args: Namespace) -> dict[str, str]:
     told = {"name": row.name, "source": row.source, "file": row.file}
     if args.check:
         return told | {"state": "waiting", "why": "it is no longer in the file"}
@@ -130,7 +130,7 @@ def _gone(place: Place, row: Approved, args: Namespace) -> dict[str, str]:
     return told | {"state": "removed"}
 
 
-def working_copy_changes(place: Place, digest: str) -> tuple[str, ...]:
+def working_copy_changes(place: PackUser, digest: str) -> tuple[str, ...]:
     """What in the working copy is not as approved."""
     cover = place.store.cover(digest)
     if cover is None or not place.store.has(digest):

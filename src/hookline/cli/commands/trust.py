@@ -53,12 +53,12 @@ from hookline.engine.build import READ_ONLY, Runtime, Sources, load_runtime
 from hookline.engine.load import approve, trust_store
 from hookline.state.protection import require_outside_agent
 from hookline.state.record.redact import Redactor
-from hookline.state.trust import Approval, Pins, TrustStore, Verdict
+from hookline.state.trust import Approval, Pins, TrustStore, TrustVerdict
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from hookline.state.trust.copies import Change
+    from hookline.state.trust.copies import TrustChange
 
 
 #: A header whose value is a variable, perhaps after one word: it contains no secret.
@@ -67,7 +67,7 @@ _VARIABLE = re.compile(r"[\w-]+: (?:\w{1,10} )?\$\{?\w+\}?")
 
 def _render_hooks(
     specs: Sequence[HookSpec],
-    verdicts: Mapping[str, Verdict],
+    verdicts: Mapping[str, TrustVerdict],
     pins: Callable[[HookSpec], Pins],
     store: TrustStore | None,
 ) -> Iterator[str]:
@@ -85,7 +85,7 @@ def _render_hooks(
         yield "\n".join([shown, *_change_lines(changes)])
 
 
-def _change_lines(changes: Iterable[Change]) -> Iterator[str]:
+def _change_lines(changes: Iterable[TrustChange]) -> Iterator[str]:
     colours = {"+": "green", "-": "red", "@": "cyan"}
     for one in changes:
         yield f"    {'changed':<11}{safe(one.path)}"
@@ -94,13 +94,13 @@ def _change_lines(changes: Iterable[Change]) -> Iterator[str]:
             yield paint(text, colours[line[0]]) if line[:1] in colours else text
 
 
-def _diff_lines(change: Change) -> list[str]:
+def _diff_lines(change: TrustChange) -> list[str]:
     """What a hook runs is shown as it is (``_full_action``); settings may hold secrets."""
     clean, code = Redactor(os.environ).text, change.path != "definition"
     return [line if code or line[1:].startswith(("action.", "    ")) else clean(line) for line in change.lines]
 
 
-def _hook(specs: Sequence[HookSpec], verdict: Verdict, pins: Pins) -> str:
+def _hook(specs: Sequence[HookSpec], verdict: TrustVerdict, pins: Pins) -> str:
     """All lines of one hook, with the full text of its action."""
     changed = f" ({', '.join(map(safe, verdict.changed))})" if verdict.changed else ""
     if not changed and _is_outdated(verdict):
@@ -124,7 +124,7 @@ def _pin_lines(pins: Pins) -> Iterator[str]:
         yield f'    {"not whole":<11}{safe(note)}; name the rest of it with: covers = ["FOLDER", …]'
 
 
-def _render_file(contents: HookSpec, verdict: Verdict, pins: Pins, changes: Iterable[Change]) -> str:
+def _render_file(contents: HookSpec, verdict: TrustVerdict, pins: Pins, changes: Iterable[TrustChange]) -> str:
     """What a file contains besides hooks, value by value."""
     changed = f" ({', '.join(map(safe, verdict.changed))})" if verdict.changed else ""
     values = list(_values(_contents(contents))) or ["nothing besides its hooks"]
@@ -204,7 +204,7 @@ def _files(pins: Pins) -> Iterator[tuple[str, str, int]]:
         yield path, digest, signature[1]
 
 
-def shape(spec: HookSpec, verdict: Verdict, pins: Pins) -> dict[str, Any]:
+def _shape(spec: HookSpec, verdict: TrustVerdict, pins: Pins) -> dict[str, Any]:
     """The same for programs."""
     clean = Redactor(os.environ).text
     return {
@@ -232,7 +232,7 @@ def shape(spec: HookSpec, verdict: Verdict, pins: Pins) -> dict[str, Any]:
     }
 
 
-def _diffs(changes: Iterable[Change]) -> list[dict[str, Any]]:
+def _diffs(changes: Iterable[TrustChange]) -> list[dict[str, Any]]:
     return [{"path": one.path, "lines": _diff_lines(one)} for one in changes]
 
 
@@ -318,11 +318,11 @@ def _renewable(runtime: Runtime) -> list[HookSpec]:
     return [spec for spec, one in verdicts if one and one.state == "trusted" and _is_outdated(one)]
 
 
-def _is_outdated(verdict: Verdict) -> bool:
+def _is_outdated(verdict: TrustVerdict) -> bool:
     return verdict.approval is not None and not verdict.approval.covers_folders
 
 
-_File = tuple[HookSpec, Verdict]
+_File = tuple[HookSpec, TrustVerdict]
 
 
 def _open_files(runtime: Runtime, asking: list[HookSpec]) -> list[_File]:
@@ -464,7 +464,7 @@ def _print_json(looks: Sequence[_Look]) -> None:
         changes = runtime.trust.changes if runtime.trust else lambda *_: ()
         for spec in look.asking:
             verdict = runtime.verdicts[spec.id]
-            hooks.append(shape(spec, verdict, pins(spec)) | {"diff": _diffs(changes(spec, verdict))})
+            hooks.append(_shape(spec, verdict, pins(spec)) | {"diff": _diffs(changes(spec, verdict))})
         for contents, verdict in look.files:
             files.append(_file_shape(contents, verdict, pins(contents)) | {"diff": _diffs(changes(contents, verdict))})
         missing += [{"hook": one.name, "event": one.event, "file": one.file} for one in runtime.missing]
@@ -479,7 +479,7 @@ def _pins(runtime: Runtime) -> Callable[[HookSpec], Pins]:
     return runtime.trust.pins
 
 
-def _file_shape(contents: HookSpec, verdict: Verdict, pins: Pins) -> dict[str, Any]:
+def _file_shape(contents: HookSpec, verdict: TrustVerdict, pins: Pins) -> dict[str, Any]:
     clean = Redactor(os.environ).text
     return {
         "file": contents.origin.file,

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from hookline.cli.commands.add import install
 from hookline.cli.output import paint, print_json, safe
 from hookline.cli.pack_install import (
-    Place,
+    PackUser,
     Review,
     ask,
     deploy_missing,
@@ -71,7 +71,7 @@ def run(args: Namespace) -> int:
     return 0
 
 
-def _one(place: Place, row: Approved, revision: str, args: Namespace) -> dict[str, object]:
+def _one(place: PackUser, row: Approved, revision: str, args: Namespace) -> dict[str, object]:
     wanted = replace(parse_source(row.source, project_root(place.cwd, place.home), place.home), revision=revision)
     told: dict[str, object] = {
         "name": row.name,

@@ -69,7 +69,7 @@ def run(args: Namespace) -> int:
     home = os.environ.get("HOME") or os.path.expanduser("~")
     paths = find_paths(os.environ, home)
     serve(
-        paths, services(paths, home, _fleet(args, paths)), port=args.port, read_only=args.read_only, browse=not args.no_browser,
+        paths, _services(paths, home, _fleet(args, paths)), port=args.port, read_only=args.read_only, browse=not args.no_browser,
         with_metrics=args.metrics, say=lambda text: print(text, flush=True),
     )  # fmt: skip
     return 0
@@ -92,7 +92,7 @@ def _fleet(args: Namespace, paths: Paths) -> Any:
     return FleetView(args.fleet, known, paths.state, lambda: os.utime(watched))
 
 
-def services(paths: Paths, home: str, fleet: Any = None) -> Any:
+def _services(paths: Paths, home: str, fleet: Any = None) -> Any:
     from hookline.web.app import Services
 
     def replay(name: str, agent: str) -> dict[str, Any]:

@@ -190,12 +190,12 @@ def render(system: HooksFormat, specs: Sequence[HookSpec]) -> Rendered:
             flat.append((event, _own_words(system, event, matcher, hook)))
     if system.shape == "list":
         tree: dict[str, Any] = {**system.head, system.key: [hook for _event, hook in flat]}
-        return Rendered(text=file_text(tree, system.syntax), losses=losses.all())
+        return Rendered(text=_file_text(tree, system.syntax), losses=losses.all())
     for event, hook in flat:
         groups.put(event, hook)
     inside = groups.events()
     named = {system.key if system.key != "*" else "hookline": inside} if system.key else inside
-    return Rendered(text=file_text({**system.head, **named}, system.syntax), losses=losses.all())
+    return Rendered(text=_file_text({**system.head, **named}, system.syntax), losses=losses.all())
 
 
 def _own_words(system: HooksFormat, event: str, matcher: str | None, hook: dict[str, Any]) -> dict[str, Any]:
@@ -208,7 +208,7 @@ def _own_words(system: HooksFormat, event: str, matcher: str | None, hook: dict[
     return made
 
 
-def file_text(tree: Mapping[str, Any], syntax: Syntax) -> str:
+def _file_text(tree: Mapping[str, Any], syntax: Syntax) -> str:
     if syntax == "json":
         return json.dumps(tree, indent=2, ensure_ascii=False) + "\n"
     if syntax == "yaml":

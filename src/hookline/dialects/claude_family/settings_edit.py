@@ -21,17 +21,17 @@ _NO_FIELDS: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SettingsRules:
+class _SettingsRules:
     """How this dialect writes its files: the unit of a timeout, and the key that switches off every hook."""
 
     per_second: int
     switch: tuple[str, ...]
 
 
-RULES: Mapping[str, SettingsRules] = MappingProxyType(
+RULES: Mapping[str, _SettingsRules] = MappingProxyType(
     {
-        "letta": SettingsRules(per_second=1000, switch=("hooks", "disabled")),
-        "claude": SettingsRules(per_second=1, switch=("disableAllHooks",)),
+        "letta": _SettingsRules(per_second=1000, switch=("hooks", "disabled")),
+        "claude": _SettingsRules(per_second=1, switch=("disableAllHooks",)),
     }
 )
 
@@ -48,7 +48,7 @@ class WrittenHook:
     timeout: str = ""
     model: str = ""
 
-    def fields(self, rules: SettingsRules) -> dict[str, Any]:
+    def fields(self, rules: _SettingsRules) -> dict[str, Any]:
         found: dict[str, Any] = {"type": self.kind, self.kind: self.text}
         if self.kind == "prompt" and self.model:
             found["model"] = self.model
@@ -57,7 +57,7 @@ class WrittenHook:
         return found
 
 
-def _amount(text: str, rules: SettingsRules) -> Any:
+def _amount(text: str, rules: _SettingsRules) -> Any:
     """In the file's unit; what is no time is written as it is, and the loader says what is wrong with it."""
     found = _SECONDS.fullmatch(text.strip())
     if found is None:
@@ -66,7 +66,7 @@ def _amount(text: str, rules: SettingsRules) -> Any:
     return int(amount) if amount == int(amount) else amount
 
 
-def add_hook(text: str, hook: WrittenHook, rules: SettingsRules, more: Mapping[str, Any] = _NO_FIELDS) -> str:
+def add_hook(text: str, hook: WrittenHook, rules: _SettingsRules, more: Mapping[str, Any] = _NO_FIELDS) -> str:
     """At the end of its event, as a group of its own, with ``more`` fields. Raises ``JsonError``."""
     text = text if text.strip() else "{}\n"
     group: dict[str, Any] = {"matcher": hook.matcher} if hook.matcher else {}
@@ -117,7 +117,7 @@ def _find(text: str, pointer: str) -> _Place:
     return _Place(hooks=hooks, groups=groups, group=group, inner=inner, hook=hook)
 
 
-def read_hook(text: str, pointer: str, rules: SettingsRules) -> WrittenHook:
+def read_hook(text: str, pointer: str, rules: _SettingsRules) -> WrittenHook:
     """The hook at this place, to be changed. Raises ``JsonError``."""
     place = _find(text, pointer)
     fields, matcher = place.hook.plain(), place.group.plain().get("matcher")
@@ -141,7 +141,7 @@ def remove_hook(text: str, pointer: str) -> str:
     return remove_child(text, place.hooks, place.groups)
 
 
-def change_hook(text: str, pointer: str, hook: WrittenHook, rules: SettingsRules) -> str:
+def change_hook(text: str, pointer: str, hook: WrittenHook, rules: _SettingsRules) -> str:
     """In its place, field by field. Another event, or another matcher than its neighbours have, makes it a group of its
     own. Raises ``JsonError``."""
     place = _find(text, pointer)
@@ -174,7 +174,7 @@ def _set(text: str, node: JsonNode, key: str, value: Any, *, depth: int) -> str:
     )
 
 
-def switch_all(text: str, rules: SettingsRules, *, off: bool) -> str:
+def switch_all(text: str, rules: _SettingsRules, *, off: bool) -> str:
     """Switch every hook off, or on again. Raises ``JsonError``."""
     text = text if text.strip() else "{}\n"
     root = _object(scan(text), "the file")
@@ -187,7 +187,7 @@ def switch_all(text: str, rules: SettingsRules, *, off: bool) -> str:
     return _set(text, _object(inner, outer[0]), key, True if off else None, depth=1)
 
 
-def all_off(text: str, rules: SettingsRules) -> bool:
+def all_off(text: str, rules: _SettingsRules) -> bool:
     node: Any = scan(text).plain() if text.strip() else {}
     for key in rules.switch:
         node = node.get(key) if isinstance(node, dict) else None

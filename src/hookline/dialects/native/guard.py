@@ -21,7 +21,7 @@ from hookline.dialects.native import kinds
 from hookline.dialects.native.fields import table_schema
 from hookline.dialects.native.kinds import Address, Field, Kind, Wrong, read_table, show
 
-NAME, TABLE = "guard", "guard"
+_NAME, TABLE = "guard", "guard"
 POLICIES = ("watch", "standard", "strict")
 _EVENTS = ("PreToolUse", "PermissionRequest", "pipeline.pre_execute", "process.pre_spawn")
 #: Far more than it needs: a busy machine must not refuse a call.
@@ -151,7 +151,7 @@ def _hook(layer: Layer, event: str, given: str, extra: dict[str, str]) -> HookSp
     pointer = f"$.{TABLE}"
     return HookSpec(
         id=hook_id(layer.path, pointer, event),
-        name=NAME,
+        name=_NAME,
         dialect="native",
         event=event,
         native_event=event,

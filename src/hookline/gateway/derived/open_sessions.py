@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from hookline.core._dataclass import dataclass
 from hookline.core.processes import Process, alive
-from hookline.state.database import Database, Layout
+from hookline.state.database import Database, Schema
 
 _T = TypeVar("_T")
 
@@ -21,7 +21,7 @@ _IDLE = 1800.0
 #: One that is older is forgotten: its end would be news to nobody.
 _OLD = 14 * 86_400.0
 
-_LAYOUT = Layout(
+_LAYOUT = Schema(
     application_id=0x484B4F53,
     migrations=(
         (

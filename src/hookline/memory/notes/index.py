@@ -20,7 +20,7 @@ from hookline.memory.notes.note_files import Folder, file_signature, folders, li
 from hookline.memory.notes.related import concepts
 from hookline.memory.notes.vectors import BITS, NAME, load_model
 from hookline.memory.notes.words import space_cjk, topic_words, unspace_cjk
-from hookline.state.database import Database, Layout, transaction
+from hookline.state.database import Database, Schema, transaction
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Mapping
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     Clean = Callable[[str], str]
     Progress = Callable[[int], None]
 
-LAYOUT = Layout(
+LAYOUT = Schema(
     application_id=0x484B4E31,
     migrations=(
         (

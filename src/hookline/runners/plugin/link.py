@@ -37,7 +37,7 @@ class LinkTimeout(Exception):  # an outcome of a call
     """No answer in time. A late one is dropped."""
 
 
-class Link:
+class PluginLink:
     """One connection. Once ``down`` is set it stays down: a restart makes a new link."""
 
     __slots__ = (
@@ -54,7 +54,7 @@ class Link:
         lines: LineBuffer,
         handshake: Mapping[str, Any],
         on_message: Callable[[str, Any], None],
-        on_down: Callable[[Link, ExitStatus], None],
+        on_down: Callable[[PluginLink, ExitStatus], None],
     ) -> None:
         self.name = name
         self.child = child

@@ -22,7 +22,7 @@ from hookline.core.settings import Settings
 from hookline.runners.base import Job, Stop
 from hookline.runners.environ import hook_environ
 from hookline.runners.plugin import startup
-from hookline.runners.plugin.link import Link, LinkDown, LinkTimeout
+from hookline.runners.plugin.link import LinkDown, LinkTimeout, PluginLink
 from hookline.runners.plugin.requests import PendingRequest
 from hookline.runners.plugin.sockets import SocketDirectory
 from hookline.runners.plugin.startup import DEADLINE, ExitStatus, StartError, open_plugin
@@ -51,14 +51,14 @@ class _PluginSlot:
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.link: Link | None = None
+        self.link: PluginLink | None = None
         self.failures = 0
         self.not_before = 0.0
         self.trouble = ""
         self.backlog: deque[bytes] = deque(maxlen=_BACKLOG)
         self.starter: threading.Thread | None = None
 
-    def live(self) -> Link | None:
+    def live(self) -> PluginLink | None:
         link = self.link
         return link if link is not None and not link.down else None
 
@@ -175,7 +175,7 @@ class PluginRunner:
                 slot = self._slots.setdefault(key, _PluginSlot())
         return slot
 
-    def _up(self, plugin: Plugin, settings: Settings, environ: Mapping[str, str], stop: Stop) -> Link | str:
+    def _up(self, plugin: Plugin, settings: Settings, environ: Mapping[str, str], stop: Stop) -> PluginLink | str:
         """The plugin's live link, started if necessary; or why there is none."""
         slot = self._slot(plugin)
         with slot.lock:
@@ -198,7 +198,7 @@ class PluginRunner:
 
     def _opened(
         self, plugin: Plugin, slot: _PluginSlot, settings: Settings, environ: Mapping[str, str], stop: Stop
-    ) -> Link | str:
+    ) -> PluginLink | str:
         try:
             slot.link = self._open(plugin, slot, settings, environ, stop)
         except (StartError, StateError, OSError) as error:
@@ -208,14 +208,14 @@ class PluginRunner:
 
     def _open(
         self, plugin: Plugin, slot: _PluginSlot, settings: Settings, environ: Mapping[str, str], stop: Stop
-    ) -> Link:
+    ) -> PluginLink:
         opened = open_plugin(
             plugin.path, self._sockets.name(settings.state_dir, environ), environ, settings.state_dir, stop,
             interpreter=plugin.interpreter,
         )  # fmt: skip
         program = find_program(plugin.path, environ.get("PATH", os.defpath), (os.getcwd(),))
         startup.remember(settings.state_dir, startup.digest(program), opened.handshake)
-        return Link(
+        return PluginLink(
             name=plugin.name,
             child=opened.child,
             sock=opened.sock,
@@ -225,7 +225,7 @@ class PluginRunner:
             on_down=lambda link, ended: self._went_down(slot, link, ended),
         )
 
-    def _went_down(self, slot: _PluginSlot, link: Link, ended: ExitStatus) -> None:
+    def _went_down(self, slot: _PluginSlot, link: PluginLink, ended: ExitStatus) -> None:
         if time.monotonic() - link.since > _PROVEN:
             slot.failures = 0
         slot.failed(link.down)
@@ -284,7 +284,7 @@ def _plugin(job: Job) -> Plugin:
     return job.spec.action
 
 
-def _await_answer(link: Link, began: float, wait: Callable[[], PendingRequest]) -> RunResult:
+def _await_answer(link: PluginLink, began: float, wait: Callable[[], PendingRequest]) -> RunResult:
     """The result of a request: an answer, or why there is none."""
     try:
         answer = wait()

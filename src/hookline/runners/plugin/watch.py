@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from hookline.runners.plugin.link import Link
+    from hookline.runners.plugin.link import PluginLink
 
     Notify = Callable[[str, Mapping[str, Any]], None]
 
@@ -33,13 +33,13 @@ class PluginWatcher:
     def __init__(self, notify: Notify) -> None:
         self._notify = notify
         self._events: deque[tuple[str, Mapping[str, Any]]] = deque(maxlen=_WAITING)
-        self._links: set[Link] = set()
+        self._links: set[PluginLink] = set()
         self._lock = threading.Lock()
         self._closing = threading.Event()
         self._wake: tuple[int, int] | None = None
         self._thread: threading.Thread | None = None
 
-    def add(self, link: Link) -> None:
+    def add(self, link: PluginLink) -> None:
         with self._lock:
             self._links.add(link)
             if self._thread is None and not self._closing.is_set():
@@ -49,7 +49,7 @@ class PluginWatcher:
                 self._thread.start()
             self._nudge()
 
-    def discard(self, link: Link) -> None:
+    def discard(self, link: PluginLink) -> None:
         with self._lock:
             self._links.discard(link)
             self._nudge()
@@ -96,7 +96,7 @@ class PluginWatcher:
             if busy:
                 self._closing.wait(_STEP_BACK)
 
-    def _listen(self, wake: int, links: dict[int, Link]) -> bool:
+    def _listen(self, wake: int, links: dict[int, PluginLink]) -> bool:
         """Wait for any event; True if a caller is already reading it."""
         poll = select.poll()
         by_pidfd = {link.child.pidfd: link for link in links.values() if link.child.pidfd >= 0}

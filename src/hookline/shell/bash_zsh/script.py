@@ -63,5 +63,5 @@ def rooms(state: str) -> str:
         return os.path.join(tempfile.gettempdir(), f"hookline-{os.getuid()}", "shell")
 
 
-def saved_script(state: str, shell: str) -> str:
+def script_path(state: str, shell: str) -> str:
     return os.path.join(rooms(state), f"init.{shell}")

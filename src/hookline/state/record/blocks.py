@@ -25,7 +25,7 @@ _ENTER = f"""INSERT OR IGNORE INTO blocks
     FROM firings WHERE number >= ? AND number < ?"""
 
 
-def bounds(connection: sqlite3.Connection) -> tuple[int, int]:
+def _bounds(connection: sqlite3.Connection) -> tuple[int, int]:
     """The first number whose firing is in the table of blocks, and the one after the last; 0, 0 if it is empty."""
     first, last = connection.execute(BOUNDS).fetchone()
     return (0, 0) if first is None else (first << BITS, last + 1 << BITS)
@@ -35,7 +35,7 @@ def enter_full(connection: sqlite3.Connection) -> bool:
     """The blocks that became full since the last time; of a store with none yet, the latest. Whether that was all."""
     with transaction(connection):
         end = _next_number(connection) >> BITS << BITS
-        _, low = bounds(connection)
+        _, low = _bounds(connection)
         if low == 0:
             latest = _before(connection, end)
             if latest is None:
@@ -47,12 +47,12 @@ def enter_full(connection: sqlite3.Connection) -> bool:
 
 def enter_all(connection: sqlite3.Connection) -> None:
     """Every full block; a look, once they are there. May be interrupted."""
-    if bounds(connection)[1] + BLOCK <= _next_number(connection):
+    if _bounds(connection)[1] + BLOCK <= _next_number(connection):
         while not enter_full(connection):
             pass
-    while _before(connection, bounds(connection)[0]) is not None:
+    while _before(connection, _bounds(connection)[0]) is not None:
         with transaction(connection):
-            latest = _before(connection, bounds(connection)[0])
+            latest = _before(connection, _bounds(connection)[0])
             if latest is not None:
                 top = (latest >> BITS) + 1 << BITS
                 connection.execute(_ENTER, (top - _TOGETHER * BLOCK, top))
@@ -61,14 +61,14 @@ def enter_all(connection: sqlite3.Connection) -> None:
 def enter_again(connection: sqlite3.Connection, event_id: str) -> None:
     """A firing has changed. Inside a transaction."""
     number = connection.execute("SELECT max(number) FROM firings WHERE id = ?", (event_id,)).fetchone()[0]
-    first, end = bounds(connection)
+    first, end = _bounds(connection)
     if number is not None and first <= number < end:
         connection.execute(_ENTER, (number, number + 1))
 
 
 def leave(connection: sqlite3.Connection, numbers: list[tuple[int]]) -> None:
     """These firings were deleted: nothing of them stays. Inside a transaction."""
-    first, end = bounds(connection)
+    first, end = _bounds(connection)
     reopened = _next_number(connection) >> BITS << BITS  # the number of a deleted firing may be given again
     for block in sorted({number >> BITS for (number,) in numbers}):
         low = block << BITS

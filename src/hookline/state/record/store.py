@@ -12,7 +12,7 @@ from hookline.core.errors import StateError
 from hookline.core.result import Outcome
 from hookline.core.settings import RecordSettings
 from hookline.core.typed import TYPE_CHECKING, Any
-from hookline.state.database import Database, Layout, transaction
+from hookline.state.database import Database, Schema, transaction
 from hookline.state.record import Record
 from hookline.state.record.redact import Redactor
 from hookline.state.record.rows import late_row, make_rows, record_environ
@@ -24,14 +24,14 @@ else:
     import _sqlite3 as sqlite3
 
 #: Every so many firings, counted over all processes, a bounded batch of old ones is deleted.
-PRUNE_EVERY = 64
+_PRUNE_EVERY = 64
 #: A block of firings is full every so many.
 BLOCK = 1024
 #: Callers whose environments are remembered.
 MOST_CALLERS = 8
 _PRUNE_BATCH = 256
 
-_LAYOUT = Layout(
+_LAYOUT = Schema(
     application_id=0x484B4C52,
     migrations=(
         (
@@ -134,7 +134,7 @@ class Store(Database):
         """After firings up to this number were written."""
         if number % BLOCK < written:
             self.enter_blocks()
-        if number % PRUNE_EVERY < written:
+        if number % _PRUNE_EVERY < written:
             self.prune()
 
     def enter_blocks(self, *, every: bool = False) -> None:

@@ -25,7 +25,7 @@ from hookline.core.session_facts import (
     to_facts,
 )
 from hookline.core.typed import TYPE_CHECKING, Any, TypeVar
-from hookline.state.database import Database, Layout, storable
+from hookline.state.database import Database, Schema, storable
 from hookline.state.sessions import MemorySessions
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ _MOST_LABELS = 256
 #: A session that was not used for this long is forgotten.
 _KEEP_SECONDS = 30 * 86_400.0
 
-_LAYOUT = Layout(
+_LAYOUT = Schema(
     application_id=0x484B5353,
     migrations=(
         (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hookline.state.trust.covered import Pins
-from hookline.state.trust.judge import Approval, Judgement, Verdict
+from hookline.state.trust.judge import Approval, Judgement, TrustVerdict
 from hookline.state.trust.store import TrustStore
 
-__all__ = ["Approval", "Judgement", "Pins", "TrustStore", "Verdict"]
+__all__ = ["Approval", "Judgement", "Pins", "TrustStore", "TrustVerdict"]

@@ -24,7 +24,7 @@ _NOT_KEPT = "(the approved version was not kept: a larger file, or approved by a
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class TrustChange:
     """A file that is not as it was approved, or the ``definition``; its lines as ``diff -u`` shows them, without the header."""
 
     path: str
@@ -58,11 +58,11 @@ class Copies:
             return os.stat(os.path.join(self._folder, name)).st_size
         return 0
 
-    def compare(self, path: str, digest: str, now: bytes | None, show: Callable[[bytes], bytes] = bytes) -> Change:
+    def compare(self, path: str, digest: str, now: bytes | None, show: Callable[[bytes], bytes] = bytes) -> TrustChange:
         """With the approved bytes of that digest; "" where the file is new."""
         was = self.read(digest) if digest else b""
         lines = (_NOT_KEPT,) if was is None else _diff(show(was), b"" if now is None else show(now))
-        return Change(path=path, lines=tuple(lines))
+        return TrustChange(path=path, lines=tuple(lines))
 
 
 def read_bytes(path: str) -> bytes | None:

@@ -44,7 +44,7 @@ class Approval:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class TrustVerdict:
     """``changed`` names what is not as it was approved: "definition", or files."""
 
     state: _State
@@ -59,7 +59,7 @@ class Verdict:
 class Judgement:
     """Verdicts in the order of the hooks, and the approvals whose hook is no longer there."""
 
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[TrustVerdict, ...]
     missing: tuple[Approval, ...]
 
 
@@ -105,11 +105,11 @@ def _same_place(approval: Approval, spec: HookSpec, digests: tuple[str, ...]) ->
 
 def _verdict(
     approval: Approval | None, digests: tuple[str, ...], covered: Callable[[Approval], CoveredFiles]
-) -> Verdict:
+) -> TrustVerdict:
     if approval is None:
-        return Verdict(state="unknown")
+        return TrustVerdict(state="unknown")
     if approval.definition not in digests:
-        return Verdict(state="changed", changed=("definition",), approval=approval)
+        return TrustVerdict(state="changed", changed=("definition",), approval=approval)
     files = covered(approval)
     changed = files.check()
-    return Verdict(state="changed" if changed else "trusted", changed=changed, approval=approval, covered=files)
+    return TrustVerdict(state="changed" if changed else "trusted", changed=changed, approval=approval, covered=files)

@@ -18,10 +18,10 @@ from hookline.core.typed import TYPE_CHECKING, Any, cast
 from hookline.state.protection import MANIFEST
 from hookline.state.trust.covered import Cover, CoveredFiles, Pins, Watch, is_being_written
 from hookline.state.trust.digest import Digests, Signature, definition_digest, definition_text, file_signature
-from hookline.state.trust.judge import Approval, Judgement, Verdict, judge
+from hookline.state.trust.judge import Approval, Judgement, TrustVerdict, judge
 
 if TYPE_CHECKING:
-    from hookline.state.trust.copies import Change, Copies
+    from hookline.state.trust.copies import Copies, TrustChange
 
 _VERSION = 1
 #: Beside the approvals: which guards are expected. Approvals that are deleted or emptied do not take a guard away.
@@ -164,12 +164,12 @@ class TrustStore:
         for files in self._covered:
             files.forget()
 
-    def verdicts(self, specs: Sequence[HookSpec]) -> dict[str, Verdict]:
+    def verdicts(self, specs: Sequence[HookSpec]) -> dict[str, TrustVerdict]:
         """By the hooks' ids."""
         judged = self.judge(specs).verdicts
         return {spec.id: verdict for spec, verdict in zip(specs, judged, strict=True)}
 
-    def verdict(self, spec: HookSpec) -> Verdict:
+    def verdict(self, spec: HookSpec) -> TrustVerdict:
         """One hook alone. Where its neighbours are known, ``verdicts`` tells moved from replaced."""
         return self.judge([spec]).verdicts[0]
 
@@ -208,7 +208,7 @@ class TrustStore:
             self._keep_copies(specs, made)
         return made
 
-    def changes(self, spec: HookSpec, verdict: Verdict | None) -> Iterator[Change]:
+    def changes(self, spec: HookSpec, verdict: TrustVerdict | None) -> Iterator[TrustChange]:
         """What is not as it was approved, beside what was, for the person who is to approve it again."""
         approval = verdict.approval if verdict is not None and verdict.state == "changed" else None
         if approval is None or not approval.definition:

@@ -14,7 +14,7 @@ import pytest
 from tests.unit.memory.loop_world import ANSWER, World, set_time
 
 from hookline.gateway import bypass
-from hookline.llm.spending import spent_today
+from hookline.llm.spending import usage_today
 from hookline.memory.distill.model_errors import ModelFailedError, ModelSetupError
 from hookline.memory.queue import task, worker
 from hookline.memory.queue.task import DistillTask
@@ -171,7 +171,7 @@ def test_what_distilling_costs_is_counted_and_capped(world: World) -> None:
     report = worker.run(world.environ, cwd=str(world.bin))
     assert report.counts == {"wrote": 1, "later": 1}
     assert "limits.model_usd_per_day = 0.01 is reached" in world.log()
-    spent = spent_today(str(world.state)).by["distiller"]
+    spent = usage_today(str(world.state)).by["distiller"]
     assert (spent.requests, spent.input_tokens, spent.output_tokens, spent.cost_usd) == (1, 900, 50, 0.01)
 
 
