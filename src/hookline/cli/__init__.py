@@ -243,7 +243,7 @@ def _dispatch(words: list[str]) -> int:
     if args is None:
         args = command_parser(command, module).parse_args(rest)
     if command in _ASKING and sys.stdin and sys.stdin.isatty() and sys.stderr.isatty():
-        from hookline.cli.confirm import ask_about_changes  # noqa: PLC0415  only at a terminal
+        from hookline.cli.confirm import ask_about_changes
 
         ask_about_changes()
     return int(module.run(args))

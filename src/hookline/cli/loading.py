@@ -62,7 +62,7 @@ def tell_unapproved(runtime: Runtime) -> None:
 def missing_registrations(runtime: Runtime, more: Sequence[HookSpec] = ()) -> list[Unregistered]:
     """Which agents do not call hookline for an event that these hooks need; ``more`` were approved just now."""
     from hookline.core.agents import all_agents  # noqa: PLC0415  an agent's call needs none of these
-    from hookline.gateway.required_events import (  # noqa: PLC0415
+    from hookline.gateway.required_events import (
         active_hooks,
         disabled_events,
         events_without_sender,
@@ -100,7 +100,7 @@ def canonical_name(name: str, dialect: str | None, data: Mapping[str, Any]) -> t
             return "PostToolUseFailure" if failed else known, implied
     if name in EVENTS or ":" in name:
         return name, {}
-    from hookline.dialects.event_lookup import unknown_event  # noqa: PLC0415  only a typo needs it
+    from hookline.dialects.event_lookup import unknown_event
 
     raise unknown_event(name, dialect)
 

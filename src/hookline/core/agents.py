@@ -369,7 +369,7 @@ def all_agents() -> Mapping[str, Agent]:
 
 @cache
 def _other_agents() -> tuple[Agent, ...]:
-    from hookline.core.entry_points import entry_points  # noqa: PLC0415  an agent's call needs none
+    from hookline.core.entry_points import entry_points
 
     found: list[Agent] = []
     for entry in entry_points("hookline.agents"):

@@ -54,7 +54,7 @@ class Known(Mapping[str, str]):
 
     def _installed(self) -> Mapping[str, str]:
         if self._theirs is None:
-            from hookline.core.entry_points import entry_points  # noqa: PLC0415  see above
+            from hookline.core.entry_points import entry_points
 
             self._theirs = {entry.name: entry.value for entry in entry_points(ENTRY_POINTS)}
         return self._theirs

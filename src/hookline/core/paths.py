@@ -69,7 +69,7 @@ class Directories:
 
 def account_home() -> str:
     """The home directory in the password database, which no variable can change; "" if it has none for us."""
-    import pwd  # noqa: PLC0415  most calls name their directories
+    import pwd
 
     try:
         home = pwd.getpwuid(os.geteuid()).pw_dir

@@ -51,7 +51,7 @@ def _ask(spec: HookSpec, event: Event, reply: Reply, settings: Settings, people:
         "chain": list(_before(settings.state_dir, event.session)),
     }  # fmt: skip
     if settings.webhook:
-        from hookline.engine.webhook import notify  # noqa: PLC0415  few have one
+        from hookline.engine.webhook import notify
 
         notify(settings.webhook, question)
     limit = monotonic() + INBOX_WAIT
@@ -60,7 +60,7 @@ def _ask(spec: HookSpec, event: Event, reply: Reply, settings: Settings, people:
 
 def _before(state: str, session: str) -> list[dict[str, Any]]:
     """What this session did last, as it was recorded."""
-    from hookline.state.record.query import firings, load_runs  # noqa: PLC0415  only a question needs them
+    from hookline.state.record.query import firings, load_runs
     from hookline.state.record.store import store_in  # noqa: PLC0415
 
     with suppress(Exception):  # a record that cannot be read must not answer the question

@@ -36,7 +36,7 @@ def compile_pattern(pattern: Pattern) -> Callable[[str], bool]:
             glob = _compile_glob(pattern.text)
             return lambda text: glob.match(text) is not None
         case "command":
-            from hookline.engine.command_rules import compile_rule  # noqa: PLC0415  only such a rule needs the shell's reader
+            from hookline.engine.command_rules import compile_rule
 
             return compile_rule(pattern.text)
         case "full" | "search":

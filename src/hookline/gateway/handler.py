@@ -102,7 +102,7 @@ def _handle(
 ) -> AgentResponse:
     request = with_deadline(request, runtime)
     if not request.environ.keys().isdisjoint(BYPASS_VARIABLES):
-        from hookline.gateway import bypass  # noqa: PLC0415  hooks of agents that hooks started, and the doctor
+        from hookline.gateway import bypass
 
         bypassed = bypass.bypass(request, _event(request, runtime), runtime.engine, problem_lines(runtime))
         if bypassed is not None:
@@ -292,7 +292,7 @@ def _reply(dialect: Dialect, event: Event, decision: Decision) -> AgentReply:
 
 def _report_unregistered(request: AgentRequest, decision: Decision, runtime: Runtime) -> Decision:
     """A hook that the agent does not call looks like one that works, so the person is told when a session begins."""
-    from hookline.gateway import required_events as required  # noqa: PLC0415  only the start of a session needs it
+    from hookline.gateway import required_events as required
 
     agent = derived.calling_agent(request.arguments.agent)
     agents = () if agent is None else (agent,)

@@ -161,13 +161,13 @@ def parse_request(
     )  # fmt: skip
     agent = _agent_row(arguments.agent)
     if agent is not None and agent.session_by_process:
-        from hookline.gateway.process_session import with_session  # noqa: PLC0415  most agents name their session
+        from hookline.gateway.process_session import with_session
 
         request = with_session(request, agent)
     session = request.incoming.session
     if started or agent is None or not session:
         return request
-    from hookline.gateway.session_places import session_places  # noqa: PLC0415  most agents say where they started
+    from hookline.gateway.session_places import session_places
 
     begins = incoming.event == "SessionStart"
     places = session_places(own.paths.state, agent.name, session, cwd, begins=begins)
@@ -201,7 +201,7 @@ def _known_event(
     its_own = dialect.event_in("", payload, environ).native_name
     if not registered or registered in {its_own, *dialect.events, *dialect.events.values()}:
         return incoming
-    from hookline.dialects.event_lookup import unknown_event  # noqa: PLC0415  only a mistake pays for it
+    from hookline.dialects.event_lookup import unknown_event
 
     raise unknown_event(registered, dialect.name)
 

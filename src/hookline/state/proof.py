@@ -107,7 +107,7 @@ def _decoded(text: str) -> bytes:
 
 def _verify(key: str, prefix: int, signature: bytes, data: bytes) -> None:
     """Raises whatever is wrong: a name that is no NKey of this kind, or another's signature."""
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey  # noqa: PLC0415  few have a fleet
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
     raw = base64.b32decode(key + "=" * (-len(key) % 8))
     if len(raw) != 35 or raw[0] != prefix:

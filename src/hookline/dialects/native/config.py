@@ -65,7 +65,7 @@ def place(layers: Sequence[Layer], lookup: Lookup) -> tuple[tuple[_Placed, ...],
         placed += [_Placed(layer=drafts.ranks[key], line=line, spec=spec) for spec in build(draft, lookup)]
     for rank, layer in enumerate(layers):
         if isinstance(layer.tree, dict) and "guard" in layer.tree:
-            from hookline.dialects.native.guard import guard_hooks  # noqa: PLC0415  only who has a guard reads its table
+            from hookline.dialects.native.guard import guard_hooks
 
             guards, wrong = guard_hooks(layer)
             placed += [_Placed(layer=rank, line=spec.origin.line, spec=spec) for spec in guards]

@@ -73,6 +73,6 @@ def fire_with_derived(engine: Engine, event: Event, context: DerivedContext, fin
     agent = calling_agent(context.agent) if event.kind.name in EVENTS else None
     if agent is None:
         return engine.fire_event(event, finish)
-    from hookline.gateway.derived.fire import fire_around  # noqa: PLC0415  most events have nothing around them
+    from hookline.gateway.derived.fire import fire_around
 
     return fire_around(engine, event, context, agent, finish)

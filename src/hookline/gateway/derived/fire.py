@@ -174,11 +174,11 @@ class _Work:
         if name == "UserPromptSubmit":
             return prompt_origin.mark_origin(self.engine, self.own, self.agent)
         if name == "PostToolUse" and self._hears("PostToolUseFailure"):
-            from hookline.gateway.derived.tool_failure import as_failure  # noqa: PLC0415  few listen to it
+            from hookline.gateway.derived.tool_failure import as_failure
 
             return as_failure(self.own, self.scene, self.agent)
         if name == "PostToolUseFailure" and not self._hears(name) and "event" in self.own.data.get("derived", ()):
-            from hookline.gateway.derived.tool_failure import as_fired  # noqa: PLC0415  few tools fail
+            from hookline.gateway.derived.tool_failure import as_fired
 
             return as_fired(self.own)
         if name == "SessionEnd" and self._hears("SessionEnd", "RunEnd"):
@@ -189,7 +189,7 @@ class _Work:
 
     def after(self, real: Event) -> Iterator[Event]:
         if real.kind.name == "SessionEnd" and self._hears("SessionEnd", "RunEnd"):
-            from hookline.gateway.derived import open_sessions  # noqa: PLC0415  few listen to it
+            from hookline.gateway.derived import open_sessions
 
             started = open_sessions.close_session(self.scene.state, self.agent.name, real.session)
             if self._hears("RunEnd"):
@@ -217,7 +217,7 @@ class _Work:
     def _read_turn(self) -> None:
         path = self._transcript()
         if path:
-            from hookline.gateway.derived.tokens import sum_turn  # noqa: PLC0415  few events need it
+            from hookline.gateway.derived.tokens import sum_turn
 
             tokens, said = sum_turn(path, self.agent.name)
             self._know(tokens=tokens, assistant_message=said or None)
@@ -225,7 +225,7 @@ class _Work:
     def _read_session(self) -> None:
         path = self._transcript()
         if path:
-            from hookline.gateway.derived.tokens import sum_session  # noqa: PLC0415  few events need it
+            from hookline.gateway.derived.tokens import sum_session
 
             self._know(tokens=sum_session(path, self.agent.name))
 
@@ -233,7 +233,7 @@ class _Work:
         """An agent may say that it ends, and not which session ends with it."""
         if self.own.session:
             return
-        from hookline.gateway.derived import open_sessions  # noqa: PLC0415  few listen to it
+        from hookline.gateway.derived import open_sessions
 
         session = open_sessions.only_open(self.scene.state, self.agent.name, self.own.cwd, self._owner())
         if session:
@@ -254,7 +254,7 @@ class _Work:
 
     def _ends_of_others(self) -> Iterator[Event]:
         """This session is there; others of the same agent in the same directory may be over without a word."""
-        from hookline.gateway.derived import open_sessions  # noqa: PLC0415  few listen to it
+        from hookline.gateway.derived import open_sessions
 
         own, state = self.own, self.scene.state
         if not own.session or self._inner():

@@ -213,7 +213,7 @@ class TrustStore:
         approval = verdict.approval if verdict is not None and verdict.state == "changed" else None
         if approval is None or not approval.definition:
             return
-        from hookline.state.trust.copies import definition_lines, read_bytes  # noqa: PLC0415  few look at a change
+        from hookline.state.trust.copies import definition_lines, read_bytes
 
         copies, root = self._copies(), self._root or _file_project(spec.origin.file)
         if approval.definition not in self._definitions(spec):
@@ -225,12 +225,12 @@ class TrustStore:
                 yield copies.compare(path, before.get(path, ""), read_bytes(os.path.join(root, path)))
 
     def _copies(self) -> Copies:
-        from hookline.state.trust.copies import Copies  # noqa: PLC0415  only who approves or looks at a change
+        from hookline.state.trust.copies import Copies
 
         return Copies(os.path.join(os.path.dirname(self.path), "approved"))
 
     def _keep_copies(self, specs: Sequence[HookSpec], made: Sequence[Approval]) -> None:
-        from hookline.state.trust.copies import read_bytes  # noqa: PLC0415  only who approves
+        from hookline.state.trust.copies import read_bytes
 
         contents = [definition_text(spec, self._root_names(spec)[0]) for spec in specs]
         for spec, approval in zip(specs, made, strict=True):
