@@ -8,13 +8,14 @@ import os
 import signal
 import sys
 import threading
+from contextlib import suppress
 from importlib import import_module
-from types import MappingProxyType
+from types import MappingProxyType, SimpleNamespace
 
 from hookline import __version__
 from hookline.cli.stdio import prepare_process
 from hookline.core.errors import ConfigError, DataError, HooklineError, StateError, UsageError, shortage
-from hookline.core.typed import TYPE_CHECKING, Any
+from hookline.core.typed import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -102,6 +103,9 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
 #: Those that a person types to look or to decide: at a terminal they first ask about changed guards.
 _ASKING = frozenset({"check", "doctor", "explain", "hooks", "list", "log", "status", "trust"})
 
+#: Those that are called often: a plain command line does without argparse, and when all is written they end at once.
+BRIEF = frozenset({"check", "explain", "fire", "hook", "list", "log"})
+
 #: Never 2: agents read 2 as a block.
 EXIT_CODES: Mapping[int, str] = MappingProxyType(
     {
@@ -125,6 +129,18 @@ _EXITS: tuple[tuple[type[HooklineError], int], ...] = (
 
 #: New objects between two collections: what a command loads stays, and to look through it took a tenth of a cold call.
 _MANY = 50_000
+
+
+def run() -> NoReturn:
+    """What the installed programs call."""
+    code = main()
+    if sys.argv[1:2] and sys.argv[1] in BRIEF:
+        # The interpreter's own tidying would take five milliseconds more.
+        with suppress(OSError, ValueError):  # a hook may have closed them
+            sys.stdout.flush()
+            sys.stderr.flush()
+        _EXIT(code)
+    raise SystemExit(code)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -238,15 +254,23 @@ def _dispatch(words: list[str]) -> int:
         hint = did_you_mean(command, ("help", *COMMANDS)) or "."
         raise UsageError(f"there is no command {command!r}{hint} All commands: hookline --help")
     module = command_module(command)
-    parse_fast = getattr(module, "parse_fast", None)
-    args = parse_fast(rest) if parse_fast is not None else None
-    if args is None:
-        args = command_parser(command, module).parse_args(rest)
+    plain = _parse_fast(command, module, rest) if command in BRIEF else None
+    args = command_parser(command, module).parse_args(rest) if plain is None else plain
     if command in _ASKING and sys.stdin and sys.stdin.isatty() and sys.stderr.isatty():
         from hookline.cli.confirm import ask_about_changes
 
         ask_about_changes()
     return int(module.run(args))
+
+
+def _parse_fast(command: str, module: ModuleType, words: Sequence[str]) -> SimpleNamespace | None:
+    if command == "hook":
+        from hookline.gateway.args import HOOK_SYNTAX, parse_plain  # noqa: PLC0415  --help does without both
+
+        return parse_plain(words, HOOK_SYNTAX)
+    from hookline.cli.options import parse_declared  # noqa: PLC0415
+
+    return parse_declared(module.configure, words)
 
 
 def _help(words: list[str]) -> int:

@@ -6,9 +6,9 @@ import os
 import sys
 
 from hookline.cli.output import confirm, safe
-from hookline.config.kept_guards import is_guard
 from hookline.config.layers import ProjectGate
 from hookline.config.load import load
+from hookline.core.describe import is_guard
 from hookline.core.paths import FILE, find_paths
 from hookline.engine.build import READ_ONLY, Sources, load_runtime
 from hookline.state import own_guards

@@ -11,8 +11,8 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from hookline.cli.options import parse_duration
 from hookline.cli.output import Counter, confirm, paint, print_json, safe
-from hookline.cli.parser import parse_duration
 from hookline.core.errors import StateError, UsageError
 from hookline.core.files import read_text
 from hookline.core.paths import why_unusable

@@ -67,11 +67,13 @@ def missing_registrations(runtime: Runtime, more: Sequence[HookSpec] = ()) -> li
         disabled_events,
         events_without_sender,
         missing_events,
+        scopes_by_agent,
     )
 
     home = os.environ.get("HOME") or os.path.expanduser("~")
-    hooks = (*active_hooks(runtime), *more)
-    around = (all_agents().values(), runtime.engine.cwd, home, os.environ)
+    hooks, place = (*active_hooks(runtime), *more), (runtime.engine.cwd, home, os.environ)
+    calling = scopes_by_agent(all_agents().values(), *place)
+    around = ([all_agents()[name] for name in calling], *place)
     return [*missing_events(hooks, *around, unwanted=disabled_events(runtime)), *events_without_sender(hooks, *around)]
 
 

@@ -14,8 +14,10 @@ from hookline.core.errors import StateError
 from hookline.core.paths import unusable, why_unusable
 from hookline.core.sanitize import one_line
 from hookline.core.suggest import nearest
-from hookline.core.typed import Any, Self, TextIO
-from hookline.state.record.store import Store
+from hookline.core.typed import TYPE_CHECKING, Any, Self, TextIO
+
+if TYPE_CHECKING:
+    from hookline.state.record.store import Store
 
 #: Seconds between two changes of what is shown.
 _STEP = 0.1

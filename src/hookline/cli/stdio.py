@@ -7,7 +7,6 @@ import sys
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from io import TextIOWrapper
-from select import select
 
 from hookline.core.errors import DataError
 from hookline.core.typed import Any, TextIO
@@ -58,6 +57,8 @@ def read_stream(stream: TextIO) -> bytes:
         blocking = True
     if blocking:
         return bytes(chunk or b"")
+    from select import select  # noqa: PLC0415  few streams do not block
+
     chunks: list[bytes] = []
     while chunk != b"":
         if chunk is None:
@@ -96,6 +97,8 @@ def write_fully(stream: TextIO, data: bytes) -> bool:
         while rest:
             written = raw.write(rest)
             if written is None:
+                from select import select  # noqa: PLC0415  few streams do not block
+
                 select([], [raw], [])
             rest = rest[written or 0 :]
     except OSError:

@@ -6,8 +6,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from hookline.cli.loading import read_data
+from hookline.cli.options import add_data, add_json
 from hookline.cli.output import print_json
-from hookline.cli.parser import add_data, add_json
 from hookline.tui import dry_run
 
 if TYPE_CHECKING:

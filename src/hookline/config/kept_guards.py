@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from hookline.config.layers import LayerLoader
 from hookline.config.load import parse_native, syntax_for
 from hookline.core._dataclass import replace
-from hookline.core.event import GUARDED, event_kind
+from hookline.core.describe import is_guard
 from hookline.core.hook import HookSpec
 from hookline.core.loaded import Loaded
 from hookline.dialects import dialect_named
@@ -50,12 +50,6 @@ def _guards(path: str, text: str, dialect: str, lookup: Lookup) -> list[HookSpec
         return list(filter(is_guard, reading.parsed(speaker, [layer])))
     lazy = reading.parsed(dialect_named("lazy"), [layer]) if isinstance(layer.tree.get("hooks"), dict) else ()
     return list(filter(is_guard, (*parse_native(reading, layer), *lazy)))
-
-
-def is_guard(spec: HookSpec) -> bool:
-    """The ready guard is kept at every door, also in shells."""
-    waits = spec.enabled and spec.mode == "sync" and event_kind(spec.event).deniable
-    return waits and (spec.event in GUARDED or spec.origin.pointer == "$.guard")
 
 
 def _same(guard: HookSpec, spec: HookSpec) -> bool:

@@ -123,12 +123,12 @@ def _names(slots: Any) -> tuple[str, ...]:
 # ── what all classes share ───────────────────────────────────────────────────────────────────────────
 
 
-#: So many instances are made slowly before a constructor is compiled, which takes as long as thirty of them.
-_SLOW = 4
+#: So many instances are made slowly before a constructor is compiled, which takes as long as that many of them.
+_SLOW = 80
 
 
 def _first_init(self: Any, *args: Any, **given: Any) -> None:
-    """Stands in for the first few instances, then writes the real one and steps aside."""
+    """Stands in for the first instances, then writes the real one and steps aside."""
     owner = next(base for base in type(self).__mro__ if base.__dict__.get("__init__") is _first_init)
     made = _made_slowly[owner] = _made_slowly.get(owner, 0) + 1
     if made > _SLOW or not _filled(self, owner, args, given):
@@ -139,27 +139,36 @@ def _first_init(self: Any, *args: Any, **given: Any) -> None:
 #: Class -> how many of its instances there were; those with the quicker constructor.
 _made_slowly: dict[type, int] = {}
 _swift: set[type] = set()
+#: Class -> the defaults of its fields, their factories, and what may be given.
+_defaults: dict[type, tuple[dict[str, Any], dict[str, Any], set[str]]] = {}
 
 
 def _filled(self: Any, owner: Any, args: tuple[Any, ...], given: Mapping[str, Any]) -> bool:
     """Set the fields one by one; False for arguments that do not fit, which the compiled constructor refuses."""
-    left = {**dict(zip(owner.__match_args__, args)), **given}  # noqa: B905  too many are found out here
-    if len(left) != len(args) + len(given):
+    known = _defaults.get(owner) or _find_defaults(owner)
+    defaults, factories, wanted = known
+    values = {**dict(zip(owner.__match_args__, args)), **given} if args else given  # noqa: B905  too many are found out here
+    if len(values) != len(args) + len(given) or not wanted.issuperset(values):
         return False
-    for slot in owner.__slots_of_class__:
-        if slot.init and slot.name in left:
-            _set(self, slot.name, left.pop(slot.name))
-        elif slot.default_factory is not MISSING:
-            _set(self, slot.name, slot.default_factory())
-        elif slot.default is not MISSING:
-            _set(self, slot.name, slot.default)
-        elif slot.init:
-            return False
-    if left:
+    values = {**defaults, **values}
+    for name, make in factories.items():
+        if name not in values:
+            values[name] = make()
+    if not wanted.issubset(values):
         return False
+    for name, value in values.items():
+        _set(self, name, value)
     if hasattr(owner, "__post_init__"):
         self.__post_init__()
     return True
+
+
+def _find_defaults(owner: Any) -> tuple[dict[str, Any], dict[str, Any], set[str]]:
+    slots = owner.__slots_of_class__
+    defaults = {slot.name: slot.default for slot in slots if slot.default is not MISSING}
+    factories = {slot.name: slot.default_factory for slot in slots if slot.default_factory is not MISSING}
+    found = _defaults[owner] = defaults, factories, {slot.name for slot in slots if slot.init}
+    return found
 
 
 def _init_of(cls: Any) -> Any:

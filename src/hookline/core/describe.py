@@ -6,9 +6,15 @@ import json
 from collections.abc import Iterator
 
 from hookline.core._dataclass import fields
-from hookline.core.event import event_kind
+from hookline.core.event import GUARDED, event_kind
 from hookline.core.hook import AgentRun, Command, FieldTest, Function, Gates, HookSpec, Http, Pattern, Plugin, Prompt
 from hookline.core.typed import assert_never
+
+
+def is_guard(spec: HookSpec) -> bool:
+    """The ready guard is kept at every door, also in shells."""
+    waits = spec.enabled and spec.mode == "sync" and event_kind(spec.event).deniable
+    return waits and (spec.event in GUARDED or spec.origin.pointer == "$.guard")
 
 
 def is_inner(spec: HookSpec) -> bool:

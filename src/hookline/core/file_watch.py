@@ -10,9 +10,7 @@ be looked at.
 from __future__ import annotations
 
 import os
-import select
 import stat
-import struct
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
@@ -25,7 +23,6 @@ DELETE_SELF, MOVE_SELF, OVERFLOW, IGNORED, IS_FOLDER = 0x400, 0x800, 0x4000, 0x8
 OF_A_FOLDER = _MOVED_FROM | MOVED_TO | CREATE | _DELETE | DELETE_SELF | MOVE_SELF
 OF_A_FILE = MODIFY | ATTRIB | DELETE_SELF | MOVE_SELF
 _ADD_TO_MASK = 0x20000000
-_HEAD = struct.Struct("iIII")
 
 #: File systems whose every change passes this kernel.
 _LOCAL = frozenset({"ext2", "ext3", "ext4", "xfs", "btrfs", "tmpfs", "ramfs", "f2fs", "zfs", "overlay", "bcachefs"})
@@ -37,6 +34,8 @@ class Inotify:
     __slots__ = ("_add", "_handle", "_local", "_poll")
 
     def __init__(self) -> None:
+        import select  # noqa: PLC0415  who looks once watches nothing
+
         self._handle, self._add = _open()
         self._poll = select.poll()
         self._local: dict[int, bool] = {}
@@ -57,12 +56,14 @@ class Inotify:
 
     def events(self) -> Iterator[tuple[int, int, str]]:
         """Watch, mask and name of everything that has happened until now."""
+        from struct import unpack_from  # noqa: PLC0415
+
         while self._handle >= 0 and self._poll.poll(0):
             data, at = os.read(self._handle, 1 << 16), 0
             while at < len(data):
-                watch, mask, _, size = _HEAD.unpack_from(data, at)
-                name = data[at + _HEAD.size : at + _HEAD.size + size].rstrip(b"\0")
-                at += _HEAD.size + size
+                watch, mask, _, size = unpack_from("iIII", data, at)
+                at += 16 + size
+                name = data[at - size : at].rstrip(b"\0")
                 yield watch, mask, os.fsdecode(name)
 
     def is_local(self, device: int) -> bool:

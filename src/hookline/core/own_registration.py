@@ -8,19 +8,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from hookline.core.lazy_pattern import lazy_pattern
 from hookline.core.typed import Any
 
 #: The names under which agents keep a command line or an address.
 _NAMES = ("command", "bash", "url")
 _PROGRAM = r"(?:^|[\s/('\"])hookline['\"]* hook "
 _HTTP = r"^http://127\.0\.0\.1:\d+/hookline/"
-_OURS = re.compile(rf"{_PROGRAM}--agent (\S+) --event (\S+)|{_HTTP}")
+_OURS = lazy_pattern(rf"{_PROGRAM}--agent (\S+) --event (\S+)|{_HTTP}")
 #: Also as a person writes it by hand. ``hookline hook NAME`` is a hook like any other: it calls no further ones.
-_CALLED = re.compile(rf"{_PROGRAM}[^;&|]*?--agent[ =]|{_HTTP}")
+_CALLED = lazy_pattern(rf"{_PROGRAM}[^;&|]*?--agent[ =]|{_HTTP}")
 
 #: The events in a plugin of ours.
-_PLUGIN = re.compile(r"^const EVENTS = \{(.*)\}$", re.MULTILINE)
-_QUOTED = re.compile(r'"([^"]+)":')
+_PLUGIN = lazy_pattern(r"^const EVENTS = \{(.*)\}$", re.MULTILINE)
+_QUOTED = lazy_pattern(r'"([^"]+)":')
 
 
 def is_ours(command: str) -> bool:

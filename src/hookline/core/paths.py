@@ -82,6 +82,10 @@ def account_home() -> str:
 
 #: Our own files in the project's folder.
 FILE, FOLDER, LOCAL = "hookline.toml", ".hookline", "local.toml"
+#: What was deployed, in the state directory. Kept by ``hookline.deploy.apply``.
+MANIFEST = "deployed.json"
+#: One's own guards as they were deployed, beside it. Kept by ``hookline.state.own_guards``.
+OWN_GUARDS = "own-guards.json"
 
 
 def project_root(cwd: str, home: str) -> str:

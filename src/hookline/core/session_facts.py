@@ -6,7 +6,6 @@ The rules are pure functions, so that every session store behaves alike by const
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from math import inf
 
 from hookline.core._dataclass import dataclass, fast_constructor, replace
 from hookline.core.event import EventKind
@@ -132,7 +131,7 @@ def claim_refusal(ran: tuple[float, ...], gates: Gates, now: float) -> str:
         return ""
     if gates.once_per_session:
         return "already ran in this session"
-    ago = min(abs(now - time) if now - time > -_MINUTE else inf for time in ran)
+    ago = min(abs(now - time) if now - time > -_MINUTE else float("inf") for time in ran)
     if ago < gates.debounce:
         return f"ran {ago:.3g} s ago, debounce is {gates.debounce:g} s"
     recent = sum(abs(now - time) < _MINUTE for time in ran)

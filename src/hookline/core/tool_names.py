@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 from collections.abc import Mapping
 from types import MappingProxyType
 
@@ -246,6 +245,8 @@ def _add_others(name: str, own: Mapping[str, Any], found: dict[str, Any], keys: 
 def _several_commands(commands: list[str]) -> str:
     """Each in a shell of its own, as the agent runs them, where the text of one could hide another: with an open quote, a
     here-document or a function."""
+    import shlex  # noqa: PLC0415  few agents send lists
+
     try:
         is_plain = all(_LINE.fullmatch(one) and shlex.split(f"x {one}") for one in commands)
     except ValueError:
@@ -313,6 +314,8 @@ def _one_command(part: Any) -> str:
 
 def _command_line(words: list[Any]) -> str:
     """``["bash", "-lc", "…"]`` is the text that the shell runs; any other list is a program with its arguments."""
+    import shlex  # noqa: PLC0415  few agents send lists
+
     texts = [str(word) for word in words]
     is_shell = len(texts) == 3 and os.path.basename(texts[0]) in _SHELLS and texts[1].startswith("-")
     return texts[2] if is_shell and texts[1].endswith("c") else shlex.join(texts)

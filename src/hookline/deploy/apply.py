@@ -14,10 +14,9 @@ from hookline.core._dataclass import dataclass, replace
 from hookline.core.agents import Agent, find_agent
 from hookline.core.errors import ConfigError
 from hookline.core.files import backup, lock, replace_atomically, write_json
-from hookline.core.paths import UnusableError, unusable, why_unusable
+from hookline.core.paths import MANIFEST, UnusableError, unusable, why_unusable
 from hookline.deploy.plan import FileFormat, FilePlan, Registration, plan_file, unplan_file
 from hookline.deploy.plugin import MARK
-from hookline.state.protection import MANIFEST
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

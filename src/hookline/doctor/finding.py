@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 from hookline.core._dataclass import dataclass
 from hookline.core.hook import HookSpec
-from hookline.core.typed import Literal
-from hookline.engine.cost import can_be_skipped, over_budget
+from hookline.core.typed import TYPE_CHECKING, Literal
 from hookline.state.record.query import latest_times
-from hookline.state.record.store import Store
+
+if TYPE_CHECKING:
+    from hookline.state.record.store import Store
 
 
 def budget_overruns(store: Store, specs: Sequence[HookSpec]) -> dict[str, str]:
@@ -18,11 +19,15 @@ def budget_overruns(store: Store, specs: Sequence[HookSpec]) -> dict[str, str]:
     stated = [spec for spec in specs if spec.thrift is not None and spec.thrift.budget is not None]
     if not stated or not os.path.exists(store.path):
         return {}
+    from hookline.engine.cost import over_budget  # few hooks have a budget
+
     told = [(spec, over_budget(spec, latest_times(store, spec.id))) for spec in stated]
     return {spec.id: why + _consequence(spec) for spec, why in told if why}
 
 
 def _consequence(spec: HookSpec) -> str:
+    from hookline.engine.cost import can_be_skipped
+
     if spec.thrift is None or spec.thrift.over_budget == "report" or not can_be_skipped(spec):
         return ""
     return "; it is skipped" if spec.thrift.over_budget == "skip" else "; it runs in the background"

@@ -6,7 +6,7 @@ apply-later hook comes after the decision, and is applied then.
 
 from __future__ import annotations
 
-import select
+import sys
 import threading
 from collections.abc import Callable, Mapping
 from time import monotonic, perf_counter, time
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 _NO_CALL = Call()
 #: Actions whose runners can wait under a running loop; where there is no epoll, a thread waits for a command.
-_IN_THE_LOOP = frozenset({Plugin, Command} if hasattr(select, "epoll") else {Plugin})
+_IN_THE_LOOP = frozenset({Plugin, Command} if sys.platform == "linux" else {Plugin})
 
 #: Called with a late answer; returns the outcome to record.
 #: Which agents that only take notes are not waited for.

@@ -15,20 +15,20 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 
 from hookline.core.hook import Command, Function, HookSpec, Plugin
+from hookline.core.lazy_pattern import lazy_pattern
 from hookline.core.problem import Problem
 from hookline.runners.command import program_places
-from hookline.runners.function import module_exists
 from hookline.runners.spawn import find_program, missing
 from hookline.state.trust.words import expand, of_shell
 
 #: Programs that read the file that follows them.
-_INTERPRETER = re.compile(r"(?:ba|da|z|k)?sh|python[\d.]*|node|deno|bun|ruby|perl|php")
+_INTERPRETER = lazy_pattern(r"(?:ba|da|z|k)?sh|python[\d.]*|node|deno|bun|ruby|perl|php")
 #: Texts that a shell would run line by line if they have no first line that says otherwise.
 _FOREIGN_SOURCE = (".py", ".js", ".mjs", ".ts", ".rb", ".pl", ".php")
-_PLAIN_WORD = re.compile(r"[\w./~+@%-]+")
+_PLAIN_WORD = lazy_pattern(r"[\w./~+@%-]+")
 #: What `run` passes on as it is: operators, and paths that begin at home or with a variable.
-_SHELL_OPERATOR = re.compile(r"&&?|\|\|?|;|\d?(?:>>?|<)(?:&\d)?")
-_EXPANDED = re.compile(r"(?:~|\$\{?[A-Z_]+\}?)/")
+_SHELL_OPERATOR = lazy_pattern(r"&&?|\|\|?|;|\d?(?:>>?|<)(?:&\d)?")
+_EXPANDED = lazy_pattern(r"(?:~|\$\{?[A-Z_]+\}?)/")
 
 
 def program_problems(specs: Sequence[HookSpec], cwd: str, environ: Mapping[str, str]) -> list[Problem]:
@@ -158,6 +158,8 @@ def _shell_line(spec: HookSpec, text: str, cwd: str, environ: Mapping[str, str])
 
 def _unimportable(action: Function) -> Iterator[tuple[str, str]]:
     """Only the module's file is looked up: importing it would run its code."""
+    from hookline.runners.function import module_exists  # noqa: PLC0415  few hooks are functions
+
     module = action.target.partition(":")[0]
     if (action.base and module_exists(action.base, module)) or _on_the_path(module):
         return

@@ -11,6 +11,7 @@ from hookline.core._dataclass import replace
 from hookline.core.agents import AGENTS
 from hookline.core.event import COMMON_FIELDS, event_kind
 from hookline.core.hook import DEFAULTED, Gates, HookSpec
+from hookline.core.lazy_pattern import lazy_pattern
 from hookline.core.problem import Problem
 from hookline.core.suggest import nearest
 from hookline.core.tool_names import ANSWERS_TO, CANONICAL, CANONICAL_DIALECTS, INPUTS
@@ -134,16 +135,18 @@ def _value_problems(ours: Sequence[HookSpec]) -> Iterator[tuple[str, str, str]]:
             yield test.path, f"the pattern {text!r} has a line break at its end, which the text must have too", fix
 
 
+_TOOLS = {name.lower(): CANONICAL.get(name, name) for name in (*CANONICAL, *CANONICAL.values())}
+
+
 def _tool_name_problems(text: str) -> Iterator[tuple[str, str]]:
     """A pattern that looks like a tool's name, and matches none or only that of some agents."""
-    ours = {name.lower(): CANONICAL.get(name, name) for name in (*CANONICAL, *CANONICAL.values())}
     words = re.split(r"\s*[|,]\s*|\s+", text.strip())
-    if (plain := "|".join(words)) != text and all(word in ours.values() for word in words):
+    if (plain := "|".join(words)) != text and all(word in _TOOLS.values() for word in words):
         yield "has spaces or commas, and no tool's name has: the hook does not run for each of them", f"write {plain!r}"
         return
     for word in text.split("|"):
         tool, _, rest = word.partition("(")
-        meant = CANONICAL.get(tool) or ours.get(tool.lower(), "")
+        meant = CANONICAL.get(tool) or _TOOLS.get(tool.lower(), "")
         if rest and meant and not rest.startswith("?"):
             fix = f"""match = {{ tool_name = "{meant}", "tool_input.command" = "…" }}, with a regular expression"""
             yield "is tried on the tool's name, which has no arguments: the hook never runs", fix
@@ -159,7 +162,7 @@ def _field_problem(spec: HookSpec, path: str, finding: str, fix: str) -> Problem
 # ── what has changed ─────────────────────────────────────────────────────────────────────────────────
 
 #: A pattern that says itself where it begins and ends.
-_ANCHORED = re.compile(r"(?s)(?:\.\*|\^|\\A|\(\?).*(?:\.\*|\$|\\Z|\))")
+_ANCHORED = lazy_pattern(r"(?s)(?:\.\*|\^|\\A|\(\?).*(?:\.\*|\$|\\Z|\))")
 
 
 def find_changes_of_meaning(specs: Sequence[HookSpec]) -> list[Problem]:

@@ -9,13 +9,12 @@ from hookline.core._dataclass import replace
 from hookline.core.code_variables import is_inside
 from hookline.core.hook import HookSpec
 from hookline.core.loaded import Loaded, Unapproved
-from hookline.core.paths import FILE, Paths, find_paths, project_root
+from hookline.core.paths import FILE, OWN_GUARDS, Paths, find_paths, project_root
 from hookline.core.problem import Problem
 from hookline.core.typed import TYPE_CHECKING
 from hookline.dialects import dialect_named
 from hookline.dialects.base import FOREIGN
 from hookline.engine.eligibility import stand_in_for_changed, stand_in_for_removed
-from hookline.state.protection import OWN_GUARDS
 from hookline.state.trust import Approval, TrustStore, TrustVerdict
 
 if TYPE_CHECKING:

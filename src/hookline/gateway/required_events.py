@@ -82,9 +82,9 @@ def missing_events(
     unwanted: frozenset[str] = frozenset(),
 ) -> Iterator[Unregistered]:
     """One for each agent that calls hookline, but not for all that its hooks need."""
-    hooks = tuple(specs)
+    hooks, root = tuple(specs), project_root(cwd, home)
     for agent in agents:
-        known = _registered(agent, cwd, home, environ)
+        known = _registered(agent, root, home, environ)
         if not known:
             continue
         there, native = frozenset[str]().union(*known.values()), native_events(agent)
@@ -103,7 +103,8 @@ def events_without_sender(
     specs: Iterable[HookSpec], agents: Iterable[Agent], cwd: str, home: str, environ: Mapping[str, str]
 ) -> Iterator[Unregistered]:
     """What hooks listen to and none of the agents that call hookline ever fires."""
-    calling = {agent.name: agent for agent in agents if _registered(agent, cwd, home, environ)}
+    root = project_root(cwd, home)
+    calling = {agent.name: agent for agent in agents if _registered(agent, root, home, environ)}
     fired = {event for agent in calling.values() for event in native_events(agent)}
     fired |= {event for event, bases in BASES.items() if not fired.isdisjoint(bases)}
     titles = ", ".join(agent.title for agent in calling.values())
@@ -117,15 +118,15 @@ def events_without_sender(
 
 def scopes_by_agent(agents: Iterable[Agent], cwd: str, home: str, environ: Mapping[str, str]) -> dict[str, Scope]:
     """The agents that call hookline, each with the scope of the first file that does."""
-    found = ((agent.name, _registered(agent, cwd, home, environ)) for agent in agents)
+    root = project_root(cwd, home)
+    found = ((agent.name, _registered(agent, root, home, environ)) for agent in agents)
     return {name: next(iter(known))[0] for name, known in found if known}
 
 
 def _registered(
-    agent: Agent, cwd: str, home: str, environ: Mapping[str, str]
+    agent: Agent, root: str, home: str, environ: Mapping[str, str]
 ) -> dict[tuple[Scope, str], frozenset[str]]:
     """Scope and path of its files that call hookline, with the events for which they do."""
-    root = project_root(cwd, home)
     paths: list[tuple[Scope, str]] = [
         (scope, path) for scope in _SCOPES if (path := agent.config_path(scope, root, home, environ)) is not None
     ]

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hookline.core.files import lock, note, read_text, write_json
-from hookline.state.protection import MANIFEST, OWN_GUARDS
+from hookline.core.paths import MANIFEST, OWN_GUARDS
 
 #: Bytes of a file of one's own; a larger one is none.
 _LARGEST = 4 << 20

@@ -13,12 +13,8 @@ from collections.abc import Mapping
 
 from hookline.core.agent_processes import agent_from_environ, agent_from_words
 from hookline.core.errors import UsageError
+from hookline.core.paths import MANIFEST, OWN_GUARDS
 from hookline.core.processes import ancestor_commands, can_see_ancestors
-
-#: What was deployed, in the state directory. Kept by ``hookline.deploy.apply``.
-MANIFEST = "deployed.json"
-#: One's own guards as they were deployed, beside it. Kept by ``own_guards``.
-OWN_GUARDS = "own-guards.json"
 
 
 def require_outside_agent(state: str, doing: str, *, registered: bool = False) -> None:

@@ -21,6 +21,7 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser, Namespace
 
+from hookline.cli.options import add_json
 from hookline.cli.output import print_json
 from hookline.cli.pack_install import (
     PackUser,
@@ -39,7 +40,6 @@ from hookline.cli.pack_install import (
     show,
     summary,
 )
-from hookline.cli.parser import add_json
 from hookline.core.errors import UsageError
 from hookline.packs.fetch import fetch
 from hookline.packs.source import parse_source

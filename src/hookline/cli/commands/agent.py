@@ -18,8 +18,8 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from typing import Any
 
+from hookline.cli.options import add_json
 from hookline.cli.output import print_json
-from hookline.cli.parser import add_json
 from hookline.core._dataclass import replace
 from hookline.core.errors import DataError, UsageError
 from hookline.core.settings import Limits, Settings

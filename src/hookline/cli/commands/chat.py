@@ -18,8 +18,8 @@ import sys
 from typing import TYPE_CHECKING
 
 from hookline.cli.loading import build_runtime, require_readable, tell_problems, tell_unapproved
+from hookline.cli.options import add_json, add_sources
 from hookline.cli.output import print_json, safe
-from hookline.cli.parser import add_json, add_sources
 from hookline.cli.stdio import decode_text, read_stream
 from hookline.core.errors import ConfigError, UsageError
 from hookline.core.extras import install_command

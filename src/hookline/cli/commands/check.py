@@ -17,19 +17,14 @@ A project's file that is not approved is checked too, and shown as not approved.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
-from glob import glob
 
 from hookline.cli.loading import build_runtime, missing_registrations
+from hookline.cli.options import add_json, add_sources
 from hookline.cli.output import paint, paint_status, plural, print_json, safe
-from hookline.cli.parser import add_json, add_sources
-from hookline.config.files import read_text
-from hookline.config.kept_guards import is_guard
 from hookline.core._dataclass import replace
-from hookline.core.describe import is_inner
+from hookline.core.describe import is_guard, is_inner
 from hookline.core.problem import Problem
-from hookline.core.serialize import problem_shape
 from hookline.core.typed import TYPE_CHECKING
 from hookline.dialects import dialect_named
 from hookline.engine.build import READ_ONLY, Runtime
@@ -66,6 +61,8 @@ def run(args: Namespace) -> int:
     guards = [spec for spec in active_hooks(runtime) if is_guard(spec)]
     fail_open = list(dict.fromkeys(spec.name for spec in guards if spec.on_failure == "ignore"))
     if args.json:
+        from hookline.core.serialize import problem_shape
+
         files = [
             {"path": one.path, "dialect": one.dialect, "layer": one.layer, "approved": one.path not in unapproved}
             for one in found
@@ -114,8 +111,15 @@ def _unregistered_problem(one: Unregistered) -> Problem:
 
 def _front_matter_problems(source: SourceFile) -> Iterator[Problem]:
     """Hooks in other files of the same agent, which run only while it uses that file, and never here."""
-    folder = os.path.dirname(source.path)
-    for pattern in getattr(dialect_named(source.dialect), "elsewhere", ()):
+    folder, patterns = os.path.dirname(source.path), getattr(dialect_named(source.dialect), "elsewhere", ())
+    if not patterns:
+        return
+    import re
+    from glob import glob
+
+    from hookline.config.files import read_text
+
+    for pattern in patterns:
         for name in sorted(glob(pattern, root_dir=folder)):
             path = os.path.join(folder, name)
             head = re.match(r"---\n(.*?)\n---", str(read_text(path) or ""), re.DOTALL)

@@ -16,8 +16,8 @@ import os
 import sys
 from argparse import SUPPRESS, ArgumentParser, Namespace
 
+from hookline.cli.options import add_json
 from hookline.cli.output import plural, print_json
-from hookline.cli.parser import add_json
 from hookline.core.errors import StateError, UsageError
 from hookline.core.extras import install_command
 from hookline.core.settings import TelemetrySettings

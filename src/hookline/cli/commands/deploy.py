@@ -44,8 +44,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hookline.cli.confirm import keep_own_files
+from hookline.cli.options import add_json
 from hookline.cli.output import paint, print_json, safe, table
-from hookline.cli.parser import add_json
 from hookline.core._dataclass import replace
 from hookline.core.agents import Agent, Scope, all_agents, select_agents
 from hookline.core.errors import ConfigError, StateError, UsageError

@@ -24,8 +24,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from hookline.cli.commands.deploy import registration_statuses
+from hookline.cli.options import add_json
 from hookline.cli.output import is_recorded, paint, plural, print_json, safe
-from hookline.cli.parser import add_json
 from hookline.core.agents import Agent, all_agents, select_agents
 from hookline.core.errors import DataError, StateError
 from hookline.core.own_directories import surroundings

@@ -17,8 +17,9 @@ import os
 import sys
 from argparse import ArgumentParser, Namespace
 
+from hookline.cli.options import parse_duration
 from hookline.cli.output import safe
-from hookline.cli.parser import Parser, parse_duration
+from hookline.cli.parser import Parser
 from hookline.editor.locate import ask, prompters, tell
 from hookline.editor.prompters import PersonQuestion, Progress, readable, shorten
 

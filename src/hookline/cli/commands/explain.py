@@ -16,26 +16,28 @@ hooks find what a tool is given; without an event, for every event that hooks li
 
 from __future__ import annotations
 
-import re
-from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 
 from hookline.cli.capabilities import Ability, Fate, ability, agents_named
 from hookline.cli.loading import build_runtime, read_event, require_readable, tell_problems
+from hookline.cli.options import add_event, add_json, add_sources
 from hookline.cli.output import paint, print_json, safe, table
-from hookline.cli.parser import add_event, add_json, add_sources
 from hookline.core.agents import all_agents, find_agent
 from hookline.core.describe import action_text
 from hookline.core.errors import UsageError
 from hookline.core.event import EVENTS, Event
 from hookline.core.hook import HookSpec
+from hookline.core.lazy_pattern import lazy_pattern
 from hookline.core.tool_names import INPUTS, input_names
-from hookline.core.typed import Any
+from hookline.core.typed import TYPE_CHECKING, Any
 from hookline.engine.build import Runtime, StoreOptions
 from hookline.engine.eligibility import Explained
 
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
 #: An id as hookline log shows it; no event has such a name.
-_ID = re.compile(r"[0-9a-f]{6,}")
+_ID = lazy_pattern(r"[0-9a-f]{6,}")
 
 
 def configure(parser: ArgumentParser) -> None:

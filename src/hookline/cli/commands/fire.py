@@ -11,9 +11,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 from hookline.cli.failsafe import hold_deadlines
 from hookline.cli.loading import (
@@ -30,27 +28,17 @@ from hookline.core.agents import all_agents, find_agent, full_name
 from hookline.core.errors import StateError, UsageError
 from hookline.core.result import STATUS, Decision, Message
 from hookline.core.serialize import decision_shape, hook_effect
+from hookline.core.typed import TYPE_CHECKING
 from hookline.engine import fold
 from hookline.engine.build import Runtime, StoreOptions
-from hookline.gateway.args import CommandSyntax, parse_plain
 from hookline.runners.environ import why_too_deep
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-_WORDS = CommandSyntax(
-    options={"data": "{}", "session": "", "agent": "", "dialect": None, "config": []},
-    flags=frozenset({"json"}),
-    alone="event",
-)
-
-
-def parse_fast(words: Sequence[str]) -> SimpleNamespace | None:
-    return parse_plain(words, _WORDS)
-
 
 def configure(parser: ArgumentParser) -> None:
-    from hookline.cli.parser import add_event, add_json, add_sources  # most calls are plain
+    from hookline.cli.options import add_event, add_json, add_sources  # most calls are plain
 
     add_event(parser)
     add_sources(parser)

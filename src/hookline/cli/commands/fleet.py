@@ -27,8 +27,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from hookline.cli.commands import fleet_inbox
+from hookline.cli.options import add_json
 from hookline.cli.output import paint, plural, print_json, safe, table
-from hookline.cli.parser import add_json
 from hookline.core.errors import ConfigError, UsageError
 from hookline.core.extras import extra_needed
 from hookline.core.paths import Paths, find_paths

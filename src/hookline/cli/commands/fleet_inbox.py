@@ -11,8 +11,8 @@ from argparse import SUPPRESS, ArgumentParser, Namespace
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from hookline.cli.options import add_json
 from hookline.cli.output import print_json, safe, table
-from hookline.cli.parser import add_json
 from hookline.core.errors import UsageError
 from hookline.core.paths import Paths
 from hookline.state.protection import find_agent_above

@@ -22,8 +22,8 @@ from argparse import ArgumentParser, Namespace
 from datetime import date
 
 from hookline.cli.guard_report import report
+from hookline.cli.options import add_json
 from hookline.cli.output import paint_status, plural, print_json, safe, table
-from hookline.cli.parser import add_json
 from hookline.core._dataclass import replace
 from hookline.core.errors import DataError, UsageError
 from hookline.guard.policy import POLICIES, READY, Policy

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
 from contextlib import suppress
 from time import monotonic
 from types import SimpleNamespace
@@ -28,7 +27,7 @@ from hookline.cli.stdio import read_stream, stdout_to_stderr, write_fully
 from hookline.core.errors import HooklineError, StateError, UsageError, shortage
 from hookline.core.result import encode
 from hookline.core.typed import TYPE_CHECKING
-from hookline.gateway.args import HOOK_SYNTAX, parse_plain, parse_seconds
+from hookline.gateway.args import parse_seconds
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -52,7 +51,7 @@ _DIRECTORIES = {
 def configure(parser: ArgumentParser) -> None:
     from argparse import SUPPRESS  # most calls are plain and need no parser
 
-    from hookline.cli.parser import add_sources
+    from hookline.cli.options import add_sources
 
     parser.add_argument("name", metavar="NAME", nargs="?", default=SUPPRESS, help="run only this built-in hook")
     parser.add_argument(
@@ -77,10 +76,6 @@ def configure(parser: ArgumentParser) -> None:
     for name, what in _DIRECTORIES.items():
         parser.add_argument(f"--{name}", metavar="DIR", default="", help=what)
     parser.add_argument("--cold", action="store_true", help="do not use the daemon")
-
-
-def parse_fast(words: Sequence[str]) -> SimpleNamespace | None:
-    return parse_plain(words, HOOK_SYNTAX)
 
 
 def run(args: Namespace | SimpleNamespace) -> int:

@@ -21,8 +21,9 @@ from collections.abc import Callable
 from typing import Any
 
 from hookline.cli.loading import build_runtime, tell_problems
+from hookline.cli.options import add_json, add_sources, parse_duration
 from hookline.cli.output import did_you_mean, iso_time, paint, paint_status, print_json, safe, table
-from hookline.cli.parser import Parser, add_json, add_sources, parse_duration
+from hookline.cli.parser import Parser
 from hookline.cli.try_hook import RUN, configure_run, run_one
 from hookline.core.errors import ConfigError, UsageError
 from hookline.core.extras import install_command

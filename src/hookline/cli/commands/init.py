@@ -26,9 +26,9 @@ from typing import Any
 from hookline.cli.commands.add import install
 from hookline.cli.commands.deploy import add_selection, deploy_rows, print_rows
 from hookline.cli.commands.packs import own_pack_lines
+from hookline.cli.options import add_json
 from hookline.cli.output import did_you_mean, paint, print_json, safe
 from hookline.cli.pack_install import find_place, review
-from hookline.cli.parser import add_json
 from hookline.core._dataclass import dataclass
 from hookline.core.agents import Scope, all_agents, select_agents
 from hookline.core.errors import ConfigError, UsageError

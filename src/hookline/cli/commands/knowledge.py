@@ -19,8 +19,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hookline.cli import knowledge_notes
+from hookline.cli.options import add_json
 from hookline.cli.output import Counter, plural, print_json, safe
-from hookline.cli.parser import Parser, add_json
+from hookline.cli.parser import Parser
 from hookline.core.errors import StateError
 from hookline.memory import layout
 from hookline.memory.context import MemoryContext, command_context, memory_context

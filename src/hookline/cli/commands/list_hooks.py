@@ -18,17 +18,16 @@ from __future__ import annotations
 import os
 import sys
 import time
-from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
 
 from hookline.cli.loading import build_runtime, missing_registrations, require_readable, tell_problems
+from hookline.cli.options import add_json, add_sources
 from hookline.cli.output import iso_time, paint, paint_trust, print_json, safe, table
-from hookline.cli.parser import add_json, add_sources
 from hookline.core.agents import all_agents
 from hookline.core.describe import action_text, is_inner, matcher_text
 from hookline.core.event import EVENTS, event_kind
 from hookline.core.hook import HookSpec
-from hookline.core.typed import Any
+from hookline.core.typed import TYPE_CHECKING, Any
 from hookline.dialects import ALIASES
 from hookline.dialects.event_lookup import event_meanings, event_names, expand_event_name, native_events
 from hookline.doctor.finding import budget_overruns
@@ -36,6 +35,9 @@ from hookline.engine.build import READ_ONLY, Runtime, record_store
 from hookline.engine.match import in_order
 from hookline.gateway.notices import approval_lines
 from hookline.state.record.query import HookStats, stats
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
 
 
 def _list_events(args: Namespace, runtime: Runtime) -> int:

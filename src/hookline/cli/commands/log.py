@@ -18,10 +18,10 @@ import os
 import re
 import sys
 import time
-from argparse import ArgumentParser, Namespace
 from datetime import UTC, datetime
 from functools import cache
 
+from hookline.cli.options import add_json
 from hookline.cli.output import (
     did_you_mean,
     is_recorded,
@@ -32,17 +32,19 @@ from hookline.cli.output import (
     require_readable,
     safe,
 )
-from hookline.cli.parser import add_json
 from hookline.core.agents import full_name
 from hookline.core.errors import DataError, UsageError
 from hookline.core.paths import find_paths, project_root
 from hookline.core.settings import RecordSettings
-from hookline.core.typed import Any
+from hookline.core.typed import TYPE_CHECKING, Any
 from hookline.dialects.event_lookup import event_meanings
 from hookline.engine.build import READ_ONLY, Sources, load_runtime
 from hookline.state.record.chain import chain, chain_lines, subject
 from hookline.state.record.query import Row, Run, find, firings, load_runs
 from hookline.state.record.store import Store, store_in
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
 
 #: Seconds between two looks at the store with --follow.
 _PACE = 0.25

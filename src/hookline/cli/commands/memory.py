@@ -26,8 +26,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from hookline.cli import knowledge_notes
+from hookline.cli.options import add_json
 from hookline.cli.output import paint, plural, print_json, safe
-from hookline.cli.parser import Parser, add_json
+from hookline.cli.parser import Parser
 from hookline.core.errors import StateError, UsageError
 from hookline.memory import layout
 from hookline.memory.by_hand import Hand, age, changed_since, is_old, review

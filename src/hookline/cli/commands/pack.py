@@ -22,10 +22,10 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from typing import Any
 
+from hookline.cli.options import add_json
 from hookline.cli.output import paint, plural, print_json, safe
 from hookline.cli.pack_install import PackUser, Review, doubts, missing_lines, review, table_text
 from hookline.cli.pack_skeleton import skeleton
-from hookline.cli.parser import add_json
 from hookline.core._dataclass import replace
 from hookline.core.agents import AGENTS, Agent, select_agents
 from hookline.core.errors import DataError, UsageError

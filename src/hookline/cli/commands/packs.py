@@ -19,9 +19,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from hookline.cli.commands.sync import working_copy_changes
+from hookline.cli.options import add_json
 from hookline.cli.output import paint, print_json, safe, table
 from hookline.cli.pack_install import PackUser, find_place, read_tables
-from hookline.cli.parser import add_json
 from hookline.core.errors import PackError
 from hookline.dialects.plugins import read_layout
 from hookline.engine.build import READ_ONLY, Runtime, Sources, load_runtime, record_store

@@ -21,8 +21,8 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from typing import Any
 
+from hookline.cli.options import add_json
 from hookline.cli.output import paint, plural, print_json, safe
-from hookline.cli.parser import add_json
 from hookline.config.managed import find_stranger
 from hookline.core.errors import ConfigError, UsageError
 from hookline.core.extras import extra_needed

@@ -21,8 +21,8 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from hookline.cli.options import add_json, parse_duration
 from hookline.cli.output import plural, print_json
-from hookline.cli.parser import add_json, parse_duration
 from hookline.core.errors import StateError, UsageError
 from hookline.core.paths import find_paths
 from hookline.state.protection import require_outside_agent

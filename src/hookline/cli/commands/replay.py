@@ -24,8 +24,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from hookline.cli.loading import build_runtime, tell_problems, tell_unapproved
+from hookline.cli.options import add_json, add_sources
 from hookline.cli.output import is_recorded, paint, paint_status, print_json, require_readable, safe
-from hookline.cli.parser import add_json, add_sources
 from hookline.core.agents import Agent, find_agent, select_agents
 from hookline.core.errors import DataError, UsageError
 from hookline.core.event import Event

@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 from argparse import ArgumentParser, Namespace
 
-from hookline.cli.parser import add_json, add_sources
+from hookline.cli.options import add_json, add_sources
 from hookline.core.errors import ConfigError
 
 

@@ -27,8 +27,8 @@ from typing import Any
 
 from hookline import __version__
 from hookline.cli.loading import build_runtime, missing_registrations
+from hookline.cli.options import add_json, add_sources
 from hookline.cli.output import paint, plural, print_json, safe, table
-from hookline.cli.parser import add_json, add_sources
 from hookline.core._dataclass import fields
 from hookline.core.paths import why_unusable
 from hookline.doctor.finding import budget_overruns

@@ -18,6 +18,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from typing import Any
 
+from hookline.cli.options import add_json
 from hookline.cli.output import print_json, safe
 from hookline.cli.pack_install import (
     PackUser,
@@ -31,7 +32,6 @@ from hookline.cli.pack_install import (
     review,
     show,
 )  # fmt: skip
-from hookline.cli.parser import add_json
 from hookline.core._dataclass import replace
 from hookline.core.errors import PackError
 from hookline.core.paths import project_root

@@ -38,8 +38,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from hookline.cli.loading import missing_registrations, tell_problems
+from hookline.cli.options import add_json
 from hookline.cli.output import paint, paint_trust, plural, print_json, safe, table
-from hookline.cli.parser import add_json
 from hookline.core._dataclass import dataclass, replace
 from hookline.core.describe import action_text, action_whole, conditions
 from hookline.core.errors import UsageError

@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from hookline.cli.commands.deploy import add_selection, aims_of_all_scopes, memory_rows
+from hookline.cli.options import add_json
 from hookline.cli.output import print_json
-from hookline.cli.parser import add_json
 from hookline.core.agents import all_agents
 from hookline.core.errors import ConfigError
 from hookline.core.paths import find_paths

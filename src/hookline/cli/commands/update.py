@@ -19,6 +19,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 
 from hookline.cli.commands.add import install
+from hookline.cli.options import add_json
 from hookline.cli.output import paint, print_json, safe
 from hookline.cli.pack_install import (
     PackUser,
@@ -31,7 +32,6 @@ from hookline.cli.pack_install import (
     may_change,
     review,
 )  # fmt: skip
-from hookline.cli.parser import add_json
 from hookline.core._dataclass import replace
 from hookline.core.errors import UsageError
 from hookline.core.paths import project_root

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from types import MappingProxyType
 
 from hookline.core._dataclass import dataclass
+from hookline.core.lazy_pattern import lazy_pattern
 from hookline.core.problem import Problem
 from hookline.core.typed import Any, Protocol, cast
 from hookline.dialects.base import Syntax
 
-_NEWLINE = re.compile("\n")
+_NEWLINE = lazy_pattern("\n")
 
 
 def _nowhere(_pointer: str) -> int:

@@ -14,15 +14,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from hookline.core._dataclass import dataclass
+from hookline.core.lazy_pattern import lazy_pattern
 from hookline.core.problem import Problem, Severity
 from hookline.core.suggest import suggest
 from hookline.core.typed import Any
 from hookline.dialects.base import Layer
 
 _LONGEST_PATTERN = 10_000
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h)")
+_DURATION = lazy_pattern(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h)")
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
-_SIMPLE = re.compile(r"[\w|. -]*")
+_SIMPLE = lazy_pattern(r"[\w|. -]*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,8 +197,8 @@ def _plainly(value: str | float) -> str:
 
 
 #: Quoted parts of a line, and what only a shell would understand in the rest of it.
-_QUOTED = re.compile(r"""'[^']*'|"(?:\\.|[^"\\])*"|\\.""", re.DOTALL)
-_SHELL_WORD = re.compile(r"(?<!\S)(?:\|\|?|&&?|;;?|\d*[<>]{1,3}\S*)(?!\S)|;(?!\S)|\$\(|`")
+_QUOTED = lazy_pattern(r"""'[^']*'|"(?:\\.|[^"\\])*"|\\.""", re.DOTALL)
+_SHELL_WORD = lazy_pattern(r"(?<!\S)(?:\|\|?|&&?|;;?|\d*[<>]{1,3}\S*)(?!\S)|;(?!\S)|\$\(|`")
 
 
 def argv(example: str = '"./hooks/check.sh --fast" or ["./hooks/check.sh", "--fast"]') -> Kind:

@@ -14,11 +14,11 @@ from hookline.core.settings import RecordSettings
 from hookline.core.typed import TYPE_CHECKING, Any
 from hookline.state.database import Database, Schema, transaction
 from hookline.state.record import Record
-from hookline.state.record.redact import Redactor
-from hookline.state.record.rows import late_row, make_rows, record_environ
 
 if TYPE_CHECKING:
     import sqlite3
+
+    from hookline.state.record.redact import Redactor
 else:
     # The package adds adapters of dates, which a cold call would wait for and nothing of ours uses.
     import _sqlite3 as sqlite3
@@ -96,7 +96,8 @@ class Store(Database):
         self._keep_days = keep_days
         self._keep_mb = keep_mb
         self._known: set[tuple[str, str]] = set()
-        self._redactor = Redactor({}, self._patterns)
+        #: That of the latest firing.
+        self._redactor: Redactor | None = None
         #: The environments of the latest callers, each with its own.
         self._redactors: list[tuple[dict[str, str], Redactor]] = []
 
@@ -118,6 +119,8 @@ class Store(Database):
 
     def _write(self, record: Record) -> str:
         connection = self._connect()
+        from hookline.state.record.rows import make_rows, record_environ  # who only reads does without
+
         redactor = self._redactor_of(record_environ(record))
         now = record.event.time or time.time()
         name = record.event.id or new_id(now)
@@ -153,9 +156,10 @@ class Store(Database):
         """A hook that ran in the background has ended: its row says how. A write that fails is lost."""
 
         from hookline.state.record.blocks import enter_again  # few hooks run in the background
+        from hookline.state.record.rows import late_row
 
         def write(connection: sqlite3.Connection) -> None:
-            row = late_row(outcome, self._redactor)
+            row = late_row(outcome, self._redactor or self._redactor_of({}))
             connection.execute(
                 "UPDATE runs SET status = ?, effect = ?, exit_code = ?, ms = ?, error = ?, stdout = ?, stderr = ?,"
                 " spilled = ?, usage = ?, detail = ? WHERE hook_id = ? AND firing = (SELECT max(number) FROM firings WHERE id = ?)",
@@ -190,6 +194,8 @@ class Store(Database):
             if known == environ:
                 self._redactor = redactor
                 return redactor
+        from hookline.state.record.redact import Redactor  # who only reads does without
+
         self._redactor = redactor = Redactor(environ, self._patterns)
         self._redactors = [*self._redactors[1 - MOST_CALLERS :], (dict(environ), redactor)]
         return redactor

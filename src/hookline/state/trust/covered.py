@@ -22,7 +22,6 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from fnmatch import fnmatchcase
 from functools import partial
 
 from hookline.core._dataclass import dataclass
@@ -499,6 +498,8 @@ def _counts(rule: str, path: str, folder: bool) -> bool:
     if rule == MODULES:
         stem = name.partition(".")[0]
         return stem in sys.stdlib_module_names and (folder or name.endswith(_MODULE_SUFFIXES))
+    from fnmatch import fnmatchcase  # noqa: PLC0415  few approvals have such a rule
+
     return not folder and fnmatchcase(name, rule)
 
 

@@ -13,9 +13,8 @@ from hookline.core._dataclass import EMPTY, replace
 from hookline.core.errors import StateError
 from hookline.core.files import lock, note, read_text, write_json
 from hookline.core.hook import FILE_EVENT, HookSpec, OnFailure, means_if_tampered
-from hookline.core.paths import repository_root, unusable, upwards
+from hookline.core.paths import MANIFEST, repository_root, unusable, upwards
 from hookline.core.typed import TYPE_CHECKING, Any, cast
-from hookline.state.protection import MANIFEST
 from hookline.state.trust.covered import Cover, CoveredFiles, Pins, Watch, is_being_written
 from hookline.state.trust.digest import Digests, Signature, definition_digest, definition_text, file_signature
 from hookline.state.trust.judge import Approval, Judgement, TrustVerdict, judge
@@ -90,7 +89,10 @@ class TrustStore:
         approvals = [
             a for a in self.list() if a.file in files or a.look in looks or any(_below(a.file, root) for root in roots)
         ]
-        hooks = [(spec, names[spec.origin.file], self._definitions(spec)) for spec in specs]
+        known = {file: (name, self._root_names(file)) for file, name in names.items()}
+        hooks = [
+            (spec, name, _definitions(spec, roots)) for spec in specs for name, roots in (known[spec.origin.file],)
+        ]
         judged = judge(hooks, approvals, self._covered_files)
         # A file whose hooks are all gone leaves nothing to miss.
         missing = (a for a in judged.missing if a.look in {"", *looks} and a.event != FILE_EVENT)
@@ -138,17 +140,14 @@ class TrustStore:
         here = [a for a in approvals if a.look in {"", self._look} and _below(a.file, self._root or "/")]
         return bool(here) and all(a.event != FILE_EVENT for a in here)
 
-    def _definitions(self, spec: HookSpec) -> tuple[str, ...]:
-        """By the names of this project, of the file's own (who judges may be elsewhere), and as it is written."""
-        return tuple(dict.fromkeys(definition_digest(spec, one) for one in (*self._root_names(spec), {})))
-
-    def _root_names(self, spec: HookSpec) -> tuple[dict[str, str], ...]:
-        own = _file_project(spec.origin.file)
-        return tuple(map(dict, dict.fromkeys(_names(root) for root in (self._given_root or own, own))))
+    def _root_names(self, file: str) -> tuple[dict[str, str], ...]:
+        """The names of this project, and of the file's own: who judges may be elsewhere."""
+        own = _file_project(file)
+        return tuple(map(dict, dict.fromkeys(map(_names, dict.fromkeys((self._given_root or own, own))))))
 
     def _covered_files(self, approval: Approval) -> CoveredFiles:
         made_in = approval.look.partition(" ")[2] or self._root or _file_project(approval.file)
-        here = self._root and _shared_name(made_in) == _shared_name(self._root)
+        here = self._root and (made_in == self._root or _shared_name(made_in) == _shared_name(self._root))
         root = self._root if here else os.path.realpath(made_in)
         return self.watch_files(approval.cover, root)
 
@@ -216,8 +215,8 @@ class TrustStore:
         from hookline.state.trust.copies import definition_lines, read_bytes
 
         copies, root = self._copies(), self._root or _file_project(spec.origin.file)
-        if approval.definition not in self._definitions(spec):
-            text = definition_text(spec, self._root_names(spec)[0])
+        if approval.definition not in _definitions(spec, self._root_names(spec.origin.file)):
+            text = definition_text(spec, self._root_names(spec.origin.file)[0])
             yield copies.compare("definition", approval.definition, text, definition_lines)
         before, after = dict(approval.cover.files), dict((self._shown.get(spec.id) or self.pins(spec)).files)
         for path in dict.fromkeys((*before, *after)):
@@ -232,7 +231,7 @@ class TrustStore:
     def _keep_copies(self, specs: Sequence[HookSpec], made: Sequence[Approval]) -> None:
         from hookline.state.trust.copies import read_bytes
 
-        contents = [definition_text(spec, self._root_names(spec)[0]) for spec in specs]
+        contents = [definition_text(spec, self._root_names(spec.origin.file)[0]) for spec in specs]
         for spec, approval in zip(specs, made, strict=True):
             root = self._root or _file_project(spec.origin.file)
             found = (read_bytes(os.path.join(root, path)) for path, _ in approval.cover.files)
@@ -276,7 +275,7 @@ class TrustStore:
             event=spec.event,
             file=_shared_name(spec.origin.file),
             pointer=spec.origin.pointer,
-            definition=self._definitions(spec)[0],
+            definition=_definitions(spec, self._root_names(spec.origin.file))[0],
             cover=pins.cover,
             when=self._clock(),
             on_failure=means_if_tampered(spec) if spec.enabled else "ignore",  # what was off guarded nothing
@@ -409,6 +408,12 @@ def _born(item: Any) -> tuple[tuple[int, int], ...]:
 
 def _pairs(items: Any) -> tuple[tuple[str, str], ...]:
     return tuple((str(first), str(second)) for first, second in items)
+
+
+def _definitions(spec: HookSpec, roots: Sequence[Mapping[str, str]]) -> tuple[str, ...]:
+    """By each of the names of its project, and as it is written."""
+    every = roots if {} in roots else (*roots, {})
+    return tuple(dict.fromkeys(definition_digest(spec, names) for names in every))
 
 
 def _names(root: str) -> tuple[tuple[str, str], ...]:

@@ -13,13 +13,14 @@ from types import MappingProxyType
 
 from hookline.core._dataclass import dataclass
 from hookline.core.code_variables import CODE_VARIABLES
+from hookline.core.lazy_pattern import lazy_pattern
 
 #: What a path looks like inside anything else: ``--config=./a.toml``, ``$(pwd)/hooks/x.sh``, ``. ./env.sh;``
-_FRAGMENT = re.compile(r"[\w.~+@%,/-]{1,4096}")
-VARIABLE = re.compile(r"\$(?:\{([A-Za-z_]\w*)[^}]*\}|([A-Za-z_]\w*))")
+_FRAGMENT = lazy_pattern(r"[\w.~+@%,/-]{1,4096}")
+VARIABLE = lazy_pattern(r"\$(?:\{([A-Za-z_]\w*)[^}]*\}|([A-Za-z_]\w*))")
 #: Where output goes is not what is run, and would make a hook that keeps a log untrust itself.
-_REDIRECT = re.compile(r"""[0-9&]?>{1,2}[|&]?[ \t]*(\"[^\"\n]*\"|'[^'\n]*'|[^\s;|&<>()]+)""")
-_WRITES = re.compile(
+_REDIRECT = lazy_pattern(r"""[0-9&]?>{1,2}[|&]?[ \t]*(\"[^\"\n]*\"|'[^'\n]*'|[^\s;|&<>()]+)""")
+_WRITES = lazy_pattern(
     r"""\b(?:tee(?:\s+-a)?|touch|mkdir(?:\s+-p)?|rm(?:\s+-\w+)?)\s+["']?([^\s"';|&<>()]+)"""
     r"""|["']([^"'\n]+)["']\s*,\s*(?:mode\s*=\s*)?["'][wax]|["']([^"'\n]+)["']\)?\.(?:write_|open\(["'][wax])"""
     r"""|(?:write|append)\w*\(\s*["']([^"'\n]+)["']"""
@@ -29,26 +30,26 @@ _WORD = rf"((?:{_QUOTED}|[^\s;|&<>()`\"'])+)"
 _OPTIONS = r"(?:-[^\s;|&<>()]*\s+)*"
 #: Programs that run or read the file that follows as code.
 _INTERPRETERS = r"(?:sh|bash|dash|zsh|ksh|fish|python[\d.]*|node(?:js)?|deno|bun|tsx|ts-node|ruby|perl|php|lua[\d.]*|Rscript|awk|jq)"
-_EXECUTED = re.compile(
+_EXECUTED = lazy_pattern(
     rf"(?:^|[\s;&|(){{`\"'!])(\.|source|run-parts|(?:[^\s;|&<>()`\"'$=]*/)?{_INTERPRETERS}(?:\s+run)?)\s+({_OPTIONS}){_WORD}",
     re.MULTILINE,
 )
 #: Options after which comes source text, or the name of a module.
-_SHELL_TEXT, _OTHER_TEXT = re.compile(r"-\w*c\b"), re.compile(r"-\w*[ceEpm]\b|--(?:eval|print)\b")
-_LOOP = re.compile(rf"\bfor\s+\w+\s+in\s+((?:{_QUOTED}|[^\n;&|])+)|\bcat\s+([^\n;&|<>]+)|<\s*([^\s;&|<>]+)")
-_READ = re.compile(rf"(?:<|\bcat|\s-f|--file[= ]|\bopen\(|\bPath\(|\b[rR]ead\w*\(|\bload\w*\()\s*{_WORD}")
-_FOLDERS = re.compile(rf"(?:\b(?:cd|pushd)|\s-C|--(?:cwd|prefix|directory|dir)[= ])\s*(?:--\s+)?{_WORD}")
-_PATH_LINES = re.compile(r"""^.*(?:sys\.path|use\s+lib|\$LOAD_PATH|\$:).*$""", re.MULTILINE)
-_IN_QUOTES = re.compile(r"""["'`]([^"'`\n]{1,4096})["'`]""")
+_SHELL_TEXT, _OTHER_TEXT = lazy_pattern(r"-\w*c\b"), lazy_pattern(r"-\w*[ceEpm]\b|--(?:eval|print)\b")
+_LOOP = lazy_pattern(rf"\bfor\s+\w+\s+in\s+((?:{_QUOTED}|[^\n;&|])+)|\bcat\s+([^\n;&|<>]+)|<\s*([^\s;&|<>]+)")
+_READ = lazy_pattern(rf"(?:<|\bcat|\s-f|--file[= ]|\bopen\(|\bPath\(|\b[rR]ead\w*\(|\bload\w*\()\s*{_WORD}")
+_FOLDERS = lazy_pattern(rf"(?:\b(?:cd|pushd)|\s-C|--(?:cwd|prefix|directory|dir)[= ])\s*(?:--\s+)?{_WORD}")
+_PATH_LINES = lazy_pattern(r"""^.*(?:sys\.path|use\s+lib|\$LOAD_PATH|\$:).*$""", re.MULTILINE)
+_IN_QUOTES = lazy_pattern(r"""["'`]([^"'`\n]{1,4096})["'`]""")
 #: ``join(__dirname, "lib", "x.js")`` and ``Path(__file__).parent / "lib" / "x.py"``.
-_IN_PIECES = re.compile(r"""["']([^"'\n]+)["']((?:\s*[,/]\s*["'][^"'\n]+["'])+)""")
+_IN_PIECES = lazy_pattern(r"""["']([^"'\n]+)["']((?:\s*[,/]\s*["'][^"'\n]+["'])+)""")
 
-_PYTHON = re.compile(r"^\s*(?:from\s+([.\w]+)\s+import\s+\(?([\w, \t]*)|import\s+([\w., \t]+))", re.MULTILINE)
-_BY_NAME = re.compile(r"""(?:import_module|__import__|run_module)\(\s*["']([.\w]+)["']""")
-_SCRIPT = re.compile(
+_PYTHON = lazy_pattern(r"^\s*(?:from\s+([.\w]+)\s+import\s+\(?([\w, \t]*)|import\s+([\w., \t]+))", re.MULTILINE)
+_BY_NAME = lazy_pattern(r"""(?:import_module|__import__|run_module)\(\s*["']([.\w]+)["']""")
+_SCRIPT = lazy_pattern(
     r"""(?:\brequire(?:_relative|\.resolve)?\s*\(?|\bfrom|\bimport\s*\(?|\bload|\bdofile\s*\(?)\s*["']([^"'\n]+)["']"""
 )
-_PERL = re.compile(r"^\s*(?:use|require)\s+([A-Z]\w*(?:::\w+)*)", re.MULTILINE)
+_PERL = lazy_pattern(r"^\s*(?:use|require)\s+([A-Z]\w*(?:::\w+)*)", re.MULTILINE)
 
 _SEPARATORS = frozenset({";", ";;", "|", "||", "|&", "&", "&&", "(", ")", "{", "}", "\n", "!"})
 _PREFIXES = frozenset(
