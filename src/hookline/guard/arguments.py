@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from hookline.guard.reading import UNKNOWN, Word, word
+from hookline.guard.reading import UNKNOWN, Invocation, Word, word
 from hookline.guard.values import EMPTY, Stream, concatenate, literal, unknown
 from hookline.guard.wrappers import WrappedCommand, option_text, options_of, parse
 
@@ -52,7 +52,7 @@ def run_xargs(shell: Commands, name: str, argv: list[Word], call: Execution) -> 
     if mark:
         lines = None if given is None else [_unquoted(line) for line in _LINES.findall(given) if line.strip(" \t")]
         for filled in (
-            [unknown(sources)]
+            _below(sources) or [unknown(sources)]
             if lines is None
             else _few([Word((each,) if each else (), each, sources) for each in lines])
         ):
@@ -60,7 +60,7 @@ def run_xargs(shell: Commands, name: str, argv: list[Word], call: Execution) -> 
         return True
     if given is None or _XARGS_WORDS.sub("", given).strip():
         # Unknown, or with a quote that is not closed, where it stops in the middle.
-        return hand_on(shell, name, rest, call, more=True)
+        return hand_on(shell, name, rest + _below(sources), call, more=True)
     arguments = _divided(given, found)
     size = option_text(found, "n", "max-args", "L")
     step = int(size) if size is not None and size.isdigit() and int(size) else len(arguments) or 1
@@ -68,6 +68,14 @@ def run_xargs(shell: Commands, name: str, argv: list[Word], call: Execution) -> 
         more = [Word((each,) if each else (), each, sources) for each in arguments[at : at + step]]
         hand_on(shell, name, rest + more, call)
     return True
+
+
+def _below(sources: tuple[Invocation, ...]) -> list[Word]:
+    """What ``find /etc`` prints is not known, but where it lies; below the working directory that says little."""
+    roots = [each for one in sources if one.name in {"find", "gfind"} for each in one.argv[1:2]]
+    return [
+        Word((f"{root.text.rstrip('/')}/", UNKNOWN), root.source, sources) for root in roots if root.text[:1] in "/~"
+    ]
 
 
 def _unquoted(line: str) -> str:

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterable, Iterator
 
 from hookline.core._dataclass import replace
+from hookline.guard.budget import LimitReached
+from hookline.guard.builtins import BUILTINS
 from hookline.guard.call import ProgramCall, Scene
 from hookline.guard.effects import Effect, Harm
 from hookline.guard.flows import flow_effects
-from hookline.guard.pattern import LazyPattern
+from hookline.guard.options import cut
+from hookline.guard.paths import absolute
+from hookline.guard.pattern import LazyPattern, words
 from hookline.guard.programs import HANDLERS
 from hookline.guard.programs.rows import row_effects
 from hookline.guard.read_only import programs_read
+from hookline.guard.read_only_lists import listing
 from hookline.guard.reading import Invocation, Reading
+from hookline.guard.wrappers import wrapper
 
 #: More programs or words than this in one command are not judged one by one.
 _MOST = 400
 _MOST_WORDS = 2_000
+_MOST_LINKS = 20
 #: A loop that waits for what it started is no bomb.
 _WAITS = LazyPattern(r"(?<!\()\bwait\b")
 #: Words of fish and PowerShell, in a text that bash would refuse.
@@ -33,6 +41,13 @@ def assess(reading: Reading, scene: Scene) -> tuple[Effect, ...]:
 
 
 def _effects(reading: Reading, scene: Scene) -> Iterator[Effect]:
+    try:
+        yield from _found(reading, scene)
+    except LimitReached:
+        yield Effect(kind="unknown", harm="high", what=reading.text[:80], why="it does more than can be judged in time")
+
+
+def _found(reading: Reading, scene: Scene) -> Iterator[Effect]:
     for source in (one for one in reading.bombs if not _WAITS.search(one.rpartition("&")[2])):
         yield Effect(
             kind="exhaust", harm="critical", what=source[:80], cause=source[:200], why="it starts processes without end"
@@ -45,11 +60,33 @@ def _effects(reading: Reading, scene: Scene) -> Iterator[Effect]:
         why = "it looks like the syntax of another shell, which is not read" if foreign else doubt.reason
         yield Effect(kind="unknown", harm=harm, what=doubt.source[:80], cause=doubt.source[:200], why=why)
     known = _within_limits(reading.invocations)
+    scene = _with_links(scene, known)
     if len(known) < len(reading.invocations):
         yield Effect(kind="unknown", harm="high", why="it has more programs or words than are judged")
     for one in known:
         yield from _one(ProgramCall(invocation=one, scene=scene))
     yield from flow_effects(known, scene)
+
+
+def _with_links(scene: Scene, programs: Iterable[Invocation]) -> Scene:
+    """``ln -s / x; rm -rf x/``: paths lead through links that this very command makes."""
+    links: dict[str, str] = {}
+    for one in [one for one in programs if one.name == "ln"][:_MOST_LINKS]:
+        named = [word.text for word in one.argv[1:] if word.known and not word.text.startswith("-")]
+        if named and any(re.match(r"-\w*s|--sy", word.text) for word in one.argv[1:]):
+            folder = ProgramCall(invocation=one, scene=scene).directory or "/"
+            link = absolute(named[-1] if len(named) > 1 else posixpath.basename(named[0]), scene.places, folder)
+            links[link] = absolute(named[0], scene.places, posixpath.dirname(link))
+    if not links:
+        return scene
+
+    def resolve(path: str) -> str:
+        for link, target in links.items():
+            if path == link or path.startswith(link + "/"):
+                path = posixpath.normpath(target + path[len(link) :])
+        return scene.places.resolve(path)
+
+    return replace(scene, places=replace(scene.places, resolve=resolve))
 
 
 def _within_limits(invocations: tuple[Invocation, ...]) -> tuple[Invocation, ...]:
@@ -74,6 +111,7 @@ def _gentle(reading: Reading, scene: Scene, effects: Iterable[Effect]) -> Iterat
 _RUN_BY_NAME = LazyPattern(
     r"(\w*PAGER|(GIT_|GIT_SEQUENCE_)?EDITOR|VISUAL|GIT_(SSH_COMMAND|EXTERNAL_DIFF|ASKPASS)|PROMPT_COMMAND|BROWSER|RSYNC_RSH)$"
 )
+_SUBSTITUTES = LazyPattern(r"\$\(|`")
 _LOADS = LazyPattern(r"(LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|BASH_ENV|PERL5OPT|PYTHONSTARTUP|RUBYOPT)$")
 
 
@@ -85,7 +123,7 @@ _SKIPS = LazyPattern(
 
 def _surroundings(call: ProgramCall) -> Iterator[Effect]:
     for name, value in call.invocation.environment:
-        if _RUN_BY_NAME.fullmatch(name) and value.known:
+        if (_RUN_BY_NAME.fullmatch(name) or (name == "PS4" and _SUBSTITUTES.search(value.text))) and value.known:
             yield from call.shell(value)
         elif call.name == "git" and _SKIPS.fullmatch(f"{name}={value.text}"):
             yield call.effect("git-bypass", "medium", f"{name}={value.text}", why="the project's checks are skipped")
@@ -102,15 +140,42 @@ def _one(call: ProgramCall) -> Iterator[Effect]:
     if not call.invocation.argv:
         return
     yield from _surroundings(call)
-    if not call.name:
+    if not call.name or call.invocation.argv[0].globs:
         yield from _nameless(call) if call.invocation.argv[0].text else ()  # nothing is called ""
         return
     if "=" in call.name and "/" not in call.name:
         yield call.effect("unknown", "medium", call.name, why="it may be an assignment of another shell")
         yield from call.argv(call.words)
-    for handler in HANDLERS.get(call.name) or HANDLERS.get(_family(call.name), ()):
+    handlers = HANDLERS.get(call.name) or HANDLERS.get(_family(call.name), ())
+    for handler in handlers:
         yield from handler(call)
     yield from row_effects(call, call.name, _family(call.name))
+    if not handlers and wrapper(call.name) is None and call.name not in BUILTINS:
+        yield from _handed_on(call)
+
+
+#: Words by which one sees that a command begins, and options whose value is one.
+_BEGINS = words("rm dd git shred chmod chown mkfs mkfs.ext4 sh bash zsh")
+_OPTION = LazyPattern(r"-c|--(command|cmd|exec|run|scripts?|shell-command)")
+_LINE = LazyPattern(r"\s*(sudo\s+)?(rm|git|dd|mkfs\S*|shred|chmod|chown|find|mv|curl|wget)\s+\S")
+
+
+def _handed_on(call: ProgramCall) -> Iterator[Effect]:
+    """A program that no table knows may start what stands in its words; only grave things are worth the doubt."""
+    found: list[Effect] = []
+    listed = listing(call.name)
+    for index, word in enumerate(call.words):
+        name, equals, _ = word.prefix.partition("=")
+        before = call.words[index - 1].text if index else ""
+        value = cut(word, len(name) + 1) if equals and _OPTION.fullmatch(name) else word
+        if (value is not word or _OPTION.fullmatch(before)) and _LINE.match(value.text):
+            found += call.shell(value)
+        elif word.text in _BEGINS and listed is None:
+            found += call.argv(call.words[index:])
+            break
+    for one in found:
+        if one.harm in {"high", "critical"}:
+            yield replace(one, harm="high", why=f"{one.why}, if {call.name} starts what stands behind it")
 
 
 def _family(name: str) -> str:

@@ -74,7 +74,9 @@ def _declare(shell: Commands, argv: list[Word], _call: Execution) -> None:
         name = name.rstrip("+")
         if "f" in flags:
             name += "()"
-        if set("inul") & set(flags) and literal(argv[0]) not in {"export", "readonly"}:
+        if flags == "n" and (target := literal(without(each, len(name) + 1)) if equals else None):
+            shell.state.aliases[f"reference {name}"] = target
+        elif set("inul") & set(flags) and literal(argv[0]) not in {"export", "readonly"}:
             shell.state.exported |= {f"{name} "}
             shell.state.variables[name] = unknown()
         elif (

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterable, Iterator
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
-from hookline.core._dataclass import dataclass, replace
+from hookline.core._dataclass import dataclass, field, replace
+from hookline.guard.budget import Budget
 from hookline.guard.effects import Effect, Harm
 from hookline.guard.options import GivenOptions, parse_options
 from hookline.guard.paths import UNKNOWN_PLACE, KnownPlaces, Place, absolute, locate, place_of_unknown
 from hookline.guard.reading import Invocation, Reading, Word
 from hookline.guard.sensitive import secret_harm, write_kind
 
+#: Letters of awk, sed or SQL that are searched, which takes time.
+LONGEST_CODE: Final = 5_000
 #: Commands inside commands inside commands: beyond this, what they do is unknown.
 _DEEPEST = 6
+#: Steps of the budget that a command inside another costs.
+_INNER = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +30,8 @@ class Scene:
     read: Callable[[str], Reading]
     assess: Callable[[Reading, Scene], Iterable[Effect]]
     depth: int = 0
+    #: What judging may cost, beside reading; shared by all commands inside one another.
+    budget: Budget = field(default_factory=Budget)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +90,14 @@ class ProgramCall:
             yield self.effect("unknown", "medium", code.text, why="the command that it runs is not known")
             return
         scene = replace(self.scene, depth=self.scene.depth + 1)
+        scene.budget.spend(_INNER + len(code.text) // 20)
         yield from scene.assess(scene.read(code.text), scene)
+
+    def legible(self, code: Word) -> Iterator[Effect]:
+        """What is to be said of a small language's text before it is searched: whether it is too long for that."""
+        self.scene.budget.spend((min(len(code.text), LONGEST_CODE) // 70) ** 2)
+        if len(code.text) > LONGEST_CODE:
+            yield self.effect("unknown", "medium", code.text[:80], why="the code is too long to be read")
 
     def argv(self, words: Iterable[Word]) -> Iterator[Effect]:
         """The effects of a program that this one starts with these words."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 
 from hookline.core._dataclass import replace
@@ -11,7 +12,7 @@ from hookline.guard.expand import braces, fields, scalar
 from hookline.guard.output import echo_options, foresee_output, unescape
 from hookline.guard.parameters import array_key, lookup
 from hookline.guard.reading import Invocation, Redirect, Word, word
-from hookline.guard.sensitive import RISKY_VARIABLES
+from hookline.guard.sensitive import RISKY_VARIABLES, secret_harm
 from hookline.guard.start import start
 from hookline.guard.syntax import (
     Assignment,
@@ -29,6 +30,7 @@ _SAME_OUTPUT = frozenset({"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"})
 _PRINTING = frozenset(
     ["declare", "typeset", "export", "readonly", "local", "alias", "set", "trap", "hash", "shopt", "pushd", "popd"]
 )
+_PROGRAM = re.compile(r"(/usr(/local)?)?/s?bin/[\w.-]+")
 _ABSENT = word("", "not set before")
 
 
@@ -133,6 +135,8 @@ class Commands(ReadingContext):
         if name in {"cat", "tee", "pv", "sponge"}:
             self.print(self._concatenated(name, argv[1:], sources))
             return
+        if name in {"cp", "ln", "install", "mv"}:
+            self._copied(argv[1:])
         args = [literal(each) for each in argv[1:]]
         given = self.stdin.word
         text = None if given is None else literal(given)
@@ -151,6 +155,15 @@ class Commands(ReadingContext):
         parts = [self.stdin.word if each.text == "-" else self.file(each) for each in paths] or [self.stdin.word]
         whole = concatenate([unknown() if part is None else part for part in parts])
         return replace(whole, sources=merge(whole.sources, sources))
+
+    def _copied(self, args: list[Word]) -> None:
+        """``cp /bin/rm x; ./x``: another name for a program is a script that calls it."""
+        named = [each for each in args if not each.text.startswith("-")]
+        source, target = (literal(named[0]), literal(named[1])) if len(named) == 2 else (None, None)
+        if source and target:
+            content = word(f'{source} "$@"') if _PROGRAM.fullmatch(source) else self.state.files.get(self._path(source))
+            if content is not None:
+                self.state.files[self._path(target)] = content
 
     def file(self, path: Word) -> Word | None:
         """What this very command wrote into a file."""
@@ -255,6 +268,7 @@ class Commands(ReadingContext):
 
     def set(self, name: str, value: Word) -> None:
         """A variable with attributes (integer, lower case, a reference) holds something else than was assigned."""
+        name = self.state.aliases.get(f"reference {name}", name)
         self.state.variables[name] = unknown(value.sources) if f"{name} " in self.state.exported else value
 
     def _value(self, assignment: Assignment) -> Word:
@@ -294,6 +308,12 @@ class Commands(ReadingContext):
             )
             if copy:
                 copies += each.descriptor in {"", "1"} and each.operator == ">&"
+                if each.operator == "<&" and each.descriptor in {"", "0"}:
+                    stdin = (
+                        Stream(self.state.files[held])
+                        if (held := f"/dev/fd/{target.text}") in self.state.files
+                        else stdin
+                    )
                 opened = self.state.descriptors.get(target.text)
                 found += [replace(opened, descriptor=self._descriptor(each.descriptor))] if opened else []
                 if each.descriptor in {"", "1"} and each.operator == ">&" and target.text != "1":
@@ -303,12 +323,18 @@ class Commands(ReadingContext):
             operator = "&>" if each.operator == ">&" else each.operator
             found.append(Redirect(operator=operator, target=target, descriptor=self._descriptor(each.descriptor)))
             if operator == "<" and each.descriptor in {"", "0"}:
-                stdin = Stream(self.file(target))
+                stdin = Stream(self.file(target) or self._from_file(found[-1:]))
             elif operator in {">", ">>", ">|", "&>", "&>>"} and each.descriptor in {"", "1"}:
                 output = replace(target, source=operator)
         if copies > 1 or (copies and len(redirections) > 1):
             output = None if output is None else replace(output, source="?")
         return tuple(found), stdin, output
+
+    def _from_file(self, opened: list[Redirect]) -> Word | None:
+        """What nobody knows but where it comes from, if it comes from a file that matters."""
+        if not any(secret_harm(each.target.text) for each in opened):
+            return None
+        return unknown((Invocation(argv=(), redirects=tuple(opened), directory=self.state.directory),))
 
     def redirect_all(self, printed: Word, redirects: tuple[Redirect, ...], source: str) -> None:
         """Redirections that hold for several programs stand by themselves, behind those whose output they take."""

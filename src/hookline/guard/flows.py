@@ -38,6 +38,8 @@ _READ_OPTIONS: Final = LazyPattern(
 _PLAIN: Final = words(
     "cat head tail base64 base32 xxd od hexdump gzip grep sort uniq nl tac rev printf echo yes true find ls"
 )
+#: Programs that carry out what stands on their input.
+_INSTRUCTED: Final = words("psql mysql mariadb sqlite3 mongosh redis-cli kubectl oc")
 #: Programs that send to whoever listens: no account of one's own is at the other end.
 _RAW: Final = words("nc ncat netcat nc.traditional nc.openbsd socat telnet curl wget openssl")
 
@@ -82,6 +84,8 @@ class _Flow(DataLabels):
                 call.invocation.upstream[-1].source,
                 why=f"{call.name} runs what another program prints",
             )
+        if incoming & NETWORK and call.name in _INSTRUCTED and ("-" in call.texts or not call.words):
+            yield call.effect("remote-code", "medium", call.name, why="it does unread what another machine says")
         if labels & (NETWORK | HIDDEN):
             why = "code from the network is run unread" if labels & NETWORK else "hidden code is decoded and run unread"
             yield call.effect(

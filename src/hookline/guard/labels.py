@@ -13,7 +13,7 @@ from hookline.guard.pattern import LazyPattern, words
 from hookline.guard.programs.files import sources_and_target
 from hookline.guard.programs.network import Traffic, traffic
 from hookline.guard.reading import Invocation, Word
-from hookline.guard.sensitive import SECRET_VARIABLE, holds_secrets, secret_harm
+from hookline.guard.sensitive import SECRET_NAME, SECRET_VARIABLE, holds_secrets, secret_harm
 
 #: What data may be: from another machine, decoded from an unreadable form, a secret, the environment, a secret by guess.
 Labels = frozenset[str]
@@ -35,6 +35,8 @@ _DECODERS: Final = (
     ("base64 gbase64 base32 basenc", LazyPattern(r"-\w*[dD]\w*$|--decode$|--d\w*$")), ("xxd", LazyPattern(r"-\w*r\w*$|-revert$")), ("openssl", LazyPattern(r"-d$|-A$")),
     ("uudecode gunzip zcat bzcat xzcat unxz bunzip2 zstdcat gpg qprint", None), ("gzip xz bzip2 zstd", LazyPattern(r"-\w*d\w*$|--decompress$|--uncompress$")), ("rev tac", None),
 )  # fmt: skip
+#: Decoders whose output the reader knows where it knows their input.
+_FORESEEN: Final = words("base64 gbase64 base32 basenc xxd openssl rev tac")
 #: What packing a file adds to its name, where it is not the packer's name.
 _ENDINGS: Final = MappingProxyType({"gzip": ".gz", "bzip2": ".bz2", "zstd": ".zst"})
 _UNPACKERS: Final = words("tar gtar bsdtar unzip 7z 7za cpio ar unrar")
@@ -119,14 +121,12 @@ class DataLabels:
         if name == "history":
             return ENVIRONMENT
         if name in {"env", "printenv", "set", "export", "declare"}:
-            plain = not [text for text in texts if not text.startswith("-")] and not {
-                "-i",
-                "-",
-                "--ignore-environment",
-            } & set(texts)
-            return ENVIRONMENT if plain else NOTHING
+            names = [text for text in texts if not text.startswith("-")]
+            shows = any(map(SECRET_NAME.search, names)) if name == "printenv" else False
+            empty = {"-i", "-", "--ignore-environment"} & set(texts)
+            return ENVIRONMENT if shows or not (names or empty) else NOTHING
         labels = NOTHING if name in _DIGEST else incoming
-        if _decodes(name, texts) and call.invocation.stdin is None:
+        if _decodes(name, texts) and (call.invocation.stdin is None or name not in _FORESEEN):
             labels |= HIDDEN
         for word in call.words:
             labels |= self._word(word)

@@ -18,6 +18,8 @@ _CLASSES = {
 }  # fmt: skip
 _SET = re.compile(r"\[:(\w+):\]|(\\[0-7]{1,3}|\\.|[^\\])(?:-(\\[0-7]{1,3}|\\.|[^\\]))?", re.DOTALL)
 _ECHO = re.compile(r"\\(\\|0[0-7]{0,3}|[1-7'\"?])")
+_SED_COMMAND = re.compile(r"\s*[sy](\W)[^;]*\1[^;]*\1g?\s*")
+_PRINTS = re.compile(r"\s*(print|puts|echo|console\.log)\b[ (]*([\"'])([^\"'\\$@%#]*)\2\s*\)?\s*;?\s*")
 _FIELD = re.compile(r"\s*\{\s*print\s+\$(\d+)\s*;?\s*\}\s*")
 
 
@@ -90,13 +92,13 @@ def _printf_once(form: str, rest: list[str]) -> tuple[str, list[str]]:
 
 
 def _formatted(flags: str, width: str, precision: str | None, kind: str, value: str) -> str:
+    if max(int(width or 0), int(precision or 0)) > _LONGEST:
+        raise ValueError(width)
     if kind in "diuxXo":
         number = ord(value[1]) if value[:1] in {"'", '"'} else int(value or "0", 0)
         return f"%{flags}{width}{'' if precision is None else '.' + precision}{kind}" % number
     text = unescape(value, octal=True) if kind == "b" else value[:1] if kind == "c" else value
     text = text if precision is None else text[: int(precision or 0)]
-    if int(width or 0) > _LONGEST:
-        raise ValueError(width)
     return text.ljust(int(width or 0)) if "-" in flags else text.rjust(int(width or 0))
 
 
@@ -236,7 +238,8 @@ def _sed(args: list[str], given: str | None) -> str | None:
     rest = [arg for arg in args if arg not in {"-E", "-r", "-e"}]
     if given is None or len(rest) != 1 or len(given) > 5_000:
         return None
-    for command in re.split(r"[;\n]", rest[0]) if not re.search(r"[;\n].*[;\n]?[^;sy \n]", rest[0]) else [rest[0]]:
+    parts = re.split(r"[;\n]", rest[0])
+    for command in parts if all(map(_SED_COMMAND.fullmatch, parts)) else [rest[0]]:
         given = _sed_command(command.strip(), given, extended=extended)
         if given is None:
             return None
@@ -261,7 +264,16 @@ def _sed_command(command: str, given: str, *, extended: bool) -> str | None:
     )
 
 
+def _prints(args: list[str], _given: str | None) -> str | None:
+    """``python -c 'print("rm -rf /")'``, and the same in other languages: one text, and no more."""
+    found = _PRINTS.fullmatch(args[1]) if len(args) == 2 and args[0] in {"-c", "-e", "-r", "-E"} else None
+    return None if found is None else found[3] + "\n" * (args[0] == "-c" or found[1] in {"puts", "console.log"})
+
+
 def _awk(args: list[str], given: str | None) -> str | None:
+    begins = re.fullmatch(r"\s*BEGIN\s*\{(.*)\}\s*", args[0]) if len(args) == 1 else None
+    if begins is not None:
+        return _prints(["-c", begins[1]], None)
     found = _FIELD.fullmatch(args[0]) if len(args) == 1 else None
     if found is None or given is None:
         return None
@@ -312,6 +324,7 @@ _PROGRAMS: dict[str, Callable[[list[str], str | None], str | None]] = {
     "cut": _cut,
     "sed": _sed,
     "awk": _awk,
+    **dict.fromkeys(("python", "python3", "perl", "ruby", "node", "php"), _prints),
     "seq": _seq,
     "which": _where,
     "basename": _base_name,

@@ -34,6 +34,8 @@ def separators(shell: ReadingContext) -> str | None:
 def lookup(shell: ReadingContext, name: str) -> Variable:
     """What is in a variable; None if it is not set."""
     state = shell.state
+    if state.aliases:  # declare -n
+        name = state.aliases.get(f"reference {name}", name)
     if name in state.variables:
         return state.variables[name]
     if name.isdigit() and name != "0":

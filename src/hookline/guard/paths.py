@@ -102,7 +102,8 @@ def _of_pattern(word: Word, places: KnownPlaces, directory: str, *, remote: bool
     text = word.text
     folder, _, last = text.rpartition("/")
     if last.strip("*?.[]!") == "" or (last == "" and folder.endswith("*")):  # all of a directory
-        found = locate_path(folder or ("/" if text.startswith("/") else "."), places, directory, remote=remote)
+        folder = folder or ("/" if text.startswith("/") else ".")
+        found = locate_path(folder, places, directory, remote=remote, follow=True)
         return Place(name=found.name, path=found.path, whole=found.whole)
     pattern = _pattern("".join(_escape(piece) for piece in word.pieces))
     for landmark in (*_LANDMARKS, places.home):

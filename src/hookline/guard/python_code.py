@@ -60,6 +60,7 @@ _CALLS: Final = {
 
 
 _STARTERS: Final = frozenset(name for name, action in _CALLS.items() if action in {"shell", "process", "exec", "dup2"})
+_FETCHERS: Final = words("urllib.request.urlopen urllib.request.urlretrieve requests.get httpx.get wget.download")
 
 
 class _Python:
@@ -79,6 +80,8 @@ class _Python:
         names = {self._dotted(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
         if names & {"socket.socket", "socket.create_connection"} and names & _STARTERS:
             yield self._call.effect("remote-code", "critical", why="another machine gets a shell here")
+        if names & _FETCHERS and names & _STARTERS:
+            yield self._call.effect("remote-code", "medium", why="it fetches something, and starts programs")
         for node in ast.walk(tree):
             if isinstance(node, ast.Call):
                 for effect in self._called(node):

@@ -137,6 +137,8 @@ def _verbs(pattern: str, changes: str, takes: str) -> Callable[[ProgramCall, boo
             elif not text.startswith("-"):
                 path.append(text)
         path = path[1:] if path[:1] in (["beta"], ["alpha"]) else path
+        if any(_CREDENTIALS.fullmatch(text) for text in path[1:-1]):
+            return False
         for position, text in enumerate(path):
             if position and writes.fullmatch(text):
                 return False
@@ -147,6 +149,8 @@ def _verbs(pattern: str, changes: str, takes: str) -> Callable[[ProgramCall, boo
     return judge
 
 
+#: Groups that print a credential where they show something.
+_CREDENTIALS = LazyPattern(r"(admin-|query-)?keys?|credential|connection-string|secret")
 _CHANGES = r"(create|delete|update|set|add|remove|start|stop|restart|run|deploy|import|upload|download|purge|reset|revoke|grant|invoke|login|logout|enable|disable|attach|detach|apply|destroy|generate|regenerate|move|copy|sync|cp|mv|rm|write|publish|pull|push|submit|cancel|clear|upgrade|scale|activate|undelete|ssh|exec|build|init|configure|up|get-credentials|register|unregister|deallocate|suspend|resume|failover|promote|demote|rollback|restore|recover|migrate|export|clone|patch|replace|rename|rotate|renew|link|unlink|lock|unlock|trigger|abandon|resize|redeploy|reimage|swap|approve|reject|send|call|execute|destroy-\S+|access|connect|tunnel|serve|mount|snapshot|test|set-\S+|add-\S+|remove-\S+|create-\S+|delete-\S+|update-\S+|upload-\S+|generate-\S+|run-\S+|start-\S+|stop-\S+|reset-\S+|config-zip)"
 _az = _verbs(
     r"(list|show|exists|query|url|logs|tail|get|version|list-\S+|show-\S+|get-(?!access-token|credentials)\S+|check-\S+)",
@@ -162,7 +166,7 @@ _AWS_READS: Final = LazyPattern(
     r"(describe|list|get|head|lookup|filter|batch-get|admin-list|admin-get|test|search|estimate|validate|simulate|preview|detect)-\S+|scan|query|ls|tail|help|download-db-log-file-portion"
 )
 _AWS_NOT: Final = LazyPattern(
-    r"get-(token|object|object-torrent|package-version-asset|temporary-\S+|configuration|latest-configuration|thing-shadow|secret-value|random-password|session-token|federation-token|login-password|authorization-token|export|sdk|job-output|password-data|credentials\S*|id|open-id\S*|role-credentials|cluster-credentials\S*|media\S*|snapshot-block|download-url\S*|tape\S*)|get-\S*-(token|password|credentials)|test-(invoke\S*|role)|validate-and-\S+"
+    r"get-(token|object|object-torrent|package-version-asset|temporary-\S+|configuration|latest-configuration|thing-shadow|secret-value|random-password|session-token|federation-token|login-password|authorization-token|export|sdk|job-output|password-data|credentials\S*|id|open-id\S*|role-credentials|cluster-credentials\S*|media\S*|snapshot-block|raw-message-content|\S*-access(-details)?|download-url\S*|tape\S*)|get-\S*-(token|password|credentials)|test-(invoke\S*|role)|validate-and-\S+"
 )
 _AWS_TAKES: Final = words(
     "--profile --region --output --endpoint-url --query --cli-read-timeout --cli-connect-timeout --ca-bundle --color --cli-binary-format"

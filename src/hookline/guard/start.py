@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from hookline.guard.commands import Commands
     from hookline.guard.context import Execution
 
-_SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "ksh93", "mksh", "ash", "rbash", "yash", "fish"})
+#: Shells with a syntax of their own, whose plain commands look like bash's.
+FOREIGN_SHELLS = frozenset({"fish", "csh", "tcsh", "nu", "xonsh", "elvish"})
+_SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "ksh93", "mksh", "ash", "rbash", "yash"}) | FOREIGN_SHELLS
 _SHELL_OPTIONS = Options(letters="OoC", names=("rcfile", "init-file", "init-command", "command"))
 _SHELL_FLAGS = re.compile(r"[-+][A-Za-z]+")
 #: What a shell sets by itself, whatever environment it is given.
@@ -114,8 +116,10 @@ def _shell(shell: Commands, name: str, argv: list[Word], call: Execution) -> boo
             at += 1
             break
         if text.startswith("--"):
-            if text == "--command" and name == "fish":
+            if text in {"--command", "--commands"} and name in FOREIGN_SHELLS:
                 code = True
+            if text in {"--rcfile", "--init-file"} and (first := shell.file(argv[at + 1]) if argv[at + 1 :] else None):
+                shell.child_code(Word(first.pieces, argv[at + 1].source, first.sources), name, call)
             at += 1 + (text in {"--rcfile", "--init-file", "--init-command"})
             continue
         if not _SHELL_FLAGS.fullmatch(text):
@@ -124,7 +128,7 @@ def _shell(shell: Commands, name: str, argv: list[Word], call: Execution) -> boo
         checks = checks or ("n" in text and text[0] == "-" and name != "fish")
         at += 1 + (text[-1] in "oO")
     rest = argv[at:]
-    if name == "fish" and code:
+    if name in FOREIGN_SHELLS and code:
         shell.doubt("the text is for another shell, whose syntax is not bash's", call.source, part=True)
     if checks:
         return True
@@ -254,24 +258,23 @@ def _scheduled(shell: Commands, name: str, argv: list[Word], call: Execution) ->
     return _from_input(shell, name, call)
 
 
+#: Options of tmux's commands that take a value, where they are not those of most.
+_TMUX_VALUES = {"run": "censtxyFlpd", "sen": "Nt"}
+_KEY = re.compile(r"Enter|KPEnter|Space|Tab|Escape|[CM]-\S")
+
+
 def _terminal(shell: Commands, name: str, argv: list[Word], call: Execution) -> bool:
     """``tmux new-session 'command'``, ``screen -dm command``."""
     if name == "screen":
         return hand_on(shell, name, parse(argv[1:], Options(letters="SchtTpeXR")).rest, call)
     rest = parse(argv[1:], Options(letters="cfLST")).rest
-    if not rest or rest[0].text not in {
-        "new",
-        "new-session",
-        "neww",
-        "new-window",
-        "splitw",
-        "split-window",
-        "run",
-        "run-shell",
-        "respawn-pane",
-    }:
+    command = rest[0].text if rest else ""
+    if not re.fullmatch(
+        r"new(-session|w|-window)?|splitw|split-window|run(-shell)?|respawn-pane|send(-keys)?", command
+    ):
         return False
-    words = parse(rest[1:], Options(letters="censtxyFlpd" if rest[0].text.startswith("run") else "censtxyFlp")).rest
+    words = parse(rest[1:], Options(letters=_TMUX_VALUES.get(command[:3], "censtxyFlp"))).rest
+    words = [each for each in words if not (command.startswith("send") and _KEY.fullmatch(each.text))]
     if words:
         shell.child_code(joined(words), name, call)
     return bool(words)
@@ -287,7 +290,7 @@ _SPECIAL: dict[str, Callable[[Commands, str, list[Word], Execution], bool]] = {
     "fdfind": run_fd,
     **dict.fromkeys(("docker", "podman", "nerdctl", "docker-compose", "podman-compose"), _container),
     **dict.fromkeys(("kubectl", "oc", "k", "k3s"), _kubectl),
-    "git": _git,
+    **dict.fromkeys(("git", "hub"), _git),
     "at": _scheduled,
     "batch": _scheduled,
     "tmux": _terminal,

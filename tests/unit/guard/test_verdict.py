@@ -37,6 +37,16 @@ def test_bad_input_gets_a_verdict_and_no_grant(command: str) -> None:
     assert all(one.why or one.harm == "low" for one in verdict.effects)
 
 
+@pytest.mark.parametrize(
+    "part",
+    ["awk '" + '|"a' * 1_600 + "';", "sed '" + "1e x;" * 950 + "';", "node -e '" + 'exec("a");' * 59 + "';"],
+    ids=["awk", "sed", "node"],
+)
+def test_many_slow_texts_in_one_command_are_not_judged_to_their_end(part: str) -> None:
+    verdict = judge(part * (99_000 // len(part)), around=AROUND)
+    assert (verdict.verdict, "more than can be judged" in verdict.reason) == ("ask", True)
+
+
 def test_what_is_too_long_is_asked_about_even_by_standard() -> None:
     verdict = judge("true " + "x" * 200_000 + "; rm -rf /", around=AROUND)
     assert verdict.verdict == "ask"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from hookline.guard.call import Handler, ProgramCall
+from hookline.guard.call import LONGEST_CODE, Handler, ProgramCall
 from hookline.guard.effects import Effect, Harm
 from hookline.guard.pattern import LazyPattern, words
 from hookline.guard.reading import Word
@@ -31,7 +31,9 @@ def _sql(call: ProgramCall) -> Iterator[Effect]:
         if _DROPPING.search(word.text):
             yield call.effect("database", "medium", word.text, why="by its name, the file deletes data")
     for word in code:
-        found = _DROPS.search(re.sub(r"'[^']*'", "''", word.text) if _SELECTS.match(word.text) else word.text)
+        yield from call.legible(word)
+        text = word.text[:LONGEST_CODE]
+        found = _DROPS.search(re.sub(r"'[^']*'", "''", text) if _SELECTS.match(text) else text)
         if found:
             harm: Harm = "high" if not re.match(r"(?i)update|alter|pg_", found[0]) else "medium"
             yield call.effect(
@@ -39,7 +41,7 @@ def _sql(call: ProgramCall) -> Iterator[Effect]:
             )
         shell = re.search(
             r"\\!\s*(.+)|\\copy .* program '([^']+)'|(?i:copy .* (?:from|to) program '([^']+)')|^\.(?:shell|system)\s+(.+)",
-            word.text,
+            text,
         )
         if shell:
             yield from call.shell(Word((next(group for group in shell.groups() if group),), shell[0]))

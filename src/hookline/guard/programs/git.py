@@ -143,8 +143,9 @@ def _push(call: ProgramCall, options: GivenOptions, _settings: _Settings) -> Ite
     refs = [word.text for word in options.operands[1:]]
     plus = [ref for ref in refs if ref.startswith("+") and not _leased(ref, options)]
     lease = "force-with-lease" in options
+    harm: Harm
     if ("force" in options and "no-force" not in options) or plus:
-        harm: Harm = "medium" if lease and "force" in options and not plus else "high"
+        harm = "medium" if lease and "force" in options and not plus else "high"
         overrides = "--force overrides --force-with-lease: commits of others are overwritten"
         why = overrides if lease else "commits of others may be overwritten"
         yield call.effect("git-remote", harm, " ".join(plus), why=why, safer="git push --force-with-lease")
@@ -155,7 +156,8 @@ def _push(call: ProgramCall, options: GivenOptions, _settings: _Settings) -> Ite
     if gone or "prune" in options:
         main = any(_SHARED.fullmatch(ref) for ref in gone)
         why = "a branch that others work on is deleted there" if main else "branches or tags are deleted there"
-        yield call.effect("git-remote", "high" if main else "low", " ".join(gone), why=why)
+        harm = "high" if main else "medium" if "prune" in options else "low"
+        yield call.effect("git-remote", harm, " ".join(gone), why=why)
     for word in options.values("receive-pack"):
         yield from call.shell(word)
     for word in options.operands[:1]:
@@ -225,4 +227,4 @@ _SUB: Final[Mapping[str, tuple[str, _Function]]] = MappingProxyType({
 })  # fmt: skip
 
 
-PROGRAMS: Final[Mapping[str, Handler]] = MappingProxyType({"git": _git})
+PROGRAMS: Final[Mapping[str, Handler]] = MappingProxyType(dict.fromkeys(("git", "hub"), _git))

@@ -50,7 +50,7 @@ _TABLE: Final[Mapping[str, _Interpreter]] = MappingProxyType({
     "rscript": _Interpreter("e: ,vanilla", ("e",), "r"), "r": _Interpreter("e: f:,file: ,vanilla ,slave ,no-save s q", ("e",), "r"),
     "fish": _Interpreter("c:,command: C:,init-command: d: o: i l n p: P", ("command", "init-command"), "sh"),
     "osascript": _Interpreter("e: l: i s:", ("e",), "applescript"),
-    "pwsh": _Interpreter("", (), "powershell", 1), "powershell": _Interpreter("", (), "powershell", 1),
+    "pwsh": _Interpreter("", (), "powershell", 1), **dict.fromkeys(("powershell", "cmd"), _Interpreter("", (), "powershell", 1)),
     "tclsh": _Interpreter("", (), "tcl"), "expect": _Interpreter("c: f: d b i", ("c",), "tcl"), "elixir": _Interpreter("e:,eval: r: S:", ("eval",), "elixir"),
     "julia": _Interpreter("e:,eval: E:,print: L: q i", ("eval", "print"), "julia"), "ghc": _Interpreter("e:", ("e",), "haskell"), "groovy": _Interpreter("e:", ("e",), "groovy"), "scala": _Interpreter("e:", ("e",), "scala"),
 })  # fmt: skip
@@ -85,13 +85,16 @@ def code_source(invocation: Invocation) -> CodeSource | None:
     if name == "deno" and words and words[0].text in {"run", "eval"}:
         rest = tuple(word for word in words[1:] if not word.prefix.startswith("-"))[:1]
         return (
-            CodeSource(language="js", script=rest[0] if rest else None)
+            CodeSource(language="js", script=rest[0] if rest else None, stdin=not rest)
             if words[0].text == "run"
             else CodeSource(language="js", code=rest)
         )
     options = parse_options(words, kind.options, until_operand=True, dashes=kind.dashes)
     if options.informs or (kind.language == "sh" and "n" in options and kind.options == _SH):
         return None
+    start = options.last("rcfile", "init-file") if kind.options == _SH else None
+    if start is not None:
+        return CodeSource(language="sh", script=start)
     if kind.options == _SH and "c" in options:
         return CodeSource(language="sh", code=options.operands[:1])
     code = options.values(*kind.code)
@@ -110,7 +113,7 @@ def code_source(invocation: Invocation) -> CodeSource | None:
 def _powershell(invocation: Invocation) -> CodeSource:
     texts = [word.text.lower() for word in invocation.argv[1:]]
     for index, text in enumerate(texts):
-        if re.match(r"-(c|command|e|ec|encodedcommand|enc)$", text):
+        if re.match(r"-(c|command|e|ec|encodedcommand|enc)$|/[ck]$", text):
             return CodeSource(language="powershell", code=invocation.argv[index + 2 :])
         if re.match(r"-(f|file)$", text) and index + 2 < len(invocation.argv):
             return CodeSource(language="powershell", script=invocation.argv[index + 2])
@@ -188,6 +191,8 @@ def _escape(call: ProgramCall) -> Iterator[Effect]:
     for word in (*call.words, *((call.invocation.stdin,) if call.invocation.stdin else ())):
         for found in _ESCAPES.finditer(word.text) if word.known else ():
             yield from call.shell(_text_word(next(group for group in found.groups() if group)))
+        if word.prefix.startswith("("):
+            yield from language_effects(call, "lisp", word.text)
 
 
 def _text_word(text: str) -> Word:
@@ -230,6 +235,8 @@ def _make(call: ProgramCall) -> Iterator[Effect]:
         *options.values("eval"),
         *((given,) if given and any(w.text == "-" for w in options.values("file")) else ()),
     ]
+    for word in call.words:
+        yield from call.shell(cut(word, 6)) if word.prefix.startswith("SHELL=") and " " in word.text else ()
     for found in (one for word in code for one in _RECIPES.finditer(word.text)):
         yield from call.shell(_text_word(next(group for group in found.groups() if group)))
 

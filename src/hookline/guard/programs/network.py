@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from hookline.core._dataclass import dataclass
+from hookline.core._dataclass import dataclass, replace
 from hookline.guard.call import Handler, ProgramCall
 from hookline.guard.effects import Effect
 from hookline.guard.options import GivenOptions, cut
+from hookline.guard.paths import expand_home
 from hookline.guard.pattern import LazyPattern, words
 from hookline.guard.programs.files import rsync_options, sources_and_target, tar_options
 from hookline.guard.reading import Word
@@ -281,8 +282,25 @@ def _mail(call: ProgramCall) -> Traffic:
     )
 
 
+_PUTS = LazyPattern(r"(?:^|[\n;])\s*(?:m?put|send|append)\s+(?:-\w+\s+)*(\S+)")
+
+
 def _ftp(call: ProgramCall) -> Traffic:
-    return Traffic(prints=True, stdin=True, words=call.words, address=" ".join(call.texts[-1:]))
+    texts = [*call.texts, call.invocation.stdin.text if call.invocation.stdin else ""]
+    names = [expand_home(found[1], call.scene.places.home) for text in texts for found in _PUTS.finditer(text)]
+    files = tuple(Word((name,), name) for name in names)
+    if call.name == "sftp":
+        return replace(_copying(call), files=files, address=" ".join(call.texts[-1:])) if files else _copying(call)
+    return Traffic(prints=True, stdin=True, files=files, words=call.words, address=" ".join(call.texts[-1:]))
+
+
+def _browser(call: ProgramCall) -> Traffic:
+    """Browsers that print a page, and downloaders that save it under its own name or another."""
+    options = call.options("o:,out:,output: d:,dir: O: s: j: x: k ,source ,dump ,dump_source", dashes=1)
+    urls = [word for word in call.words if not word.prefix.startswith("-") and re.search(r"[.:/]", word.text)]
+    saves = call.name in {"aria2c", "axel"}
+    names = options.values("out", "o") or tuple(Word((_last(word.text),), word.source) for word in urls)
+    return Traffic(prints=not saves, saves=names if saves else (), address=" ".join(word.text for word in urls[:1]))
 
 
 def _lookup(call: ProgramCall) -> Traffic:
@@ -319,8 +337,9 @@ def _gist(call: ProgramCall) -> Traffic:
 _TRAFFIC: Final[Mapping[str, Callable[[ProgramCall], Traffic]]] = MappingProxyType({
     "curl": _curl, "wget": _wget, **dict.fromkeys(words("http https xh httpie"), _http),
     **dict.fromkeys(words("nc ncat netcat nc.traditional nc.openbsd telnet"), _nc), "socat": _socat, "ssh": _ssh,
-    **dict.fromkeys(words("scp rsync sftp pscp"), _copying), **dict.fromkeys(("tar", "gtar", "bsdtar"), _tar),
-    **dict.fromkeys(words("mail mailx mutt sendmail msmtp swaks mutt"), _mail), **dict.fromkeys(words("ftp lftp tftp ftpput aria2c fetch"), _ftp),
+    **dict.fromkeys(words("scp rsync pscp"), _copying), **dict.fromkeys(("tar", "gtar", "bsdtar"), _tar),
+    **dict.fromkeys(words("mail mailx mutt sendmail msmtp swaks"), _mail), **dict.fromkeys(words("ftp sftp lftp tftp ftpput fetch"), _ftp),
+    **dict.fromkeys(words("lynx w3m links elinks aria2c axel"), _browser),
     **dict.fromkeys(words("dig nslookup host ping"), _lookup), "openssl": _openssl,
     **dict.fromkeys(words("aws gsutil rclone azcopy s3cmd mc gcloud"), _cloud_copy), "gh": _gist,
 })  # fmt: skip
@@ -343,7 +362,7 @@ def _saving(call: ProgramCall) -> Iterator[Effect]:
 
 
 PROGRAMS: Final[Mapping[str, Handler]] = MappingProxyType({
-    **dict.fromkeys(words("curl wget http https xh aria2c"), _saving),
+    **dict.fromkeys(words("curl wget http https xh aria2c axel"), _saving),
     **dict.fromkeys(words("nc ncat netcat nc.traditional nc.openbsd"), _nc_effects),
     "socat": _socat_effects, **dict.fromkeys(("ssh", "scp", "sftp"), _ssh_effects),
 })  # fmt: skip

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from hookline.guard.call import Handler, ProgramCall
+from hookline.guard.call import LONGEST_CODE, Handler, ProgramCall
 from hookline.guard.effects import Effect
 from hookline.guard.pattern import words
 from hookline.guard.reading import Word
@@ -34,7 +34,8 @@ def _yq(call: ProgramCall) -> Iterator[Effect]:
 
 def _sed_script(call: ProgramCall, word: Word) -> Iterator[Effect]:
     """The commands ``e`` (run) and ``w`` (write), which hide in an innocent program."""
-    text = word.text
+    yield from call.legible(word)
+    text = word.text[:LONGEST_CODE]
     for found in re.finditer(r"(?:^|[;{}\n]|[\d$/]\s*)\s*e\s+([^\n;}]+)", text):
         yield from call.shell(Word((found[1],), found[0]))
     if re.search(
@@ -53,17 +54,18 @@ def _awk(call: ProgramCall) -> Iterator[Effect]:
     )
     program = [*options.values("source"), *(options.operands[:1] if not options.any("file", "source") else ())]
     for word in program:
+        yield from call.legible(word)
         for found in re.finditer(
             r'system\s*\(\s*"((?:\\.|[^"\\])*)"\s*\)|\|&?\s*"((?:\\.|[^"\\])*)"|"((?:\\.|[^"\\])*)"\s*\|&?\s*getline',
-            word.text,
+            word.text[:LONGEST_CODE],
         ):
             yield from call.shell(Word(((found[1] or found[2] or found[3] or "").replace('\\"', '"'),), found[0]))
         if re.search(r"\bsystem\b|\|", word.text):  # a text that looks like a command, kept for later
-            for found in re.finditer(r'"([\w./]+\s+[-/~$][^"]*)"', word.text):
+            for found in re.finditer(r'"([\w./]+\s+[-/~$][^"]*)"', word.text[:LONGEST_CODE]):
                 yield from call.shell(Word((found[1],), found[0]))
         if "/inet/" in word.text or "/inet4/" in word.text:
             yield call.effect("remote-code", "high", word.text[:80], why="awk talks to another machine")
-        for found in re.finditer(r'>>?\s*"([^"]+)"', word.text):
+        for found in re.finditer(r'>>?\s*"([^"]+)"', word.text[:LONGEST_CODE]):
             yield from call.write(Word((found[1],), found[0]))
 
 
