@@ -18,6 +18,7 @@ from tests.web.conftest import Web, record, start
 
 from hookline.state.record.store import Store
 from hookline.web.access import Access, Bucket
+from hookline.web.serve import bind
 
 
 def test_an_address_works_once_and_leaves_no_token_behind(web: Web) -> None:
@@ -39,6 +40,11 @@ def test_only_its_own_page_is_answered(web: Web) -> None:
     ]  # fmt: skip
     for headers, status in cases:
         assert client.get("/api/state", **headers).status == status, headers
+
+
+def test_a_body_does_not_wait_until_its_head_is_acknowledged() -> None:
+    with bind(0) as sock:
+        assert sock.proto == socket.IPPROTO_TCP  # which is how asyncio knows that TCP_NODELAY applies
 
 
 def test_every_page_has_a_strict_policy(web: Web) -> None:

@@ -14,6 +14,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
+from itertools import islice
 from typing import Any
 
 from hookline.state.record.journal import journal_path
@@ -21,7 +22,9 @@ from hookline.state.record.store import Store
 from hookline.web import events
 
 #: Seconds between two looks, which is how often a page draws at most, and the messages that it may fall behind.
-_PACE, _RING = 0.07, 256
+_PACE, _RING = 0.08, 256
+#: Events that were announced from the journal and may still reach the store.
+_REMEMBERED = 20_000
 #: Bytes of the journal that are read at a time.
 _CHUNK = 4 << 20
 #: Seconds between two signs of life, for whatever is between the page and us.
@@ -41,7 +44,7 @@ class Follower:
         self._partial = b""
         self._stamps: tuple[Any, ...] = ()
         self._questions: Any = None
-        self._announced: deque[str] = deque(maxlen=20_000)
+        self._announced: dict[str, None] = {}
         self.last = 0
 
     def start(self) -> None:
@@ -55,11 +58,11 @@ class Follower:
         fresh = list(self._from_journal())
         stored: list[dict[str, Any]] = []
         stamps = (_stamp(self._store.path), _stamp(self._wal))
-        self._announced.extend(one["id"] for one in fresh)
+        self._announce(fresh)
         if stamps != self._stamps:
             before, self._stamps = self.last, stamps
-            self.last, stored = events.since(self._store, self.last, set(self._announced))
-            self._announced.extend(one["id"] for one in stored)
+            self.last, stored = events.since(self._store, self.last, self._announced)
+            self._announce(stored)
             if self.last - before >= events.MOST_NEW:  # there is more
                 self._stamps = ()
         rows = [*fresh, *stored]
@@ -68,6 +71,12 @@ class Follower:
         if not rows and not asked:
             return None
         return {"rows": rows, "last": self.last, "inbox": asked}
+
+    def _announce(self, rows: list[dict[str, Any]]) -> None:
+        """Remember the latest: a dictionary keeps the order, and is asked without copying it."""
+        self._announced.update((one["id"], None) for one in rows)
+        for name in list(islice(self._announced, max(0, len(self._announced) - _REMEMBERED))):
+            del self._announced[name]
 
     def _from_journal(self) -> Iterator[dict[str, Any]]:
         size = _size(self._journal)

@@ -37,9 +37,14 @@ const day = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" 
 const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false });
 const whole = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
 
+// Hundreds of events may have happened in one second, and formatting is slow.
+let latest = [0, ""];
 export function when(seconds) {
-  const date = new Date(seconds * 1000);
-  return date.toDateString() === new Date().toDateString() ? clock.format(date) : `${day.format(date)} ${clock.format(date)}`;
+  const second = Math.floor(seconds);
+  if (latest[0] === second) return latest[1];
+  const date = new Date(second * 1000);
+  latest = [second, date.toDateString() === new Date().toDateString() ? clock.format(date) : `${day.format(date)} ${clock.format(date)}`];
+  return latest[1];
 }
 
 export const fullTime = (seconds) => whole.format(new Date(seconds * 1000));

@@ -4,9 +4,12 @@ import { first, get } from "./api.js";
 import { add, base, button, chip, effectChip, h, ms, number, short, when } from "./dom.js";
 import { go } from "./main.js";
 
-const PAGE = 200, KEPT = 24, HEAD = 2000, LANES = 8, LANE = 11;
+const PAGE = 200, KEPT = 24, HEAD = 2000, LANES = 8, LANE = 11, DOTS = 7, SETTLE = 500;
 const EFFECTS = [["", "All"], ["deny", "Refused"], ["ask", "Asked"], ["failed", "Failed"], ["changed", "Changed"]];
 const SPANS = [["", "any time"], ["hour", "last hour"], ["today", "today"], ["yesterday", "yesterday"], ["week", "last 7 days"]];
+const BLANK = { time: "", agent: "", project: "", event: "", ms: "", subject: "", reason: "" };
+const dot = (one) => h("span", { class: `dot ${/failed|timed/.test(one.status) ? "failed" : one.status === "skipped" ? "skipped" : one.effect || "none"}`, title: `${one.name}: ${one.effect || one.status}` });
+const MARKS = { effect: (row) => [effectChip(row)], hooks: (row) => [...row.hooks.slice(0, DOTS).map(dot), row.modified ? chip("±", "changed") : ""] };
 
 function span(name) {
   const midnight = new Date().setHours(0, 0, 0, 0) / 1000;
@@ -110,16 +113,16 @@ export async function page(root, _, query) {
   const filters = Object.fromEntries(query);
   const narrow = matchMedia("(max-width: 760px)");
   const height = () => (narrow.matches ? 54 : 27);
-  let selected = -1, paused = false, due = false, ended = false, missed = 0;
+  let selected = -1, paused = false, due = false, ended = false, missed = 0, settled = -SETTLE, later = 0;
   let tall = 0, scrolled = 0;  // as the last events said: to ask while drawing makes the browser lay out twice
-  let colours = null;
+  let colours = null, visible = new Set();
   const lanes = new Map();
 
   const viewport = h("div", { class: "list", role: "listbox", tabindex: "0", "aria-label": "Events, the newest first" });
   const space = h("div", { class: "space", role: "presentation" });
   const canvas = h("canvas", { class: "lanes", "aria-hidden": "true" });
   const status = h("span", { class: "count", role: "status" });
-  const fresh = button("", () => { release(); viewport.scrollTop = 0; viewport.focus(); }, { class: "fresh", hidden: true });
+  const news = button("", () => { release(); viewport.scrollTop = 0; viewport.focus(); }, { class: "fresh", hidden: true });
   const pause = button("Pause", () => setPaused(!paused), { "aria-pressed": "false", title: "Pause (p)" });
   viewport.append(space);
   const model = new Model(filters, () => redraw());
@@ -153,7 +156,7 @@ export async function page(root, _, query) {
     h("div", { class: "end" }, status, pause));
   const empty = h("div", { class: "empty", hidden: true });
   root.classList.add("live");
-  add(root, h("h1", { class: "hidden" }, "Live"), bar, h("div", { class: "frame" }, canvas, viewport, fresh, empty));
+  add(root, h("h1", { class: "hidden" }, "Live"), bar, h("div", { class: "frame" }, canvas, viewport, news, empty));
 
   function setPaused(value) {
     paused = value;
@@ -177,35 +180,45 @@ export async function page(root, _, query) {
     return lanes.get(session) % (narrow.matches ? 4 : LANES);
   }
 
+  // Under a flood every row changes with every frame: a row keeps its place and its elements, and only texts that differ
+  // are written. Each cell is laid out by itself (style.css), so that a text costs no more than its own line.
   function make() {
-    const parts = Object.fromEntries(["time", "effect", "agent", "project", "event", "about", "hooks", "ms"].map((name) => [name, h("span", { class: name })]));
-    const node = h("div", { class: "row", role: "option", "aria-selected": "false", "aria-setsize": "-1" }, Object.values(parts));
+    const texts = Object.fromEntries(["time", "agent", "project", "event", "ms", "subject", "reason"].map((name) => [name, document.createTextNode("")]));
+    const cells = Object.fromEntries(["effect", "hooks"].map((name) => [name, h("span", { class: name })]));
+    const cell = (name) => h("span", { class: name }, texts[name]);
+    const about = h("span", { class: "about" }, h("b", {}, texts.subject), h("i", {}, texts.reason));
+    const node = h("div", { class: "row", role: "option", "aria-selected": "false", "aria-setsize": "-1" }, cell("time"), cells.effect, cell("agent"), cell("project"), cell("event"), about, cells.hooks, cell("ms"));
     node.addEventListener("click", () => { if (node.row) go(`/event/${encodeURIComponent(node.row.id)}`); });
     space.append(node);
-    return { node, parts, key: "" };
+    return { node, texts, cells, kept: {}, key: null };
   }
 
-  function fill(item, row, index) {
-    const { node, parts } = item;
-    node.style.transform = `translateY(${index * height()}px)`;
-    if (item.index !== index) { item.index = index; node.setAttribute("aria-posinset", index + 1); }
-    const picked = index === selected;
-    if (item.picked !== picked) { item.picked = picked; node.setAttribute("aria-selected", String(picked)); node.id = picked ? "picked" : ""; }
+  function place(item, index) {
+    const top = `${index * height()}px`;
+    if (item.top === top) return;
+    item.node.style.top = item.top = top;
+    item.node.setAttribute("aria-posinset", index + 1);
+  }
+
+  function pick(item, picked) {
+    if (item.picked === picked) return;
+    item.picked = picked;
+    item.node.setAttribute("aria-selected", String(picked));
+    item.node.id = picked ? "picked" : "";
+  }
+
+  // Whether it shows another event than before.
+  function fill(item, row) {
     const key = row ? row.id : "";
-    if (item.key === key && key) return;
+    if (item.key === key) return false;
     item.key = key;
-    node.row = row;
-    node.classList.toggle("blank", !row);
-    if (!row) { for (const part of Object.values(parts)) part.textContent = ""; return; }
-    parts.time.textContent = when(row.t);
-    parts.effect.replaceChildren(effectChip(row));
-    parts.agent.textContent = row.agent;
-    parts.project.textContent = row.project;
-    parts.event.textContent = row.event;
-    parts.about.replaceChildren(h("b", {}, row.about), row.reason ? h("i", {}, row.reason) : "");
-    parts.hooks.replaceChildren(...row.hooks.slice(0, 7).map((one) => h("span", { class: `dot ${/failed|timed/.test(one.status) ? "failed" : one.status === "skipped" ? "skipped" : one.effect || "none"}`, title: `${one.name}: ${one.effect || one.status}` })), row.modified ? chip("±", "changed") : "");
-    parts.ms.textContent = ms(row.ms);
-    document.dispatchEvent(new CustomEvent("shown", { detail: row }));
+    item.node.row = row;
+    if (item.kept.blank !== !row) item.node.classList.toggle("blank", item.kept.blank = !row);
+    const texts = row ? { time: when(row.t), agent: row.agent, project: row.project, event: row.event, ms: ms(row.ms), subject: row.about, reason: row.reason } : BLANK;
+    for (const name in texts) if (item.kept[name] !== texts[name]) item.texts[name].data = item.kept[name] = texts[name];
+    const marks = { effect: row ? `${row.effect} ${row.granted}` : "", hooks: row ? `${row.modified} ${row.hooks.slice(0, DOTS).map((one) => `${one.name}: ${one.effect || one.status}`)}` : "" };
+    for (const name in marks) if (item.kept[name] !== marks[name]) { item.kept[name] = marks[name]; item.cells[name].replaceChildren(...(row ? MARKS[name](row) : [])); }
+    return Boolean(row);
   }
 
   // At the next frame, once: a page that shows nothing new costs nothing. The server says how often events arrive.
@@ -220,33 +233,38 @@ export async function page(root, _, query) {
     if (ended) return;
     if (!viewport.isConnected) return redraw();
     const size = height();
-    const whole = `${model.length * size}px`;
-    if (space.style.height !== whole) space.style.height = whole;
+    settle(size);
     const first = Math.max(0, Math.floor(scrolled / size) - 4);
     const many = Math.min(model.length - first, Math.ceil(tall / size) + 8);
     while (pool.length < many) pool.push(make());
-    const shown = [];
-    // A row keeps its element while it is on the screen: only what is new is filled in.
-    const byKey = new Map(pool.map((item) => [item.key, item]).filter(([key]) => key));
-    const left = new Set(pool);
-    const wanted = [];
-    for (let at = 0; at < many; at++) {
-      const row = model.row(first + at);
-      const item = row && byKey.get(row.id);
-      if (item && left.has(item)) { left.delete(item); wanted.push([item, row, first + at]); } else wanted.push([null, row, first + at]);
+    const left = new Set(pool), shown = [], fresh = [];
+    for (let index = first; index < first + many; index++) {
+      const item = pool[index % pool.length], row = model.row(index);
+      left.delete(item);
+      place(item, index);
+      pick(item, index === selected);
+      if (fill(item, row) && !visible.has(row.id)) fresh.push(row);
       shown.push(row);
     }
-    const free = [...left];
-    for (const [item, row, index] of wanted) fill(item || free.pop(), row, index);
-    for (const item of free) { item.key = ""; item.node.row = null; item.node.style.transform = "translateY(-999px)"; item.index = null; if (item.picked) { item.picked = false; item.node.id = ""; item.node.setAttribute("aria-selected", "false"); } }
+    for (const item of left) { place(item, -99); pick(item, false); fill(item, null); }
+    visible = new Set(shown.map((row) => row?.id));
+    if (fresh.length) document.dispatchEvent(new CustomEvent("shown", { detail: fresh }));
     drawLanes(shown, first, size);
-    selected >= 0 ? viewport.setAttribute("aria-activedescendant", "picked") : viewport.removeAttribute("aria-activedescendant");
-    fresh.hidden = !model.pending.length;
-    fresh.textContent = `↑ ${number(model.pending.length)}${model.pending.length >= HEAD ? "+" : ""} new`;
-    const count = `${number(model.length)} events`;
-    if (status.textContent !== count) status.textContent = count;
+    if (viewport.hasAttribute("aria-activedescendant") !== selected >= 0) viewport.toggleAttribute("aria-activedescendant") && viewport.setAttribute("aria-activedescendant", "picked");
+    news.hidden = !model.pending.length;
+    if (!news.hidden) news.textContent = `↑ ${number(model.pending.length)}${model.pending.length >= HEAD ? "+" : ""} new`;
     empty.hidden = model.length > 0;
     if (!model.length) empty.replaceChildren(...nothing());
+  }
+
+  // What the whole window is laid out for, and what a screen reader says: twice a second at most.
+  function settle(size) {
+    const whole = `${model.length * size}px`, count = `${number(model.length)} events`;
+    if (space.style.height === whole && status.textContent === count) return;
+    if (performance.now() < settled + SETTLE) { later = later || setTimeout(() => { later = 0; redraw(); }, SETTLE); return; }
+    settled = performance.now();
+    space.style.height = whole;
+    status.textContent = count;
   }
 
   function nothing() {
