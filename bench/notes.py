@@ -9,6 +9,7 @@ import subprocess
 import time
 from statistics import median
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
 from measure import Row, us
 
@@ -19,12 +20,15 @@ from hookline.memory.notes import index as indexing
 from hookline.memory.notes.note_files import scopes
 from hookline.memory.notes.related import concepts, groups
 from hookline.memory.notes.search import parse_query, search
+from hookline.memory.notes.sentence_model import SIZE, load_model
 from hookline.memory.notes.session_export import session_export
 from hookline.state.database import transaction
 from hookline.transcripts.lines import lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+
+    from hookline.memory.notes.sentence_model import Floats
 
 MEGABYTE = 1_000_000
 #: From words that nearly every note has to words that few have; and a query that is all of them.
@@ -116,8 +120,19 @@ def _fill(index: indexing.NoteIndex, notes: int, scope: str) -> None:
         )
         into = "INSERT INTO words (rowid, title, body, tags, related, scope) VALUES (?, ?, ?, '', ?, ?)"
         connection.executemany(into, texts)
-    while index.embed(2000):
-        pass
+    with patch.object(indexing, "load_model", RandomModel if load_model() else lambda: None):
+        while index.embed(2000):
+            pass
+
+
+class RandomModel:
+    """In place of the real one, which would take an hour for a hundred thousand notes; questions are asked of the real one."""
+
+    def embed(self, texts: Sequence[str]) -> Floats:
+        import numpy as np
+
+        chance = np.random.default_rng(len(texts))
+        return chance.normal(size=(len(texts), SIZE)).astype(np.float32)
 
 
 def _export(environ: dict[str, str], project: str, *, size: int) -> Iterator[Row]:

@@ -19,7 +19,7 @@ from hookline.memory.journal.model import Change
 from hookline.memory.layout import make_private
 from hookline.memory.notes import index as indexing
 from hookline.memory.notes.search import parse_query, search
-from hookline.memory.notes.vectors import load_model
+from hookline.memory.notes.sentence_model import load_model
 
 DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "questions")
 
@@ -91,5 +91,6 @@ def _index(home: str, *, weights: bool) -> Generator[indexing.NoteIndex]:
         )
     model = patch.object(indexing, "load_model", load_model if weights else lambda: None)
     with model, indexing.open_index(here.places, str) as index:
-        index.sync(here.places, thorough=True)
+        index.sync(here.places)
+        index.embed_all(seconds=600)
         yield index

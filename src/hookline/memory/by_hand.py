@@ -13,11 +13,11 @@ from hookline.memory.journal.files import Author, open_journal
 from hookline.memory.journal.model import Entry, Kind, Op, State
 from hookline.memory.journal.views import refresh
 from hookline.memory.notes.related import stem
-from hookline.memory.notes.vectors import load_model
 from hookline.memory.notes.words import topic_words
 
 if TYPE_CHECKING:
     from hookline.memory.context import MemoryContext
+    from hookline.memory.notes.index import NoteIndex
 
 #: Days after which an entry is old, by its kind: nobody may know any more whether it still holds.
 OLD: dict[Kind, int] = {"open": 30, "decision": 180, "failure": 365, "learning": 365, "note": 180}
@@ -121,7 +121,7 @@ def changed_since(state: State, now: datetime, seconds: float) -> dict[str, list
     }
 
 
-def review(state: State, now: datetime) -> Iterator[Finding]:
+def review(state: State, now: datetime, index: NoteIndex) -> Iterator[Finding]:
     """What only a person can decide, most pressing first."""
     for entry in state.entries.values():
         if entry.is_current and (asked := entry.question):
@@ -130,19 +130,18 @@ def review(state: State, now: datetime) -> Iterator[Finding]:
     for entry in state.entries.values():
         if entry.is_current and entry.rivals:
             yield Finding(why="rivals", entries=(entry,), text="was edited in two places: " + " / ".join(entry.rivals))
-    for one, other in _alike(state.current("decision")):
+    for one, other in _alike(state.current("decision"), index):
         yield Finding(why="alike", entries=(one, other), text="may contradict each other")
     for entry in state.current():
         if is_old(entry, now):
             yield Finding(why="old", entries=(entry,), text=f"nobody confirmed it for {age(entry, now)} days")
 
 
-def _alike(entries: list[Entry]) -> Iterator[tuple[Entry, Entry]]:
-    model = load_model()
-    vectors = model.embed([" ".join(topic_words(one.text)) for one in entries]) if model and entries else None
+def _alike(entries: list[Entry], index: NoteIndex) -> Iterator[tuple[Entry, Entry]]:
+    near = index.alike((one.id for one in entries), _ALIKE)
     words = [{stem(word) for word in topic_words(one.text)} for one in entries]
-    for (one, first), (other, second) in combinations(enumerate(words), 2):
+    for (one, first), (other, second) in combinations(zip(entries, words, strict=True), 2):
         shared = len(first & second)
         same = shared >= 2 and shared / min(len(first), len(second)) >= _SHARED
-        if same or (vectors is not None and shared and float(vectors[one] @ vectors[other]) >= _ALIKE):
-            yield entries[one], entries[other]
+        if same or (shared and frozenset((one.id, other.id)) in near):
+            yield one, other

@@ -254,7 +254,9 @@ def _digest(args: Namespace, context: MemoryContext, hand: Hand) -> int:
 
 
 def _review(args: Namespace, context: MemoryContext, hand: Hand) -> int:
-    findings = list(review(hand.state(), _now()))
+    state = hand.state()
+    with knowledge_notes.current_index(context, thorough=True) as index:
+        findings = list(review(state, _now(), index))
     if args.json:
         rows = [
             {"why": one.why, "text": one.text, "entries": [_shape(each) for each in one.entries]} for one in findings

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 _MIN_NEW, _NEW_SHARE = 3, 0.7
 #: Entries at most, and how many candidates are looked at for each.
 _MAX_ENTRIES, _CANDIDATES = 5, 4
+#: An entry that shares no words must be this near in meaning. And how many new entries are embedded while a person waits.
+_NEAR, _EMBED = 0.45, 8
 _MAX_PROMPT = 4000
 #: Characters of an entry, and about how many are a token.
 _MAX_ENTRY, _PER_TOKEN = 320, 4
@@ -120,7 +122,7 @@ def _fitting(context: HookContext, prompt: str) -> Iterator[tuple[str, str]]:
     if index.index_exists(context.places):
         with index.open_index(context.places, context.clean) as opened:
             own = scopes(context.project, context.here.cwd)
-            found = search(opened, query, scopes=own, limit=_MAX_ENTRIES * _CANDIDATES)
+            found = search(opened, query, scopes=own, limit=_MAX_ENTRIES * _CANDIDATES, embed=_EMBED)
     known = {text_key(hit.title) for hit in found}
     fresh = [
         _as_hit(one) for one in state.current() if text_key(one.text) not in known
@@ -131,7 +133,7 @@ def _fitting(context: HookContext, prompt: str) -> Iterator[tuple[str, str]]:
         key = text_key(hit.title)
         if key in ended or getattr(hit, "status", "current") not in {"current", "active", ""}:
             continue
-        if hit.session == context.event.session or shared_words(hit, query) < enough:
+        if hit.session == context.event.session or (shared_words(hit, query) < enough and hit.near < _NEAR):
             continue
         if (
             hit.kind == "session" and hit.session in state.distilled

@@ -66,7 +66,7 @@ def _hits(context: HookContext, query: Query, shown: str, most: int) -> list[Hit
     try:
         with index.open_index(context.places, context.clean) as opened:
             own = scopes(context.project, context.here.cwd)
-            found = search(opened, query, scopes=own, limit=most * _CANDIDATES)
+            found = search(opened, query, scopes=own, limit=most * _CANDIDATES, embed=0)
     except StateError as error:
         raise sqlite3.OperationalError(str(error)) from error
     wanted = min(_MIN_SHARED, len(query.parts))

@@ -12,14 +12,16 @@ import os
 import sqlite3
 import time
 from contextlib import closing, contextmanager, suppress
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import dataclass
 from hookline.core.errors import StateError
 from hookline.memory.notes.note_files import Folder, file_signature, folders, list_notes, listed, session_folder
 from hookline.memory.notes.related import concepts
-from hookline.memory.notes.vectors import BITS, NAME, load_model
-from hookline.memory.notes.words import space_cjk, topic_words, unspace_cjk
+from hookline.memory.notes.sentence_model import NAME, load_model
+from hookline.memory.notes.vectors import BITS, likeness, near_pairs, nearest, packed, signs
+from hookline.memory.notes.words import space_cjk, unspace_cjk
 from hookline.state.database import Database, Schema, transaction
 
 if TYPE_CHECKING:
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 
     Clean = Callable[[str], str]
     Progress = Callable[[int], None]
+    #: By title, body and tags.
+    Vectors = Mapping[tuple[str, str, str], bytes]
 
 LAYOUT = Schema(
     application_id=0x484B4E31,
@@ -67,11 +71,15 @@ LAYOUT = Schema(
             "CREATE TABLE vectors (id INTEGER PRIMARY KEY, vector BLOB NOT NULL) STRICT",
             "CREATE TABLE signs (block INTEGER PRIMARY KEY, bits BLOB NOT NULL) STRICT",
         ),
+        # Vectors of another model, which have another length.
+        ("DELETE FROM vectors", "DELETE FROM signs", "UPDATE notes SET model = ''"),
     ),
 )
 FILE = "knowledge-index.db"
 #: Files per transaction, so that other writers get a turn.
 _BATCH = 200
+#: Notes that are embedded at once, and the seconds that a person or a worker waits for it.
+_EMBED_BATCH, _EMBED_SECONDS, _WORKER_SECONDS = 50, 10, 120
 #: Seconds in which a directory may change without a new modification time.
 _MTIME_RESOLUTION = 2.0
 #: Notes whose signs are kept in one row: a search reads all of them.
@@ -97,6 +105,7 @@ class IndexedNote:
     #: The ids of the entry and of the one that counts instead; "" for a note that is no entry.
     entry: str = ""
     successor: str = ""
+    near: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,9 +156,14 @@ class NoteIndex:
         for gone in known.keys() - seen:
             self._forget_folder(gone)
         if thorough:
-            while self.embed(_BATCH):
-                pass
+            self.embed_all(_EMBED_SECONDS)
         return self._changed
+
+    def embed_all(self, seconds: float) -> None:
+        """As many as that time allows; the next one goes on."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline and self.embed(_EMBED_BATCH):
+            pass
 
     def embed(self, most: int) -> int:
         """Make vectors of notes that have none; of how many. Nothing without a model."""
@@ -158,20 +172,23 @@ class NoteIndex:
             model
             and self._connection.execute(
                 "SELECT notes.id, title, body, tags FROM notes JOIN words ON words.rowid = notes.id WHERE model = ?"
-                " LIMIT ?",
+                " ORDER BY notes.id DESC LIMIT ?",
                 ("", most),
             ).fetchall()
         )
         if not model or not rows:
             return 0
-        titles = model.embed([_topic(title) for _id, title, _body, _tags in rows])
-        texts = model.embed([_topic(f"{title} {body[:4000]} {tags}") for _id, title, body, tags in rows])
+        titles = model.embed([title for _id, title, _body, _tags in rows])
+        texts = model.embed([f"{title}. {body[:4000]} {tags}" for _id, title, body, tags in rows])
         with transaction(self._connection):
-            for (number, *_), (vector, bits) in zip(rows, model.packed(titles + texts), strict=True):
-                self._connection.execute("INSERT OR REPLACE INTO vectors VALUES (?, ?)", (number, vector))
-                self._signs(number, bits)
-                self._connection.execute("UPDATE notes SET model = ? WHERE id = ?", (NAME, number))
+            for (number, *_), vector in zip(rows, packed(titles + texts), strict=True):
+                self._keep_vector(number, vector)
         return len(rows)
+
+    def _keep_vector(self, number: int, vector: bytes) -> None:
+        self._connection.execute("INSERT OR REPLACE INTO vectors VALUES (?, ?)", (number, vector))
+        self._signs(number, signs(vector))
+        self._connection.execute("UPDATE notes SET model = ? WHERE id = ?", (NAME, number))
 
     def _signs(self, number: int, bits: bytes) -> None:
         block, place = divmod(number, _BLOCK)
@@ -187,18 +204,28 @@ class NoteIndex:
         blocks = model and self._connection.execute("SELECT block * ?, bits FROM signs", (_BLOCK,)).fetchall()
         if not model or not blocks:
             return {}
-        row = model.embed([_topic(text)])[0]
+        row = model.embed([text])[0]
         allowed = None
         if only:
             where, values = only.sql(scoped=True)
             rows = f"SELECT group_concat(id) FROM notes WHERE {where}"  # as one text: a row for each takes ten times as long
             allowed = self._connection.execute(rows, values).fetchone()[0] or "0"
-        near = model.nearest(row, blocks, allowed, most * 4)
+        near = nearest(row, blocks, allowed, most * 4)
         marks = ", ".join("?" * len(near))
         vectors = self._connection.execute(f"SELECT id, vector FROM vectors WHERE id IN ({marks})", near).fetchall()
-        likeness = model.likeness(row, [vector for _id, vector in vectors]) if vectors else []
-        found = sorted(zip(likeness, (number for number, _vector in vectors), strict=True), reverse=True)[:most]
+        cosines = likeness(row, [vector for _id, vector in vectors]) if vectors else []
+        found = sorted(zip(cosines, (number for number, _vector in vectors), strict=True), reverse=True)[:most]
         return {number: cosine for cosine, number in found}
+
+    def alike(self, entries: Iterable[str], least: float) -> set[frozenset[str]]:
+        """Pairs of entries that are this near in meaning. Empty without a model."""
+        wanted = list(entries)
+        marks = ", ".join("?" * len(wanted))
+        rows = self._connection.execute(
+            f"SELECT entry, vector FROM notes JOIN vectors USING (id) WHERE entry IN ({marks})", wanted
+        ).fetchall()
+        places = near_pairs([vector for _entry, vector in rows], least) if rows else ()
+        return {frozenset((rows[one][0], rows[other][0])) for one, other in places}
 
     def add(self, places: Places, path: str) -> bool:
         """Index one session's note that was just written. The next sync still lists its directory."""
@@ -232,14 +259,24 @@ class NoteIndex:
             self._connection.execute("INSERT OR REPLACE INTO folders VALUES (?, ?)", row)
 
     def _file(self, folder: Folder, name: str, now: Listed) -> None:
+        known = self._vectors(folder.path, name)
         self._forget_file(folder.path, name)
         file = self._connection.execute(
             "INSERT INTO files (folder, name, signature) VALUES (?, ?, ?)", (_stored(folder.path), name, now.signature)
         ).lastrowid
         for note in now.read():
-            self._note(file or 0, note)
+            self._note(file or 0, note, known)
 
-    def _note(self, file: int, note: ParsedNote) -> None:
+    def _vectors(self, folder: str, name: str) -> Vectors:
+        """Of the notes in a file, for those that stay as they are when it is read again."""
+        rows = self._connection.execute(
+            "SELECT title, body, tags, vector FROM files JOIN notes ON notes.file = files.id JOIN vectors USING (id)"
+            " JOIN words ON words.rowid = notes.id WHERE folder = ? AND name = ?",
+            (_stored(folder), name),
+        )
+        return {(title, body, tags): vector for title, body, tags, vector in rows}
+
+    def _note(self, file: int, note: ParsedNote, known: Vectors = MappingProxyType({})) -> None:
         own = map(self._plain, (note.project, note.session, note.date))
         row = (
             file,
@@ -253,15 +290,18 @@ class NoteIndex:
             _stored(note.path),
         )
         names = "file, kind, project, session, date, scope, agent, status, entry, successor, path"
-        number = self._connection.execute(
-            f"INSERT INTO notes ({names}) VALUES ({', '.join('?' * len(row))})", row
-        ).lastrowid
+        number = (
+            self._connection.execute(f"INSERT INTO notes ({names}) VALUES ({', '.join('?' * len(row))})", row).lastrowid
+            or 0
+        )
         title, body, tags = (space_cjk(self._plain(text)) for text in (note.title, note.body, note.tags))
         related = " ".join(concepts(f"{title} {body[:4000]} {tags}"))
         self._connection.execute(
             "INSERT INTO words (rowid, title, body, tags, related, scope) VALUES (?, ?, ?, ?, ?, ?)",
             (number, title, body, tags, related, note.scope),
         )
+        if vector := known.get((title, body, tags)):
+            self._keep_vector(number, vector)
 
     def _plain(self, text: str) -> str:
         """Redacted, also if another program wrote the note; and without lone surrogates."""
@@ -288,11 +328,11 @@ class NoteIndex:
             f"SELECT rowid, related FROM words WHERE rowid IN ({marks})", list(found)
         ).fetchall()
 
-    def notes(self, scores: Mapping[int, float]) -> list[IndexedNote]:
+    def notes(self, scores: Mapping[int, float], near: Mapping[int, float] | None = None) -> list[IndexedNote]:
         """Best first; equal ones newest first."""
         table = " UNION ALL ".join("SELECT ? AS number, ? AS score" for _ in scores)
         values = [one for number, score in scores.items() for one in (number, -score)]
-        return self._rows(table, tuple(values)) if scores else []
+        return self._rows(table, tuple(values), near or {}) if scores else []
 
     def entries(self, ids: Iterable[str], *, any_status: bool = False) -> dict[str, int]:
         """Numbers of the notes of entries; only of those that count, unless ``any_status``."""
@@ -306,12 +346,12 @@ class NoteIndex:
     def session_notes(self, session: str) -> list[IndexedNote]:
         """All notes of a session, its own note first."""
         chosen = "SELECT id AS number, kind <> 'session' AS score FROM notes WHERE session = ?"
-        return self._rows(chosen, (session,))
+        return self._rows(chosen, (session,), {})
 
-    def _rows(self, chosen: str, values: tuple[object, ...]) -> list[IndexedNote]:
+    def _rows(self, chosen: str, values: tuple[object, ...], near: Mapping[int, float]) -> list[IndexedNote]:
         """``chosen`` selects ``number`` and ``score``; the lowest score is the best, as in FTS5."""
         rows = self._connection.execute(
-            "SELECT kind, title, body, project, session, date, folder, name, score, agent, status, entry, successor,"
+            "SELECT number, kind, title, body, project, session, date, folder, name, score, agent, status, entry, successor,"
             f" notes.path FROM ({chosen})"
             " JOIN notes ON notes.id = number JOIN files ON files.id = notes.file JOIN words ON words.rowid = number"
             " ORDER BY score, date DESC",
@@ -321,10 +361,10 @@ class NoteIndex:
             IndexedNote(
                 kind=kind, title=unspace_cjk(title), body=unspace_cjk(body), project=project, session=session, date=date,
                 path=_restored(path) or os.path.join(_restored(folder), name), score=-score, agent=agent, status=status,
-                entry=entry, successor=successor,
+                entry=entry, successor=successor, near=near.get(number, 0.0),
             )
-            for kind, title, body, project, session, date, folder, name, score, agent, status, entry, successor, path
-            in rows
+            for number, kind, title, body, project, session, date, folder, name, score, agent, status, entry, successor,
+            path in rows
         ]  # fmt: skip
 
     def matches_more_than(self, most: int, match: str) -> bool:
@@ -419,6 +459,7 @@ def update_index(places: Places, clean: Clean, path: str = "") -> str:
                 index.add(places, path)
             else:
                 index.sync(places, thorough=True)
+                index.embed_all(_WORKER_SECONDS)
     except (sqlite3.Error, StateError, OSError) as error:
         return f"the index could not be written: {error}"
     return ""
@@ -426,10 +467,6 @@ def update_index(places: Places, clean: Clean, path: str = "") -> str:
 
 def index_exists(places: Places) -> bool:
     return os.path.exists(os.path.join(places.state, FILE))
-
-
-def _topic(text: str) -> str:
-    return " ".join(dict.fromkeys(topic_words(text)))
 
 
 def _stored(path: str) -> str:

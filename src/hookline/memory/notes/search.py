@@ -1,8 +1,8 @@
 """Search notes by their words and by their meaning.
 
 Lists are added up: notes with the words (BM25), with all of them, with a name that is asked for, and those that are near
-in meaning: by their vectors, or by related words if there is no model (``vectors``). What is quoted must be there as it is. What no longer counts is never
-the first, and what counts instead stands before it.
+in meaning: by their vectors, or by related words if there is no model (``sentence_model``). What is quoted must be there as
+it is. What no longer counts is never the first, and what counts instead stands before it.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ _SNIPPET = 160
 #: What lists count at most, relative to nearness in meaning, which is a cosine.
 _WORDS, _ALL, _NAMED, _RELATED = 0.2, 1.0, 1.0, 0.3
 #: Notes that share no word must be this near to be found at all.
-_NEAR_ENOUGH = 0.12
+_NEAR_ENOUGH = 0.2
 _RELATED_DEPTH = 500
 #: Of a note that no longer counts.
 _HISTORY = 0.5
 #: Notes that are considered.
 _DEPTH = 100
-#: Notes without a vector that a search embeds itself; workers embed all.
+#: Notes without a vector that a search embeds itself, 20 ms each; workers embed all.
 _EMBED = 200
 
 
@@ -58,6 +58,8 @@ class Hit:
     #: Ids in the journal, for a note that is an entry: its own, and that of the entry that counts instead.
     entry: str = ""
     successor: str = ""
+    #: In meaning, at most 1; 0 without a model.
+    near: float = 0.0
 
 
 def search(
@@ -70,22 +72,26 @@ def search(
     agent: str = "",
     since: str = "",
     status: str = "",
+    embed: int = _EMBED,
 ) -> list[Hit]:
-    """Best first. ``scopes``: only notes of one of these; empty for all. ``since``: a day. Raises sqlite3.Error."""
+    """Best first. ``scopes``: only notes of one of these; empty for all. ``since``: a day. ``embed``: how many new notes may
+    be embedded first. Raises sqlite3.Error."""
     if not query:
         return []
     only = Only(scopes=tuple(scopes), kinds=kinds, agent=agent, status=status, since=since)
-    scores = _scores(index, query, only, max(_DEPTH, limit))
+    index.embed(embed)
+    near = index.nearest(query.text or " ".join(query.words), only, max(_DEPTH, limit))
+    scores = _scores(index, query, only, near, max(_DEPTH, limit))
     best = sorted(scores, key=lambda number: scores[number], reverse=True)[: 2 * limit + 20]
     rows = sorted(
-        index.notes({number: scores[number] for number in best}),
+        index.notes({number: scores[number] for number in best}, near),
         key=lambda row: row.score * (1 if row.status == "current" else _HISTORY),
         reverse=True,
     )
     return [_hit(row, query) for row in _current_first(index, rows[: max(limit, 20)], only)[:limit]]
 
 
-def _scores(index: NoteIndex, query: Query, only: Only, depth: int) -> dict[int, float]:
+def _scores(index: NoteIndex, query: Query, only: Only, near: Mapping[int, float], depth: int) -> dict[int, float]:
     """Of the notes that may be meant."""
     if query.exact:
         exact = f"({query.required()}) AND ({query.any()})"
@@ -99,27 +105,23 @@ def _scores(index: NoteIndex, query: Query, only: Only, depth: int) -> dict[int,
     _add(total, dict.fromkeys(whole, _ALL))
     for name in query.names:
         _add(total, dict.fromkeys(_rank(index, Query(parts=(name,)).all(), only, depth), _NAMED))
-    text = query.text or " ".join(query.words)
-    index.embed(_EMBED)
-    near = index.nearest(text, only, depth)
     _add(total, {number: how for number, how in near.items() if how >= _NEAR_ENOUGH or number in total})
-    return total if near else _with_related(index, total, text, only)
+    if not near or not total:  # a question of one or two words may be near to nothing
+        _add(total, _related(index, query.text or " ".join(query.words), only))
+    return total
 
 
-def _with_related(index: NoteIndex, total: dict[int, float], text: str, only: Only) -> dict[int, float]:
-    """Without vectors: notes with related words. A word of many groups says little about each."""
+def _related(index: NoteIndex, text: str, only: Only) -> dict[int, float]:
+    """Notes with related words. A word of many groups says little about each."""
     asked: dict[str, float] = {}
     for word in topic_words(text):
         groups = concepts(word)
         for group in groups:
             asked[group] = asked.get(group, 0.0) + index.rarity(f"{{related}} : {group}", CROWD) / len(groups)
-    telling = [group for group, weight in asked.items() if weight]
-    if telling:
-        most = max(1.0, sum(asked.values()))
-        for number, related in index.related(" OR ".join(telling), only, _RELATED_DEPTH):
-            score = sum(asked.get(group, 0.0) for group in related.split())
-            _add(total, {number: _RELATED * score / most})
-    return total
+    telling = [group for group, rarity in asked.items() if rarity]
+    most = max(1.0, sum(asked.values()))
+    rows = index.related(" OR ".join(telling), only, _RELATED_DEPTH) if telling else ()
+    return {number: _RELATED * sum(asked.get(group, 0.0) for group in groups.split()) / most for number, groups in rows}
 
 
 def _add(total: dict[int, float], scores: Mapping[int, float]) -> None:
@@ -162,7 +164,7 @@ def _hit(row: IndexedNote, query: Query) -> Hit:
     return Hit(
         kind=row.kind, title=row.title, text=snippet(row.body, query.words), project=row.project, session=row.session,
         date=row.date, path=row.path, score=row.score, agent=row.agent, status=row.status, entry=row.entry,
-        successor=row.successor,
+        successor=row.successor, near=row.near,
     )  # fmt: skip
 
 

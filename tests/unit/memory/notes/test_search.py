@@ -21,7 +21,7 @@ from hookline.memory.notes import qmd
 from hookline.memory.notes.index import NoteIndex
 from hookline.memory.notes.note_files import scopes
 from hookline.memory.notes.search import Hit, keyword_query, parse_query, search, snippet
-from hookline.memory.notes.vectors import load_model
+from hookline.memory.notes.sentence_model import load_model
 
 
 @pytest.fixture
@@ -445,6 +445,27 @@ def test_only_new_notes_are_embedded(world: NoteWorld) -> None:
     with index(world) as opened:
         assert (opened.embed(10), opened.embed(10)) == (1, 0)
         assert opened.nearest("third thing", indexing.Only(), 5)
+
+
+def test_a_note_that_stays_as_it_is_keeps_its_vector(world: NoteWorld) -> None:
+    if load_model() is None:
+        pytest.skip("the extra memory is not installed")
+    book = journal(world)
+    book.add("decision", "Use SQLite for the queue", PERSON)
+    with index(world, thorough=True):
+        pass
+    book.add("decision", "Invoices are numbered per year", PERSON)  # in the same file
+    with index(world) as opened:
+        assert opened.embed(10) == 1
+        assert opened.nearest("where do we keep jobs", indexing.Only(), 5)
+
+
+@pytest.mark.usefixtures("_model")
+def test_the_first_question_of_the_manual_is_answered(world: NoteWorld) -> None:
+    book = journal(world)
+    book.add("decision", "Use SQLite for the queue", PERSON, details={"rationale": "one file, no server"})
+    book.add("open", "Ask legal about the licence", PERSON)
+    assert titles(world, "where do we store jobs") == ["Use SQLite for the queue"]
 
 
 def test_a_forgotten_session_leaves_no_vector(world: NoteWorld) -> None:
