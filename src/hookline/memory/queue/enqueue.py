@@ -1,8 +1,8 @@
 """``compound-loop`` and ``session-end``: queue a session, start a worker and return.
 
-``Stop`` fires after every turn, so ``compound-loop`` skips sessions that were queued a moment ago or hardly grew since. Of an
-agent that says when a session is over, its task waits for that: only a session that has been quiet for long, or that another
-one follows, is distilled without. ``session-end`` fires once and always queues.
+``Stop`` fires after every turn, so ``compound-loop`` skips sessions that were queued a moment ago or hardly grew since. A task
+waits for the session's end: only one that has been quiet for long, or that another one follows, is distilled without. Of an agent
+that may not say the end, a worker waits for the quiet. ``session-end`` fires once and always queues.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ def enqueue(context: HookContext, *, force: bool = False, once: bool = False, st
             growth=loop.reprocess_min_growth_seconds * min(4 ** max(0, queue.asked(session) - 1), _MAX_BACKOFF),
         )  # fmt: skip
     waiting = queue.postponed(session)
-    wait = 0.0 if force or not _says_end(context.event.agent) else _QUIET * loop.reprocess_min_growth_seconds
+    wait = 0.0 if force else _QUIET * loop.reprocess_min_growth_seconds
     if waiting and wait and not reason:
         queue.postpone(waiting[-1], wait)
         reason = "it waits for the session's end"
@@ -179,7 +179,8 @@ def enqueue(context: HookContext, *, force: bool = False, once: bool = False, st
         for one in waiting:
             queue.drop(one)
     # Also when nothing was queued: tasks of a worker that was killed should not wait for the next session.
-    wanted = start and (bool(name and not wait) or (reason != _NO_GROWTH and queue.has_work()))
+    awaited = bool(name or waiting) and not _says_end(context.event.agent)  # by the worker
+    wanted = start and (awaited or bool(name and not wait) or (reason != _NO_GROWTH and queue.has_work()))
     started = start_worker(context.here, context.places, context.event.environ) if wanted else False
     return EnqueueResult(name=name, skip_reason=reason, transcript=transcript, started=started)
 

@@ -115,8 +115,7 @@ class Queue:
         return wait if 0 < wait <= LONGEST_WAIT else 0.0
 
     def postponed(self, session: str) -> list[WaitingTask]:
-        """Tasks that wait for the session's end; those that wait for another try have a reason."""
-        return [one for one in self.pending(session) if one.task.due and not one.task.reason]
+        return [one for one in self.pending(session) if one.task.awaits_end]
 
     def postpone(self, waiting: WaitingTask, wait: float) -> None:
         """Let it wait so many seconds from now, unless a worker is faster."""

@@ -54,6 +54,11 @@ class DistillTask:
         return _seconds(self.not_before)
 
     @property
+    def awaits_end(self) -> bool:
+        """Of the session; one that waits for another try has a reason."""
+        return bool(self.due) and not self.reason
+
+    @property
     def made(self) -> float:
         return _seconds(self.created)
 

@@ -40,8 +40,8 @@ _FIRST_RETRY, _MAX_RETRY = 30.0, 3600.0
 _DISK_WAIT = 60.0
 #: Seconds, beyond the model's timeout, after which a claim of another machine is abandoned.
 _LEASE = 900.0
-#: Seconds that a background worker waits for a retry instead of leaving it to the next session.
-_BACKGROUND_WAIT = 150.0
+#: Seconds that a background worker waits for a retry, or for the end of a session, instead of leaving it to the next one.
+_BACKGROUND_WAIT, _MAX_QUIET = 150.0, 900.0
 _STEP = 1.0
 #: Finished tasks, and dead letters, that are kept.
 _MAX_DONE, _MAX_DEAD = 1000, 200
@@ -111,6 +111,7 @@ class _Worker:
         #: What a person must fix, and the number of setup errors in a row.
         self._setup_error, self._in_a_row = "", 0
         self._trouble = ""
+        self._unindexed = False
         self._run_context = RunContext(environ=environ, places=places)
         self._throttle = ModelThrottle(settings.compound_loop, self._run_context, model=model)
 
@@ -163,14 +164,20 @@ class _Worker:
                 else:  # another machine has it, or the directory is not writable
                     self._retry_at[waiting.name] = time.monotonic() + _DISK_WAIT
             if not due:
-                shortest = min((wait for wait, _one in waits), default=None)
                 if self.queue.take_wake_request():
                     self._wake()
                     continue
-                if shortest is None or self._setup_error or time.monotonic() + shortest > until:
+                soon = [wait for wait, one in waits if wait <= self._patience(one, until)]
+                if not soon or self._setup_error:
                     return
+                if self._unindexed:
+                    self._index()
                 # In small steps: a task that is queued meanwhile starts no worker, because we hold the lock.
-                time.sleep(min(shortest, _STEP))
+                time.sleep(min(*soon, _STEP))
+
+    def _patience(self, waiting: WaitingTask, until: float) -> float:
+        """Seconds that it is worth to wait for a task."""
+        return _MAX_QUIET if waiting.task.awaits_end and not self.by_hand else until - time.monotonic()
 
     def _wake(self) -> None:
         """A person has fixed something and wants every task tried now."""
@@ -186,6 +193,7 @@ class _Worker:
 
     def _process(self, claim: Claim) -> None:
         self.log(f"processing {claim.name}")
+        self._unindexed = True
         plan_file = self.queue.plan_path(claim.name)
         try:
             outcome, text = self._distill(claim, plan_file)
@@ -272,6 +280,7 @@ class _Worker:
         """Make the new notes searchable before the next session begins."""
         from hookline.memory.notes.index import update_index  # it imports SQLite
 
+        self._unindexed = False
         if why := update_index(self.places, self._run_context.clean(self.settings)):
             self.log(f"error: {why}")
 

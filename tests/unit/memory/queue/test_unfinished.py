@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import os
 import time
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from tests.unit.memory.loop_world import World
 
 from hookline.core._dataclass import replace
+from hookline.memory.context import hook_context
 from hookline.memory.inject.context_inject import context_inject
 from hookline.memory.notes.session_export import session_export
+from hookline.memory.queue import enqueue, worker
 from hookline.memory.queue.queue import Queue
 
 CONFIG = '[compound_loop]\nenabled = true\nbackend = "nobody"\n'
@@ -113,3 +117,40 @@ def test_the_next_session_does_not_wait_for_the_end_of_one_that_is_quiet(quiet: 
     later(quiet, -100)
     start(quiet, "s3")
     assert not quiet.queue().postponed("s1")
+
+
+def test_a_worker_stays_until_a_session_was_quiet_and_asks_once(quiet: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    now, asked = [time.time()], list[str]()
+
+    def pass_a_minute(_seconds: float) -> None:
+        now[0] += 60
+        if now[0] - began < 300:  # the person goes on
+            (waiting,) = queue.pending()
+            queue.postpone(waiting, 600)
+
+    began, queue = now[0], Queue(str(quiet.state / "queue"), clock=lambda: now[0])
+    monkeypatch.setattr(worker, "time", SimpleNamespace(sleep=pass_a_minute, monotonic=lambda: now[0]))
+    run = partial(worker.run, quiet.environ, cwd=str(quiet.project), clock=lambda: now[0])
+    answer = partial(_answer, asked)
+    assert (run(model=answer).counts, asked) == ({}, [])  # a person does not wait
+    assert (run(model=answer, by_hand=False).counts, len(asked)) == ({"wrote": 1}, 1)
+    assert 800 < now[0] - began < 1000
+
+
+def _answer(asked: list[str], text: str) -> str:
+    asked.append(text)
+    return '{"handoff": ["go on"]}'
+
+
+@pytest.mark.parametrize(("agent", "starts"), [("codex", True), ("qwen-code", True), ("claude-code", False)])
+def test_a_worker_waits_where_the_agent_may_not_say_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, agent: str, starts: bool
+) -> None:
+    world = World(tmp_path, CONFIG)
+    world.transcript("s1")
+    monkeypatch.setattr(enqueue, "start_worker", lambda *_: True)
+    scene = hook_context(world.event("s1", agent=agent), "compound-loop")
+    assert scene is not None
+    assert enqueue.enqueue(scene).started is starts
+    (waiting,) = world.queue().pending()
+    assert waiting.task.awaits_end
