@@ -78,25 +78,34 @@ _hookline_say() { [[ -z $1 ]] || builtin printf '%s\n' "$1" >&"$_hl_err"; }
 
 # From PS0, in a subshell: the line is in bash's history, and nothing of it has happened yet, not even a redirection of
 # a compound command. Writes 1 to descriptor 8 if all of it may run, and 3 if there is no answer; otherwise the DEBUG
-# trap asks again. A refused line is interrupted here, unless the person has a trap for that.
+# trap asks again. For a refused line it writes 2, and 4 without an answer if that refuses: the rest of PS0 then fails,
+# which ends the line without a signal.
 _hookline_foresee() {
-  { builtin trap -p INT; builtin printf '\0'; } 1<>"$_hl_room/int"
   builtin trap - DEBUG RETURN ERR
   builtin set +euxf
-  local text theirs
-  ((HISTCMD == _hl_history + 1)) && [[ -z $_hl_off ]] || return 0
+  local text
+  ((HISTCMD == _hl_history + 1)) && [[ -z $_hl_off || -n $_hl_strict ]] || return 0
   builtin trap '[[ -z $_hl_held ]] || { builtin kill -INT "$_hl_service"; builtin printf . >&"$_hl_token"; }; exit 130' INT
   _hookline_history
-  _hookline_question "$text" "$_hl_history" || { builtin printf 3 >&8; return; }
-  if [[ ${_hl_said[0]-} == run ]]; then
+  if ! _hookline_question "$text" "$_hl_history"; then
+    if [[ -z $_hl_strict || $text == @(exit|logout|hookline-restart) ]]; then builtin printf 3 >&8; return; fi
+    : >|"$_hl_room/reason"
+    builtin printf 4 >&8
+  elif [[ ${_hl_said[0]-} == run ]]; then
     _hookline_say "${_hl_said[1]-}"
     ((${#_hl_said[@]} > 2)) || builtin printf 1 >&8
-    return
+  else
+    builtin printf %s "${_hl_said[1]-}" >|"$_hl_room/reason"
+    builtin printf 2 >&8
   fi
-  IFS= builtin read -r -d '' theirs <"$_hl_room/int"
-  [[ -z $theirs ]] || { _hookline_say "${_hl_said[1]-}"; return; }
-  builtin printf %s "${_hl_said[1]-}" >&"$_hl_err"  # bash itself ends the line
-  builtin kill -INT "$$"
+}
+
+# The text of the error in PS0, over bash's own beginning of it.
+_hookline_reason() {
+  builtin trap - DEBUG RETURN ERR
+  builtin set +eux
+  [[ ${TERM:-dumb} == dumb ]] || builtin printf '\r\e[K'
+  builtin printf %s "$(<"$_hl_room/reason")"
 }
 
 # From the DEBUG trap, before the first simple command of a line, for what PS0 has not settled: commands to refuse, and
@@ -111,7 +120,7 @@ _hookline_line() {
   ((HISTCMD <= _hl_history)) || return "$status"  # the line is over: this is a PROMPT_COMMAND
   if ((HISTCMD == _hl_history)); then  # at the prompt it is the number of the next line
     _hl_keep=
-    case $_hl_verdict in 1) return "$status" ;; 3) _hl_off=1 ;; esac
+    case $_hl_verdict in 1) return "$status" ;; 3) _hl_off=1; return "$status" ;; esac
     _hookline_history
     line=$HISTCMD
   else
@@ -236,6 +245,7 @@ _hookline_prompt() {
   else
     _hookline_at_prompt "$1" "$2" "$ran"
   fi
+  [[ $_hl_verdict != 4 ]] || _hl_off=1
   _hl_text= _hl_began= _hl_verdict= _hl_history=$HISTCMD
   if [[ " $_hl_wanted " == *' '@(line|after|bye)' '* && $PS0 != *_hl_running* ]]; then PS0=$PS0$_hl_ps0; fi
   builtin shopt -q promptvars || _hl_running=1
@@ -278,9 +288,9 @@ _hookline_at_prompt() {
 # The next line is watched. PS0, which bash expands before a line runs, says that one does, and prints nothing. While
 # the trap is armed functions and subshells inherit it (functrace), because a line may begin with a subshell.
 _hookline_arm() {
-  local theirs
+  local theirs=
   [[ " $_hl_wanted " == *' line '* ]] || return 0
-  IFS= builtin read -r -d '' theirs <"$_hl_room/trap"
+  [[ ! -s $_hl_room/trap ]] || IFS= builtin read -r -d '' theirs <"$_hl_room/trap"
   if [[ $theirs == *_hookline_line* ]]; then
     theirs=$_hl_their_debug
   else
@@ -293,7 +303,7 @@ _hookline_arm() {
   # bash-preexec, when it installs itself, takes our next command for the person's first one.
   [[ -z ${__bp_imported-}${bash_preexec_imported-} ]] || __bp_preexec_interactive_mode=on
   builtin set -T
-  local ours='_hookline_line "$_" || :; [[ -n $_hl_keep ]] || { trap - DEBUG; [[ -n $_hl_trace ]] || set +T; }; : "$_hl_last"'
+  local ours='if [[ $_hl_verdict == 1 ]]; then _hl_last=$_ _hl_keep=; else _hookline_line "$_" || :; fi; [[ -n $_hl_keep ]] || { trap - DEBUG; [[ -n $_hl_trace ]] || set +T; }; : "$_hl_last"'
   if [[ -z ${words[1]-} || ${words[1]-} == - ]]; then
     builtin trap -- "{ $ours; } 2>/dev/null" DEBUG
   else
@@ -500,9 +510,8 @@ _hookline_load() {
   _hl_aborted= _hl_their_int= _hl_their_debug= _hl_their_handler= _hl_handles= _hl_armed= _hl_keep=1 _hl_last= _hl_service=0
   _hl_bound_for=$'\n\n''  ' _hl_history=$HISTCMD
   _hl_call='\C-x\C-]k' _hl_do='\C-x\C-]d' _hl_return='\C-x\C-]e' _hl_prompt= _hl_own_prompt=$PS1 _hl_next= _hl_n=x
-  _hl_verdict= _hl_watch=
-  # The question comes last: bash expands nothing rightly any more when the answer is an interrupt.
-  _hl_ps0='${_hl_n:$((_hl_running=1,_hl_began=${EPOCHREALTIME/[.,]/},_hl_verdict=${_hl_watch:+$({ _hookline_foresee; } 8>&1 >/dev/null 2>&1)}+0,1))}'
+  _hl_verdict= _hl_watch= _hl_refused=([2]=1 [4]=1)
+  _hl_ps0='${_hl_n:$((_hl_running=1,_hl_began=${EPOCHREALTIME/[.,]/},_hl_verdict=${_hl_watch:+$({ _hookline_foresee; } 8>&1 >/dev/null 2>&1)}+0,1))}${_hl_refused[_hl_verdict]+${_hookline?"$({ _hookline_reason; } 2>/dev/null)"}}'
   exec {_hl_err}>&9
   _hookline_cached || _hl_cached="line spawn"$'\t'$_hl_strict  # unknown: the first line asks
 }

@@ -78,7 +78,7 @@ _hookline_say() {
     _hl_note+=$1$'\n'
     return 0
   fi
-  [[ -z ${WIDGET-} ]] || zle -I
+  ! zle || zle -I
   print -ru 2 -- $1
 }
 
