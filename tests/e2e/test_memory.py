@@ -92,3 +92,26 @@ def test_what_one_agent_did_at_a_terminal_is_told_to_another(world: World) -> No
         "TEACH-THE-CHECKER",
     ):
         assert told.reached_the_model(text), told
+
+
+@pytest.mark.parametrize(
+    "world",
+    [agent for agent in AGENTS if agent.name in {"claude-code", "codex", "gemini-cli", "qwen-code"}],
+    indirect=True,
+    ids=lambda agent: agent.name,
+)
+def test_a_session_without_a_person_is_passed_over_but_told(world: World) -> None:
+    """``gemini -p`` and its like, with memory deployed."""
+    deployed(world)
+    world.hookline("memory", "add", "THE-TIMETABLE-IS-KEPT-IN-SQLITE")
+    world.hookline("deploy", "--memory", "--agent", world.agent.name)
+    runs = world.agent.runs(str(install.program(world.agent.package)), False)
+    asked = [{**step, "text": "NEVER-ASKED"} if step.get("match") == PREFACE else step for step in steps(world)]
+    session = world.play(runs, asked, {})
+    assert session.reached_the_model("THE-TIMETABLE-IS-KEPT-IN-SQLITE"), session
+    log = (world.home / ".local/state/hookline/hooks.log").read_text()
+    assert not list((world.home / ".local/share/hookline/knowledge/sessions").glob("*/*.md")), log
+    assert not list((world.home / ".local/share/hookline/knowledge/memory").glob("*/handoff.md")), log
+    assert not session.reached_the_model(PREFACE), log
+    if world.agent.name in {"gemini-cli", "qwen-code"}:  # the transcripts of the others show it to the worker
+        assert "compound-loop: skipped: not interactive" in log, log

@@ -117,7 +117,7 @@ def export(context: HookContext, path: str, *, force: bool = False) -> ExportRes
         handle = os.open(body, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         with open(handle, "w+", encoding="utf-8", errors="replace", newline="\n") as file:
             writer = _MessageWriter(file, context.clean_all)
-            writer.write(path, session)
+            writer.write(path, session, str(context.event.data.get("assistant_message") or "").strip())
             reason = _skip_reason(context, session, writer, force=force)
             if reason is not None:
                 return ExportResult(outcome=reason, messages=writer.count)
@@ -164,21 +164,29 @@ class _MessageWriter:
         self._buffer: list[tuple[str, str]] = []
         self._size = 0
 
-    def write(self, path: str, session: _Session) -> None:
+    def write(self, path: str, session: _Session, answer: str) -> None:
+        """``answer``: what the agent said last, which some only write to the transcript after their hooks."""
         agent = find_agent(session.about.agent)
         speaker = f"## {'Assistant' if agent is None else agent.speaker or agent.title}"
+        heading = last = ""
         for message in messages(path, session.about.agent):
             text = message.text.strip()
             if message.role not in {"user", "assistant"} or message.synthetic or not text:
                 continue
-            self.count += 1
             if message.role == "user" and not self.first_prompt:
                 self.first_prompt = text[:200]
-            self._buffer.append((USER if message.role == "user" else speaker, text))
-            self._size += len(text)
-            if self._size > _BUFFER:
-                self._flush()
+            heading, last = (USER if message.role == "user" else speaker), text
+            self._add(heading, text)
+        if answer and (heading == USER or answer not in last):
+            self._add(speaker, answer)
         self._flush()
+
+    def _add(self, heading: str, text: str) -> None:
+        self.count += 1
+        self._buffer.append((heading, text))
+        self._size += len(text)
+        if self._size > _BUFFER:
+            self._flush()
 
     def _flush(self) -> None:
         """Many messages are searched for secrets at once; each is redacted by itself."""

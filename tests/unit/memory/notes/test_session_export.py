@@ -67,6 +67,20 @@ def test_26_what_was_said_is_counted_and_what_tools_gave_back_is_not(world: Note
     )
 
 
+@pytest.mark.parametrize("written", [True, False])
+def test_an_answer_that_the_agent_has_not_written_yet_is_in_the_note(world: NoteWorld, written: bool) -> None:
+    records = [
+        INTERACTIVE, said("user", "mend it"), said("assistant", "I will"), said("user", "go on"), said("assistant", "done"),
+    ]  # fmt: skip
+    path = world.transcript(*records[: 5 if written else 4])
+    world.stop(path, assistant_message="done")
+    (note,) = world.notes()
+    assert note.read_text().endswith("## User\n\ngo on\n\n## Claude\n\ndone\n")
+    world.transcript(*records)
+    world.stop(path)
+    assert "messages: 4\n" in note.read_text()
+
+
 def test_the_texts_of_one_record_are_one_message(world: NoteWorld) -> None:
     """Records as lazy-harness reads them: nothing but a kind and a content, which may be several texts."""
     parts = [
