@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from hookline.core._dataclass import replace
 from hookline.guard.arithmetic import changes
 from hookline.guard.output import foresee_output
 from hookline.guard.parameters import has_unknown, separators
@@ -271,7 +272,7 @@ def _end(shell: Commands, _argv: list[Word], _call: Execution) -> None:
 def _exec(shell: Commands, argv: list[Word], call: Execution) -> None:
     found = parse(argv[1:], options_of("exec"))
     if found.rest:
-        shell.invoke(found.rest, _inner(call))
+        shell.invoke(found.rest, replace(_inner(call), redirects=call.redirects))
         shell.state.dead = True
         return
     for closed in shell.closed:
@@ -311,37 +312,14 @@ def _options(shell: Commands, argv: list[Word], _call: Execution) -> None:
     shell.status = None
 
 
+_UNSURE, _SUCCESS, _FAILURE = (_status(value=value) for value in (None, True, False))
 BUILTINS: dict[str, Callable[[Commands, list[Word], Execution], None]] = {
-    "cd": _change_directory,
-    "chdir": _change_directory,
-    "pushd": _push_directory,
-    "popd": _pop_directory,
-    **dict.fromkeys(("declare", "typeset", "export", "local", "readonly"), _declare),
-    "unset": _unset,
-    "set": _set,
-    "shift": _shift,
-    "eval": _eval,
-    "source": _source,
-    ".": _source,
-    "trap": _trap,
-    "alias": _alias,
-    "unalias": _unalias,
-    "hash": _hash,
-    "enable": _enable,
-    "read": _read,
-    "mapfile": _map_file,
-    "readarray": _map_file,
-    "printf": _printf,
-    "let": _let,
-    **dict.fromkeys(("exit", "return", "break", "continue", "logout"), _end),
-    "exec": _exec,
-    "command": _command,
-    "builtin": _command,
-    ":": _status(value=True),
-    "true": _status(value=True),
-    "false": _status(value=False),
-    "test": _status(value=None),
-    "[": _status(value=None),
-    "shopt": _status(value=True),
-    "getopts": _options,
-}
+    **dict.fromkeys(("cd", "chdir"), _change_directory), "pushd": _push_directory, "popd": _pop_directory,
+    **dict.fromkeys(("declare", "typeset", "export", "local", "readonly"), _declare), "unset": _unset, "set": _set,
+    "shift": _shift, "eval": _eval, **dict.fromkeys(("source", "."), _source), "trap": _trap, "alias": _alias,
+    "unalias": _unalias, "hash": _hash, "enable": _enable, "read": _read, "let": _let, "printf": _printf,
+    **dict.fromkeys(("mapfile", "readarray"), _map_file), "getopts": _options,
+    **dict.fromkeys(("exit", "return", "break", "continue", "logout"), _end), "exec": _exec,
+    **dict.fromkeys(("command", "builtin"), _command),
+    **dict.fromkeys((":", "true", "shopt"), _SUCCESS), "false": _FAILURE, **dict.fromkeys(("test", "["), _UNSURE),
+}  # fmt: skip

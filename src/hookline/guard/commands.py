@@ -14,13 +14,7 @@ from hookline.guard.parameters import array_key, lookup
 from hookline.guard.reading import Invocation, Redirect, Word, word
 from hookline.guard.sensitive import RISKY_VARIABLES, secret_harm
 from hookline.guard.start import start
-from hookline.guard.syntax import (
-    Assignment,
-    LiteralText,
-    Raw,
-    Redirection,
-    Simple,
-)
+from hookline.guard.syntax import Assignment, LiteralText, Raw, Redirection, Simple
 from hookline.guard.values import EMPTY, Array, Stream, Variable, concatenate, literal, merge, unknown
 from hookline.guard.wrappers import without
 

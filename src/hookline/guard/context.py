@@ -12,11 +12,7 @@ from hookline.guard.parse import ScriptParser
 from hookline.guard.pattern import LazyPattern
 from hookline.guard.reading import UNKNOWN, Doubt, Invocation, Redirect, Word, word
 from hookline.guard.sensitive import RISKY_VARIABLES
-from hookline.guard.syntax import (
-    Command,
-    ShellScript,
-    Substitution,
-)
+from hookline.guard.syntax import Command, ShellScript, Substitution
 from hookline.guard.values import EMPTY, ShellState, Stream, Variable, concatenate, merge, unknown
 
 _MOST_INVOCATIONS = 800

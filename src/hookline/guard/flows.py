@@ -21,6 +21,7 @@ from hookline.guard.labels import (
     PACKERS,
     SECRET,
     SYSTEM,
+    TOKEN,
     DataLabels,
     Labels,
 )
@@ -33,7 +34,7 @@ from hookline.guard.reading import Invocation, Word
 from hookline.guard.sensitive import SECRET_NAME, SECRET_VARIABLE
 
 _READ_OPTIONS: Final = LazyPattern(
-    r"^(-i|--env-file|--identity|--key|--cert|--cacert|--netrc-file|--kubeconfig|-E|--private-key)(=|$)"
+    r"^(-i|--env-file|--identity|--key|--cert|--cacert|--netrc-file|--kubeconfig|-E|--private-key|-keyout|-out)(=|$)"
 )
 _PLAIN: Final = words(
     "cat head tail base64 base32 xxd od hexdump gzip grep sort uniq nl tac rev printf echo yes true find ls"
@@ -73,6 +74,8 @@ class _Flow(DataLabels):
             if call.invocation.argv and "/" in call.invocation.argv[0].text
             else NOTHING
         )
+        if call.invocation.argv and not call.invocation.argv[0].known:
+            labels |= self._word(call.invocation.argv[0]) & NETWORK
         yield from self._unpacked_code(call, source)
         if source is not None:
             labels |= self._code(call, source, incoming)
@@ -161,8 +164,8 @@ class _Flow(DataLabels):
         labels = incoming if sent.stdin else NOTHING
         for word in sent.files:
             labels |= self._sent_file(call, word)
-        for word in sent.words:
-            labels |= self._word(word)
+        for word in sent.words:  # a token in a header is meant for the other side
+            labels |= self._word(word) - (NOTHING if word in sent.body else TOKEN)
         targets = [
             redirect.target for redirect in call.invocation.redirects if redirect.operator.startswith((">", "&>", "<>"))
         ]
@@ -181,6 +184,8 @@ class _Flow(DataLabels):
         """What is sent and how bad that is, the worst first."""
         if labels & SECRET:
             yield "critical", "a secret leaves the machine"
+        if labels & TOKEN:
+            yield "high", "a credential leaves the machine"
         if labels & ENVIRONMENT:
             harm: Harm = "low" if call.name.startswith("mail") else "high"
             yield harm, "the environment, which may hold secrets, leaves the machine"

@@ -12,14 +12,15 @@ from hookline.guard.paths import absolute
 from hookline.guard.pattern import LazyPattern, words
 from hookline.guard.programs.files import sources_and_target
 from hookline.guard.programs.network import Traffic, traffic
+from hookline.guard.programs.rows import prints_secret
 from hookline.guard.reading import Invocation, Word
 from hookline.guard.sensitive import SECRET_NAME, SECRET_VARIABLE, holds_secrets, secret_harm
 
 #: What data may be: from another machine, decoded from an unreadable form, a secret, the environment, a secret by guess.
 Labels = frozenset[str]
 NOTHING: Final[Labels] = frozenset()
-NETWORK, HIDDEN, SECRET, ENVIRONMENT, SYSTEM = (
-    frozenset({name}) for name in ("network", "hidden", "secret", "environment", "system")
+NETWORK, HIDDEN, SECRET, ENVIRONMENT, SYSTEM, TOKEN = (
+    frozenset({name}) for name in ("network", "hidden", "secret", "environment", "system", "token")
 )
 #: Programs that say something about their input, but do not pass it on.
 _DIGEST: Final = words(
@@ -34,6 +35,7 @@ NO_READERS: Final = words(
 _DECODERS: Final = (
     ("base64 gbase64 base32 basenc", LazyPattern(r"-\w*[dD]\w*$|--decode$|--d\w*$")), ("xxd", LazyPattern(r"-\w*r\w*$|-revert$")), ("openssl", LazyPattern(r"-d$|-A$")),
     ("uudecode gunzip zcat bzcat xzcat unxz bunzip2 zstdcat gpg qprint", None), ("gzip xz bzip2 zstd", LazyPattern(r"-\w*d\w*$|--decompress$|--uncompress$")), ("rev tac", None),
+    ("python python3 perl ruby node php", LazyPattern(r"(?s).*(pack\W|fromhex|b64decode|base64|unhexlify|\bchr\W|atob|Buffer\.from|fromCharCode)")),
 )  # fmt: skip
 #: Decoders whose output the reader knows where it knows their input.
 _FORESEEN: Final = words("base64 gbase64 base32 basenc xxd openssl rev tac")
@@ -126,6 +128,8 @@ class DataLabels:
             empty = {"-i", "-", "--ignore-environment"} & set(texts)
             return ENVIRONMENT if shows or not (names or empty) else NOTHING
         labels = NOTHING if name in _DIGEST else incoming
+        if prints_secret(call):
+            labels |= TOKEN
         if _decodes(name, texts) and (call.invocation.stdin is None or name not in _FORESEEN):
             labels |= HIDDEN
         for word in call.words:

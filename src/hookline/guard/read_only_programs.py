@@ -10,13 +10,7 @@ from typing import Final
 from hookline.guard.call import ProgramCall
 from hookline.guard.pattern import LazyPattern, words
 from hookline.guard.programs.network import curl_options, wget_options
-from hookline.guard.read_only_code import (
-    reads_awk,
-    reads_lite,
-    reads_sed,
-    reads_sql,
-    sql_reads,
-)
+from hookline.guard.read_only_code import reads_awk, reads_lite, reads_sed, reads_sql, sql_reads
 from hookline.guard.read_only_lists import gives_option, listed, listing, matches
 from hookline.guard.sensitive import RISKY_VARIABLES
 

@@ -23,7 +23,7 @@ _KEYS: Final = LazyPattern(
 )
 _PROJECT: Final = LazyPattern(
     r"/\.envrc$|/\.env(\.(?!example|sample|template|dist|test|schema|defaults|local$)[\w.-]+)?$|/\.env\.local$|/(secrets?|credentials?)(\.(json|ya?ml|toml|ini|env|enc|txt|xml|properties|gpg))?$"
-    r"|/[\w.-]*(service[-_]?account|client[-_]secret)[\w.-]*\.json$|[\w-]\.(key|p12|pfx|jks|keystore|kdbx|ppk|asc)$|/[\w.-]*(private|priv|secret|server|tls|ssl|client|root)[\w.-]*\.pem$|/key\.pem$|/master\.key$|/[\w-]*-key$"
+    r"|/[\w.-]*(service[-_]?account|client[-_]secret)[\w.-]*\.json$|[\w-]\.(key|p12|pfx|jks|keystore|kdbx|ppk)$|(private|secret|key)[\w.-]*\.asc$|/[\w.-]*(private|priv|secret|server|tls|ssl|client|root)[\w.-]*\.pem$|/key\.pem$|/master\.key$|/[\w-]*-key$"
     r"|/\.(secrets?|vault_pass(word)?)(/.*|\.txt)?$|/vault[-_]pass(word)?(\.txt)?$|/wp-config\.php$|\.tfstate(\.backup)?$|\.auto\.tfvars$|/database\.yml$|/\.htpasswd$"
 )
 _FOLDERS: Final = LazyPattern(

@@ -12,7 +12,7 @@ from hookline.guard.git_commands import GIT_COMMANDS
 from hookline.guard.parameters import has_unknown
 from hookline.guard.reading import UNKNOWN, Word, word
 from hookline.guard.values import Stream, unknown
-from hookline.guard.wrappers import Options, WrappedCommand, option, options_of, parse, wrapper
+from hookline.guard.wrappers import Options, WrappedCommand, option, options_of, parse, without, wrapper
 
 if TYPE_CHECKING:
     from hookline.guard.commands import Commands
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 FOREIGN_SHELLS = frozenset({"fish", "csh", "tcsh", "nu", "xonsh", "elvish"})
 _SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "ksh93", "mksh", "ash", "rbash", "yash"}) | FOREIGN_SHELLS
 _SHELL_OPTIONS = Options(letters="OoC", names=("rcfile", "init-file", "init-command", "command"))
+_SPLITS = re.compile(r"-[iv0]*S|--s[a-z-]*=?")
 _SHELL_FLAGS = re.compile(r"[-+][A-Za-z]+")
 #: What a shell sets by itself, whatever environment it is given.
 _SET_BY_BASH = ("PATH", "PWD", "OLDPWD", "SHLVL", "_", "IFS", "UID", "EUID", "PPID", "HOSTNAME", "HOSTTYPE", "OSTYPE", "BASH", "BASH_VERSION", "TERM", "SHELL", "PS4", "OPTIND")  # fmt: skip
@@ -46,16 +47,23 @@ def start(shell: Commands, name: str, argv: list[Word], call: Execution) -> bool
     return False
 
 
+def _divided(shell: Commands, argv: list[Word]) -> list[Word]:
+    """``env -S 'rm -rf' /`` as the words that it makes of itself: those of the text, then those behind it."""
+    for at, each in enumerate(argv):
+        if found := _SPLITS.match(each.prefix):
+            inside = without(each, len(found[0]))
+            behind = at + 1 if inside.pieces else at + 2
+            value = inside if inside.pieces or behind > len(argv) else argv[at + 1]
+            return [*argv[:at], *_words(shell, value), *argv[behind:]]
+        if at and not each.text.startswith("-") and argv[at - 1].text not in {"-u", "-C", "-P"}:
+            break
+    return argv
+
+
 def _wrapper(shell: Commands, name: str, argv: list[Word], call: Execution, options: Options) -> bool:
-    found = parse(argv[1:], options)
+    found = parse((_divided(shell, argv) if name == "env" else argv)[1:], options)
     code = option(found, *options.code)
-    split = option(found, "S", "split-string") if name == "env" else None
     rest = found.rest
-    if split is not None:
-        rest = [*_words(shell, split), *rest]
-        again = parse(rest, options)
-        found.assignments += again.assignments
-        rest = again.rest
     handed = inner(call, name)
     handed.environment = tuple(found.assignments)
     kept = shell.state, shell.environment, shell.complete
@@ -281,18 +289,9 @@ def _terminal(shell: Commands, name: str, argv: list[Word], call: Execution) -> 
 
 
 _SPECIAL: dict[str, Callable[[Commands, str, list[Word], Execution], bool]] = {
-    "xargs": run_xargs,
-    "gxargs": run_xargs,
-    "parallel": run_parallel,
-    "find": run_find,
-    "gfind": run_find,
-    "fd": run_fd,
-    "fdfind": run_fd,
+    **dict.fromkeys(("xargs", "gxargs"), run_xargs), "parallel": run_parallel,
+    **dict.fromkeys(("find", "gfind"), run_find), **dict.fromkeys(("fd", "fdfind"), run_fd),
     **dict.fromkeys(("docker", "podman", "nerdctl", "docker-compose", "podman-compose"), _container),
-    **dict.fromkeys(("kubectl", "oc", "k", "k3s"), _kubectl),
-    **dict.fromkeys(("git", "hub"), _git),
-    "at": _scheduled,
-    "batch": _scheduled,
-    "tmux": _terminal,
-    "screen": _terminal,
-}
+    **dict.fromkeys(("kubectl", "oc", "k", "k3s"), _kubectl), **dict.fromkeys(("git", "hub"), _git),
+    **dict.fromkeys(("at", "batch"), _scheduled), **dict.fromkeys(("tmux", "screen"), _terminal),
+}  # fmt: skip

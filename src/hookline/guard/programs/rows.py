@@ -113,6 +113,13 @@ def row_effects(call: ProgramCall, *names: str) -> Iterator[Effect]:
         yield from section_effects(call, found, call.words)
 
 
+def prints_secret(call: ProgramCall) -> bool:
+    """A row says that the program prints a credential: ``gh auth token``."""
+    found = section(call.name)
+    shows = found is not None and any(row.kind == "secret" for row in found.rows)
+    return shows and any(one.kind == "secret" for one in row_effects(call, call.name))
+
+
 def section_effects(
     call: ProgramCall, found: Section, given: Sequence[Word], settings: Mapping[str, Word] | None = None
 ) -> Iterator[Effect]:
