@@ -60,12 +60,12 @@ def _found(reading: Reading, scene: Scene) -> Iterator[Effect]:
         why = "it looks like the syntax of another shell, which is not read" if foreign else doubt.reason
         yield Effect(kind="unknown", harm=harm, what=doubt.source[:80], cause=doubt.source[:200], why=why)
     known = _within_limits(reading.invocations)
-    scene = _with_links(scene, known)
+    linked = _with_links(scene, known)
     if len(known) < len(reading.invocations):
         yield Effect(kind="unknown", harm="high", why="it has more programs or words than are judged")
     for one in known:
-        yield from _one(ProgramCall(invocation=one, scene=scene))
-    yield from flow_effects(known, scene)
+        yield from _one(ProgramCall(invocation=one, scene=scene if one.name == "ln" else linked))
+    yield from flow_effects(known, linked)
 
 
 def _with_links(scene: Scene, programs: Iterable[Invocation]) -> Scene:
