@@ -335,7 +335,7 @@ def _strongest(opinions: tuple[_Opinion, ...]) -> Effect:
 
 
 def _reasons(opinions: tuple[_Opinion, ...], effect: Effect) -> str:
-    return "\n".join(one.reason for one in opinions if one.effect == effect and one.reason)
+    return "\n".join(dict.fromkeys(one.reason for one in opinions if one.effect == effect and one.reason))
 
 
 def _denier(opinions: tuple[_Opinion, ...]) -> str:

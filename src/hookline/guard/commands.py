@@ -277,6 +277,8 @@ class Commands(ReadingContext):
                 # A name may be the key of an associative array as well as a number: it stays as it is written.
                 key = each.index if each.index.isidentifier() else array_key(self, array, each.index)
                 array[key] = self._value(each)
+                if key == each.index and each.source.partition("=")[2].startswith("~"):
+                    array[key] = unknown(array[key].sources)  # an associative array keeps the tilde
             elif isinstance(each, Raw):
                 for value in fields(self, each, like=False):
                     array[str(len(array))] = value

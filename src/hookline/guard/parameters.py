@@ -231,13 +231,17 @@ def _default(
     return _argument(shell, part)
 
 
-def _argument(shell: ReadingContext, part: Parameter) -> Word | Raw:
+def _argument(shell: ReadingContext, part: Parameter) -> Word | list[Word] | Raw:
     """What stands behind the operator; unquoted, it is expanded in the place of the parameter."""
-    from hookline.guard.expand import scalar
+    from hookline.guard.expand import part_value, scalar
 
     if part.argument is None:
         return EMPTY
     if part.quoted:
+        parts = part.argument.parts
+        if any(isinstance(one, Parameter) and "@" in {one.name, one.index} for one in parts):  # "${x:-$@}" is many
+            values = part_value(shell, parts[0]) if len(parts) == 1 else unknown(scalar(shell, part.argument).sources)
+            return EMPTY if values == [] else values
         return scalar(shell, part.argument, assigned=True)
     return part.argument
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import date
 from fnmatch import fnmatchcase
 from types import MappingProxyType
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeAlias
 
 from hookline.core._dataclass import dataclass, replace
 from hookline.core.problem import Problem
@@ -110,6 +110,36 @@ class Policy:
 
 READY: Final[Mapping[str, Policy]] = MappingProxyType({name: Policy(name=name) for name in POLICIES})
 
+_Check: TypeAlias = tuple[Callable[[object], bool], str]
+
+
+def _one_of(*names: str) -> _Check:
+    return (lambda value: value in names), f"use one of {', '.join(names)}"
+
+
+def _date(value: object) -> date | None:
+    try:
+        return value if isinstance(value, date) else date.fromisoformat(str(value)[:10])
+    except ValueError:
+        return None
+
+
+def _names_place(value: object) -> bool:
+    return isinstance(value, str) and (value in {"", "outside project", *PLACES} or bool(re.search(r"[/*~.]", value)))
+
+
+_TEXT: Final[_Check] = (lambda value: isinstance(value, str)), "write a text in quotes"
+_ROWS: Final[_Check] = (
+    lambda value: isinstance(value, list) and all(isinstance(row, Mapping) for row in value),
+    "write a list of tables, as [[guard.rule]]",
+)
+#: Table -> its fields, and those that a row of it must have.
+_FIELDS: Final[Mapping[str, tuple[Mapping[str, _Check], tuple[str, ...]]]] = MappingProxyType({
+    "guard": ({"policy": _one_of(*POLICIES), "allow": _one_of("read-only", "nothing"), "unknown": _one_of(*ANSWERS), "rule": _ROWS, "exception": _ROWS}, ()),
+    "rule": ({"effect": _one_of(*KINDS, "any"), "then": _one_of(*ANSWERS), "harm": _one_of(*HARMS), "where": (_names_place, f'use "outside project", one of {", ".join(PLACES)}, or a path')}, ("effect", "then")),
+    "exception": ({"command": _TEXT, "path": _TEXT, "effect": _one_of(*KINDS), "reason": _TEXT, "until": ((lambda value: _date(value) is not None), "write until = 2030-12-31")}, ("reason",)),
+})  # fmt: skip
+
 
 class _Table:
     """Reads one table, collecting problems."""
@@ -119,99 +149,42 @@ class _Table:
         self._problems: list[Problem] = []
 
     def policy(self, table: Mapping[str, Any]) -> tuple[Policy, tuple[Problem, ...]]:
-        self._known(table, "$.guard", {"policy", "allow", "unknown", "rule", "exception"})
-        name = self._choice(table, "policy", POLICIES, "$.guard", "standard")
-        allow = self._choice(table, "allow", ("read-only", "nothing"), "$.guard", "nothing")
-        unknown = self._choice(table, "unknown", ANSWERS, "$.guard", "")
-        rules = (self._rule(row, f"$.guard.rule[{index}]") for index, row in self._rows(table, "rule"))
-        exceptions = (
-            self._exception(row, f"$.guard.exception[{index}]") for index, row in self._rows(table, "exception")
-        )
+        given = self._read("guard", table, "$.guard")
         policy = Policy(
-            name=name,
-            rules=tuple(rule for rule in rules if rule is not None),
-            exceptions=tuple(one for one in exceptions if one is not None),
-            allow_read_only=allow == "read-only",
-            unknown=_answer(unknown),
+            name=given.get("policy", "standard"),
+            rules=tuple(GuardRule(**row) for row in self._rows(given, "rule")),
+            exceptions=tuple(
+                GuardException(**{**row, "until": _date(row["until"]) if "until" in row else None})
+                for row in self._rows(given, "exception")
+            ),
+            allow_read_only=given.get("allow") == "read-only",
+            unknown=given.get("unknown"),
         )
         return policy, tuple(self._problems)
 
+    def _rows(self, given: Mapping[str, Any], name: str) -> Iterator[Mapping[str, Any]]:
+        """Those rows in which nothing is wrong."""
+        for index, row in enumerate(given.get(name, ())):
+            before, pointer = len(self._problems), f"$.guard.{name}[{index}]"
+            good = self._read(name, row, pointer)
+            if name == "exception" and not (row.get("command") or row.get("path") or row.get("effect")):
+                self._problem(pointer, "an exception needs a command, a path or an effect", 'write path = "…"')
+            if len(self._problems) == before:
+                yield good
+
+    def _read(self, name: str, table: Mapping[str, Any], pointer: str) -> Mapping[str, Any]:
+        fields, required = _FIELDS[name]
+        for key in (key for key in required if not table.get(key)):
+            self._problem(pointer, f"{key} is required", f"write {key} = …")
+        good = {}
+        for key, value in table.items():
+            if key not in fields:
+                self._problem(f"{pointer}.{key}", "unknown field", f"use one of {', '.join(sorted(fields))}")
+            elif not fields[key][0](value):
+                self._problem(f"{pointer}.{key}", f"wrong value {value!r}", fields[key][1])
+            else:
+                good[key] = value
+        return good
+
     def _problem(self, pointer: str, finding: str, fix: str) -> None:
         self._problems.append(Problem(file=self._file, pointer=pointer, finding=finding, fix=fix))
-
-    def _known(self, table: Mapping[str, Any], pointer: str, names: Iterable[str]) -> None:
-        for key in sorted(set(table) - set(names)):
-            self._problem(f"{pointer}.{key}", "unknown field", f"use one of {', '.join(sorted(names))}")
-
-    def _rows(self, table: Mapping[str, Any], name: str) -> list[tuple[int, Mapping[str, Any]]]:
-        rows = table.get(name, [])
-        if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
-            self._problem(f"$.guard.{name}", "must be a list of tables", f"write [[guard.{name}]]")
-            return []
-        return list(enumerate(rows))
-
-    def _choice(self, table: Mapping[str, Any], key: str, choices: Iterable[str], pointer: str, default: str) -> str:
-        value = table.get(key, default)
-        if value == default or value in choices:
-            return str(value)
-        self._problem(
-            f"{pointer}.{key}",
-            f"must be one of {', '.join(choices)}; got {value!r}",
-            f'write {key} = "{next(iter(choices))}"',
-        )
-        return default
-
-    def _rule(self, row: Mapping[str, Any], pointer: str) -> GuardRule | None:
-        self._known(row, pointer, {"effect", "where", "then", "harm"})
-        before = len(self._problems)
-        effect = self._choice(row, "effect", (*KINDS, "any"), pointer, "")
-        then = _answer(self._choice(row, "then", ANSWERS, pointer, ""))
-        harm = self._choice(row, "harm", HARMS, pointer, "low")
-        where = row.get("where", "")
-        if not isinstance(where, str) or (
-            where and where not in PLACES and where != "outside project" and not re.search(r"[/*~.]", where)
-        ):
-            self._problem(
-                f"{pointer}.where",
-                f"no such place: {where!r}",
-                f'use "outside project", one of {", ".join(PLACES)}, or a path',
-            )
-        if len(self._problems) == before and (not effect or then is None):
-            self._problem(pointer, "effect and then are required", 'write effect = "delete" and then = "deny"')
-        if len(self._problems) > before or then is None:
-            return None
-        return GuardRule(effect=effect, then=then, where=str(where), harm=next(one for one in HARMS if one == harm))
-
-    def _exception(self, row: Mapping[str, Any], pointer: str) -> GuardException | None:
-        self._known(row, pointer, {"command", "path", "effect", "until", "reason"})
-        before = len(self._problems)
-        until = row.get("until")
-        if isinstance(until, str):
-            until = _date(until)
-        if (until is not None and not isinstance(until, date)) or ("until" in row and until is None):
-            self._problem(f"{pointer}.until", f"not a date: {row['until']!r}", "write until = 2030-12-31")
-        texts = {key: row.get(key, "") for key in ("command", "path", "effect", "reason")}
-        if not all(isinstance(text, str) for text in texts.values()):
-            self._problem(pointer, "command, path, effect and reason must be text", 'write reason = "…"')
-        elif not texts["reason"] or not (texts["command"] or texts["path"] or texts["effect"]):
-            self._problem(
-                pointer,
-                "an exception needs a reason, and a command, a path or an effect",
-                'write reason = "…" and path = "…"',
-            )
-        elif texts["effect"] and texts["effect"] not in KINDS:
-            self._problem(f"{pointer}.effect", f"no such effect: {texts['effect']!r}", f"use one of {', '.join(KINDS)}")
-        if len(self._problems) > before:
-            return None
-        return GuardException(until=until if isinstance(until, date) else None, **texts)
-
-
-def _date(text: str) -> date | None:
-    try:
-        return date.fromisoformat(text[:10])
-    except ValueError:
-        return None
-
-
-def _answer(text: str) -> Answer | None:
-    return next((one for one in ANSWERS if one == text), None)

@@ -93,6 +93,8 @@ WORDS = [
     ("wh$()oami", "whoami"),
     ('echo "a `echo \\`rm x\\``"', "rm x | echo … | echo a …"),
     ("x=$(echo rm); $x y", "echo rm | rm y"),
+    ('set -- a b; x "${w:-$@}"', "set -- a b | x a b"),
+    ('x "${w:-$@}" y', "x  y"),
 ]
 
 
