@@ -103,6 +103,8 @@ def deletion(call: ProgramCall, word: Word, *, tree: bool, force: bool = True) -
         kind, harm, why = special
     elif "/.git/" in f"/{path}" and not re.search(r"\.lock$|/hooks/", path) and place.name != "temp":
         kind, harm, why = "git-history", "medium", "the repository depends on it"
+    elif harm == "low" and any(f"${name}" in word.source.replace("{", "") for name, _ in call.invocation.environment):
+        harm, why = "medium", "what is set in front of a program does not count for its own words"
     yield call.effect(kind, harm, word.text, where=place.name, why=why, safer=_TRASH if harm != "low" else "")
 
 
