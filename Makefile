@@ -103,9 +103,13 @@ build/sdk-env/.installed: requirements/sdk.txt pyproject.toml
 nvim:                     ## Neovim, for the tests of the editors; without it they say that they are skipped
 	@command -v nvim >/dev/null || (apt-get update && apt-get install -y neovim) || sudo apt-get install -y neovim || brew install neovim
 
-SHELLS := tmux zsh fish direnv bash-completion zsh-autosuggestions zsh-syntax-highlighting zsh-theme-powerlevel9k
+SHELLS := tmux zsh fish direnv bash-completion zsh-autosuggestions zsh-syntax-highlighting zsh-theme-powerlevel9k \
+          fzf zoxide kitty-shell-integration
 shells:                   ## tmux, zsh, fish and what people load into them, for the tests of the shells; what is missing is skipped loudly
-	@(for each in tmux zsh fish direnv; do command -v $$each || exit 1; done >/dev/null) && \
+	@for each in pure-prompt@1.28.3 @microsoft/inshellisense@0.0.1-rc.16; do place=build/shells/$$(basename $${each%@*}); \
+	  test -d $$place || { mkdir -p $$place && npm pack --silent --pack-destination build/shells $$each >/dev/null && \
+	  tar xzf build/shells/*$$(basename $${each%@*})-*.tgz -C $$place --strip-components 1; } || rm -rf $$place; done
+	@(for each in tmux zsh fish direnv fzf; do command -v $$each || exit 1; done >/dev/null) && \
 	  test -r /usr/share/zsh-autosuggestions/zsh-autosuggestions.zsh || \
 	  (apt-get update && apt-get install -y $(SHELLS)) || sudo apt-get install -y $(SHELLS) || brew install tmux zsh fish
 

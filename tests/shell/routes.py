@@ -5,6 +5,12 @@ A line is typed and entered; ``<Key>`` is pressed as tmux calls it, and is not f
 
 from __future__ import annotations
 
+from pathlib import Path
+
+#: Where ``make shells`` puts what only npm has.
+PACKAGES = Path(__file__).parents[2] / "build" / "shells"
+PREEXEC = PACKAGES / "inshellisense" / "shell" / "bash-preexec.sh"
+
 #: Name, lines of the rc file before hookline's, what is typed.
 Route = tuple[str, str, tuple[str, ...]]
 
@@ -92,7 +98,7 @@ BASH: tuple[Route, ...] = (
     ("pyenv-like", "_py() { local s=$?; x=$s; return $s; }; PROMPT_COMMAND='_py;'\n", ("false", "echo $x $?")),
     ("last background", "", ("echo [$!]", "sleep 0.2 & wait", "jobs")),
     ("dirs and cdspell", "shopt -s cdspell autocd\n", ("mkdir sub", "sub", "pwd | sed 's,.*/,,'")),
-    ("bash-preexec", '. "${BASH_PREEXEC:-/usr/share/bash-preexec/bash-preexec.sh}"\npreexec() { echo "pre [$1]"; }; precmd() { echo "cmd $?"; }\n',
+    ("bash-preexec", f'. {PREEXEC}\npreexec() {{ echo "pre [$1]"; }}; precmd() {{ echo "cmd $?"; }}\n',
      ("echo one", "false", "echo a; echo b", "(exit 3)", "cd /", "true | cat")),
     ("starship", 'eval "$(starship init bash)"; PS1="$PS1@@ "\n', ("false", "cd /", "true")),
     ("here-string loop", "", ("while read -r l; do echo [$l]; done <<< $'a\\nb'", "mapfile -t m < <(seq 3); echo ${m[@]}")),
@@ -123,12 +129,12 @@ ZSH: tuple[Route, ...] = (
     ("autosuggestions", "P=/usr/share/zsh-autosuggestions/zsh-autosuggestions.zsh; [ -r $P ] && . $P\n", ("echo suggestion", "true", "echo sug<End>")),
 )  # fmt: skip
 
-#: Routes through other people's programs -> the file that must be there; BASH_PREEXEC may name it.
+#: Routes through other people's programs -> the file that must be there.
 NEEDS = {
     "syntax highlighting": "/usr/share/zsh-syntax-highlighting/zsh-syntax-highlighting.zsh",
     "autosuggestions": "/usr/share/zsh-autosuggestions/zsh-autosuggestions.zsh",
     "oh-my-zsh": "/usr/share/oh-my-zsh/oh-my-zsh.sh",
-    "bash-preexec": "/usr/share/bash-preexec/bash-preexec.sh",
+    "bash-preexec": str(PREEXEC),
     "starship": "/usr/bin/starship",
     "starship in zsh": "/usr/bin/starship",
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.shell.routes import Route
+from tests.shell.routes import PACKAGES, Route
 
 COMMON: tuple[Route, ...] = (
     ("git and its aliases", "export GIT_CONFIG_GLOBAL=~/gc; git config --global alias.st 'status -s'; alias gs='git status -s'\n",
@@ -63,6 +63,7 @@ COMMON: tuple[Route, ...] = (
     ("nohup and env -i", "", ("nohup true 2>/dev/null; echo $?", "env -i sh -c 'echo ${HOME-none}'", "command -p true; echo $?")),
     ("a file sourced with an error", "", ("echo 'echo in; nosuch; return 5' > s", ". ./s; echo $?", "source ./none; echo $?")),
     ("kill by number", "", ("sleep 44 & p=$!; kill $p; wait $p; echo $?", "kill -0 $$ && echo alive")),
+    ("the last word again", "", ("touch a.txt; mv $_ b.txt; ls", "mkdir x; cd $_; cd ..", "true; echo $_")),
     ("empty lines", "", ("<Enter>", "", "   ", "echo x")),
 )  # fmt: skip
 
@@ -98,6 +99,9 @@ BASH: tuple[Route, ...] = (
     ("rc read again", "", (". ~/.bashrc", "false", "echo $?", "true")),
     ("times and variables", "", ("echo $((SECONDS < 100)) $((RANDOM < 99999))", "echo $LINENO $BASH_SUBSHELL", "echo ${FUNCNAME[*]-none} $BASH_COMMAND")),
     ("lastpipe and functions of a name", "shopt -s lastpipe\n", ('ls() { command ls "$@" | tr a-z A-Z; }; touch f; ls', "unset -f ls; ls", "enable -n echo; type -t echo; enable echo")),
+    ("fzf", ". /usr/share/doc/fzf/examples/key-bindings.bash\n", ("echo needle9", "echo two", "<C-r>needle9<Nothing>", "<Enter>", "<Enter>", "true")),
+    ("zoxide", 'eval "$(zoxide init bash)"\n', ("mkdir -p deep/er; cd deep/er; cd ../..", "z er; pwd | sed 's,.*/,,'", "false", "echo $?")),
+    ("kitty", "KITTY_SHELL_INTEGRATION=enabled; . /usr/lib/kitty/shell-integration/bash/kitty.bash\n", ("false", "cd /", "echo a; echo b", "(exit 3)", "echo $?")),
     ("CHLD trap", "", ("trap 'echo chld' CHLD", "true", "/bin/true", "trap - CHLD")),
 )  # fmt: skip
 
@@ -139,11 +143,18 @@ ZSH: tuple[Route, ...] = (
     ("prompt theme", "autoload -Uz promptinit; promptinit; prompt off; PROMPT='@@ '\n", ("echo a", "cd /; false", "true")),
     ("spelling", "setopt correct\n", ("ecoh a", "n<Nothing>", "true")),
     ("zcalc and functions in files", "fpath=(~/fn $fpath); mkdir -p ~/fn; print 'print loaded $1' > ~/fn/later; autoload -Uz later\n", ("later a", "later b; whence -v later | wc -l")),
+    ("fzf in zsh", ". /usr/share/doc/fzf/examples/key-bindings.zsh\n", ("echo needle9", "echo two", "<C-r>needle9<Nothing>", "<Enter>", "<Enter>", "true")),
+    ("zoxide in zsh", 'eval "$(zoxide init zsh)"\n', ("mkdir -p deep/er; cd deep/er; cd ../..", "z er; pwd | sed 's,.*/,,'", "false", "echo $?")),
+    ("kitty in zsh", "KITTY_SHELL_INTEGRATION=enabled; . /usr/lib/kitty/shell-integration/zsh/kitty.zsh; kitty-integration 2>/dev/null\n", ("false", "cd /", "echo a; echo b", "(exit 3)", "echo $?")),
+    ("pure", f"fpath+=({PACKAGES}/pure-prompt); PURE_PROMPT_SYMBOL=@@; autoload -U promptinit; promptinit; prompt pure; cd /\n", ("false", "cd /usr", "true", "echo a")),
     ("powerlevel9k", "POWERLEVEL9K_LEFT_PROMPT_ELEMENTS=(status dir) POWERLEVEL9K_RIGHT_PROMPT_ELEMENTS=(); . /usr/share/powerlevel9k/powerlevel9k.zsh-theme; PROMPT=$PROMPT@@\\ ; cd /\n", ("false", "cd /", "true")),
 )  # fmt: skip
 
 NEEDS = {
     "both plugins": "/usr/share/zsh-autosuggestions/zsh-autosuggestions.zsh",
+    "fzf": "/usr/share/doc/fzf/examples", "fzf in zsh": "/usr/share/doc/fzf/examples",
+    "zoxide": "/usr/bin/zoxide", "zoxide in zsh": "/usr/bin/zoxide", "pure": f"{PACKAGES}/pure-prompt",
+    "kitty": "/usr/lib/kitty/shell-integration", "kitty in zsh": "/usr/lib/kitty/shell-integration",
     "direnv": "/usr/bin/direnv", "direnv in zsh": "/usr/bin/direnv",
     "bash-completion": "/usr/share/bash-completion/bash_completion",
     "powerlevel9k": "/usr/share/powerlevel9k/powerlevel9k.zsh-theme",

@@ -70,7 +70,6 @@ class Screen:
         environ = {
             "HOME": str(self.home), "PATH": f"{BIN}:{os.environ['PATH']}", "TERM": "xterm-256color", "LANG": "C.UTF-8",
             "HOOKLINE_DAEMON": "off", "LESS": "-R", "PYTHONDONTWRITEBYTECODE": "1",
-            **({"BASH_PREEXEC": os.environ["BASH_PREEXEC"]} if "BASH_PREEXEC" in os.environ else {}),
         }  # fmt: skip
         settings = [f"{name}={value}" for name, value in environ.items()]
         self.tmux = Tmux(root, (78, 30), self.work, ["env", "-i", *settings, *words])
@@ -159,8 +158,7 @@ def wait_for_helper(hook: Screen) -> None:
 @pytest.mark.parametrize(("shell", "route", "guarded"), WALKS)
 def test_the_screen_is_the_one_without_hookline(tmp_path: Path, shell: str, route: Route, guarded: bool) -> None:
     name, rc, steps = route
-    needed = os.environ.get("BASH_PREEXEC") if name == "bash-preexec" else None
-    place = needed or {**NEEDS, **week.NEEDS}.get(name, "/")
+    place = {**NEEDS, **week.NEEDS}.get(name, "/")
     if not os.path.exists(place):
         pytest.skip(f"SKIPPED LOUDLY: {place} is not installed; try: make shells")
     bare, hook = open_pair(tmp_path, shell, rc, guarded=guarded)

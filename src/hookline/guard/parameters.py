@@ -20,7 +20,7 @@ _ALWAYS_SET = _PATHS | {
     "BASHPID", "BASH_VERSION", "EPOCHSECONDS", "EUID", "GROUPS", "HOSTNAME", "HOSTTYPE", "LANG", "LINENO", "LOGNAME",
     "MACHTYPE", "OPTIND", "OSTYPE", "PPID", "RANDOM", "SECONDS", "SHELLOPTS", "SHLVL", "TERM", "UID", "USER", "_",
 }  # fmt: skip
-_UNKNOWN_SIGNS = frozenset("?$!-0")
+_UNKNOWN_SIGNS = frozenset("?$!-0_")
 
 
 def separators(shell: ReadingContext) -> str | None:
@@ -53,6 +53,10 @@ def lookup(shell: ReadingContext, name: str) -> Variable:
             return word(" \t\n")
         case "HOME":
             return word(shell.home_directory())
+        case "PWD" if state.directory is not None and shell.environment is not None:
+            relative = not state.directory.prefix.startswith("/")
+            base = [word(shell.environment["PWD"]), word("/")] if relative and "PWD" in shell.environment else []
+            return concatenate([*base, state.directory], state.directory.source)
         case _ if name in _UNKNOWN_SIGNS:
             return unknown()
         case _:

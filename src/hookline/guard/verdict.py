@@ -138,7 +138,8 @@ def _without_own_commands(
 
 
 def make_scene(around: Surroundings) -> Scene:
-    environment = around.environment if around.environment is not None else {"HOME": around.home, "TMPDIR": "/tmp"}  # noqa: S108
+    inherited = around.environment if around.environment is not None else {"HOME": around.home, "TMPDIR": "/tmp"}  # noqa: S108
+    environment = {**inherited, "PWD": around.cwd}  # a process may be asked about another directory than its own
     return Scene(
         places=around.places(),
         read=lambda text: read(text, home=around.home, environment=environment, complete=False),

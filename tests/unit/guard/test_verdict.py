@@ -57,6 +57,13 @@ def test_padding_does_not_hide_a_command() -> None:
     assert judge("true;" * 5_000 + "rm -rf /", around=AROUND).verdict in {"ask", "deny"}
 
 
+def test_the_directory_and_the_last_word_are_those_of_the_line_not_of_the_process_that_judges():
+    started = {"PWD": "/work/app", "_": "/home/me/.local/bin/hookline"}
+    moved = Surroundings(cwd="/home/me", home="/home/me", environment=started)
+    assert judge("rm -rf $PWD/*", around=moved).verdict == "deny"
+    assert judge("touch a; mv $_ b", around=moved).verdict == "none"
+
+
 def test_without_a_file_system_nothing_is_looked_at_and_with_one_links_are_followed() -> None:
     linked = Surroundings(
         cwd="/work/app", home="/home/me", resolve=lambda path: path.replace("/work/app/link", "/etc", 1)
