@@ -489,7 +489,8 @@ def wrong(reading: Reading, started: list[list[str]]) -> list[str] | None:
         return [each.reason for each in reading.doubts]
     if reading.doubts or reading.bombs:
         return None
-    return next((argv for argv in started if not foreseen(argv, reading.invocations)), None)
+    # "fuzz" is the shell itself: a recording program that was sourced, which the reader foresaw as a file.
+    return next((argv for argv in started if argv[0] != "fuzz" and not foreseen(argv, reading.invocations)), None)
 
 
 def _read(command: str) -> Reading:

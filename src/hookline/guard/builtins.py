@@ -231,7 +231,9 @@ def _map_file(shell: Commands, argv: list[Word], _call: Execution) -> None:
     given = literal(stream) if stream else None
     plain = given is not None and re.fullmatch(r"-t(u ?\d+)?|-t -u ?\d+", " ".join(each.text for each in argv[1:-1]))
     found = given.splitlines() if plain and given else None
-    shell.state.variables[name] = {str(n): word(text) for n, text in enumerate(found)} if found else unknown()
+    shell.state.variables[name] = (
+        {str(n): word(text) for n, text in enumerate(found)} if found else unknown(stream.sources if stream else ())
+    )
 
 
 def _printf(shell: Commands, argv: list[Word], _call: Execution) -> None:

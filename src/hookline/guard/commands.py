@@ -277,7 +277,7 @@ class Commands(ReadingContext):
                 # A name may be the key of an associative array as well as a number: it stays as it is written.
                 key = each.index if each.index.isidentifier() else array_key(self, array, each.index)
                 array[key] = self._value(each)
-                if key == each.index and each.source.partition("=")[2].startswith("~"):
+                if key == each.index and "~" in each.source:
                     array[key] = unknown(array[key].sources)  # an associative array keeps the tilde
             elif isinstance(each, Raw):
                 for value in fields(self, each, like=False):
@@ -320,6 +320,8 @@ class Commands(ReadingContext):
             found.append(Redirect(operator=operator, target=target, descriptor=self._descriptor(each.descriptor)))
             if operator == "<" and each.descriptor in {"", "0"}:
                 stdin = Stream(self.file(target) or self._from_file(found[-1:]))
+            elif operator == "<" and (content := self.file(target)) is not None:
+                self.state.files[f"/dev/fd/{found[-1].descriptor}"] = content
             elif operator in {">", ">>", ">|", "&>", "&>>"} and each.descriptor in {"", "1"}:
                 output = replace(target, source=operator)
         if copies > 1 or (copies and len(redirections) > 1):
@@ -387,4 +389,5 @@ def _echo(args: list[Word]) -> Word:
     if not escapes:
         return glued
     text = literal(glued)
-    return unknown(glued.sources) if text is None else word(unescape(text))
+    plain = None if text is None else unescape(text)
+    return unknown(glued.sources) if plain is None or "\0" in plain else word(plain)

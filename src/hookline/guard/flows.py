@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from types import MappingProxyType
 from typing import Final
 
 from hookline.guard.call import ProgramCall, Scene
@@ -36,6 +37,12 @@ from hookline.guard.sensitive import SECRET_NAME, SECRET_VARIABLE
 _READ_OPTIONS: Final = LazyPattern(
     r"^(-i|--env-file|--identity|--key|--cert|--cacert|--netrc-file|--kubeconfig|-E|--private-key|-keyout|-out)(=|$)"
 )
+#: Programs that do what a file of this name says.
+_RECIPES: Final = MappingProxyType(
+    {"make": "Makefile", "npm": "package.json", "yarn": "package.json", "just": "justfile"}
+)
+#: Code that runs a text as code, which may be what it reads.
+_EVALUATES: Final = LazyPattern(r"(?<![.\w])(eval|exec|instance_eval|loadstring)\b")
 _PLAIN: Final = words(
     "cat head tail base64 base32 xxd od hexdump gzip grep sort uniq nl tac rev printf echo yes true find ls"
 )
@@ -74,6 +81,8 @@ class _Flow(DataLabels):
             if call.invocation.argv and "/" in call.invocation.argv[0].text
             else NOTHING
         )
+        if (recipe := _RECIPES.get(call.name)) and self._files:
+            labels |= self._files.get(self._path(call, Word((recipe,), recipe)), NOTHING) & NETWORK
         if call.invocation.argv and not call.invocation.argv[0].known:
             labels |= self._word(call.invocation.argv[0]) & NETWORK
         yield from self._unpacked_code(call, source)
@@ -153,6 +162,8 @@ class _Flow(DataLabels):
         labels = incoming if source.stdin else NOTHING
         for word in source.code:
             labels |= self._word(word)
+            if source.language != "sh" and _EVALUATES.search(word.text):
+                labels |= incoming
         if {"xargs", "parallel"} & set(call.invocation.wrappers) and not source.code:
             labels |= incoming
         if source.script is not None:

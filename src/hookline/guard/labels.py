@@ -39,6 +39,8 @@ _DECODERS: Final = (
 )  # fmt: skip
 #: Decoders whose output the reader knows where it knows their input.
 _FORESEEN: Final = words("base64 gbase64 base32 basenc xxd openssl rev tac")
+_LANGUAGES: Final = words("python python3 node perl ruby php")
+_STRINGS: Final = LazyPattern(r"[\"']([^\"'\n]{1,200})[\"']")
 #: What packing a file adds to its name, where it is not the packer's name.
 _ENDINGS: Final = MappingProxyType({"gzip": ".gz", "bzip2": ".bz2", "zstd": ".zst"})
 _UNPACKERS: Final = words("tar gtar bsdtar unzip 7z 7za cpio ar unrar")
@@ -130,6 +132,8 @@ class DataLabels:
         labels = NOTHING if name in _DIGEST else incoming
         if prints_secret(call):
             labels |= TOKEN
+        if name in _LANGUAGES and any(secret_harm(one[1]) for text in texts for one in _STRINGS.finditer(text)):
+            labels |= SECRET
         if _decodes(name, texts) and (call.invocation.stdin is None or name not in _FORESEEN):
             labels |= HIDDEN
         for word in call.words:

@@ -35,7 +35,7 @@ def language_effects(call: ProgramCall, language: str, code: str) -> Iterator[Ef
         yield from _scan(call, code)
 
 
-_QUOTED = r"""\(?\s*(?:glob\s*\(?\s*)?(["'`])((?:\\.|(?!\1).)*)\1"""
+_QUOTED = r"""\(?\s*\[?\s*(?:glob\s*\(?\s*)?(["'`])((?:\\.|(?!\1).)*)\1"""
 _SCANS: Final = tuple(
     (LazyPattern(pattern, re.DOTALL), action)
     for pattern, action in (
@@ -49,10 +49,11 @@ _SCANS: Final = tuple(
             "delete",
         ),
         (
-            r"(?:\b(?:execSync|execFileSync|spawnSync|exec|spawn|execFile|system|popen|passthru|shell_exec|proc_open|Open3\.\w+|os\.execute|io\.popen|do shell script|qx|IO\.popen|Deno\.run|run)|\$)\s*"
+            r"(?:\b(?:execSync|execFileSync|spawnSync|exec|spawn|execFile|system|popen|passthru|shell_exec|proc_open|Open3\.\w+|os\.execute|io\.popen|do shell script|qx|IO\.popen|Deno\.run|Deno\.Command|run)|\$)\s*"
             + _QUOTED,
             "shell",
         ),
+        (r"""\bopen\b[^;"']{0,80}["']\s*\|\s*([^"'|]+)["']|\bopen\b[^;"']{0,80}["']([^"'|]+)\|\s*["']""", "shell"),
         (r"(?:%x|\bqx)\s*(?:\(([^)]*)|\{([^}]*)|\[([^\]]*)|([/!|#])((?:(?!\4).)*))", "shell"),
         (r"\b(?:exec|system)\s*\(?\s*qw\s*(?:\(([^)]*)|\{([^}]*)|\[([^\]]*)|([/!|#])((?:(?!\4).)*))", "shell"),
         (
@@ -80,7 +81,7 @@ _SCANS: Final = tuple(
 )
 _STRING = LazyPattern(r"""(["'])((?:\\.|(?!\1).)*)\1""")
 _GLUED = re.compile(r"""(["'])((?:\\.|(?!\1)[^"\\])*)\1\s*[+.]\s*(["'])((?:\\.|(?!\3)[^"\\])*)\3""")
-_MORE = LazyPattern(r"""(?:\s*,\s*\[?\s*(["'])(?:\\.|(?!\1).)*\1)+""")
+_MORE = LazyPattern(r"""(?:\s*,\s*(?:\{\s*args\s*:\s*)?\[?\s*(["'])(?:\\.|(?!\1).)*\1)+""")
 _HOME = r"""process\.env\.HOME\b|(?:os|require\(["'](?:node:)?os["']\))\.homedir\(\)|Dir\.home\b|ENV(?:\.fetch\(|\[)["']HOME["'][\])]|\$ENV\{["']?HOME["']?\}|getenv\(["']HOME["']\)|Deno\.env\.get\(["']HOME["']\)"""
 _HOMES, _HOMES_INSIDE = LazyPattern(_HOME), LazyPattern(r"[#$]\{\s*(" + _HOME + r")\s*\}")
 _STARTS = LazyPattern(r"child_process|Open3|ProcessBuilder|getRuntime\(")

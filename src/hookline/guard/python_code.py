@@ -15,6 +15,7 @@ from hookline.guard.pattern import LazyPattern, words
 from hookline.guard.programs.deletion import deletion
 from hookline.guard.programs.files import moving, permission_change
 from hookline.guard.reading import UNKNOWN, Glob, Word
+from hookline.guard.values import globs
 
 _UNKNOWN: Final = Word((UNKNOWN,), "…")
 _TURNS: Final[Mapping[str, Callable[[str], str]]] = MappingProxyType(
@@ -43,9 +44,9 @@ _CALLS: Final = {
     **dict.fromkeys(("shutil.rmtree",), "tree"),
     **dict.fromkeys(words("os.rename os.replace shutil.move os.renames pathlib.rename pathlib.replace"), "move"),
     **dict.fromkeys(words("os.chmod os.chown os.lchown pathlib.chmod shutil.chown"), "mode"),
-    **dict.fromkeys(words("os.system os.popen subprocess.getoutput subprocess.getstatusoutput commands.getoutput pty.spawn"), "shell"),
+    **dict.fromkeys(words("os.system os.popen subprocess.getoutput subprocess.getstatusoutput commands.getoutput pty.spawn asyncio.create_subprocess_shell"), "shell"),
     **dict.fromkeys(words("subprocess.run subprocess.call subprocess.check_call subprocess.check_output subprocess.Popen"), "process"),
-    **dict.fromkeys(words("os.execv os.execvp os.execve os.execvpe os.execl os.execlp os.spawnv os.spawnlp os.posix_spawn"), "exec"),
+    **dict.fromkeys(words("os.execv os.execvp os.execve os.execvpe os.execl os.execlp os.spawnv os.spawnlp os.posix_spawn asyncio.create_subprocess_exec"), "exec"),
     **dict.fromkeys(("pathlib.write_text", "pathlib.write_bytes", "os.truncate"), "write"),
     **dict.fromkeys(("pathlib.read_text", "pathlib.read_bytes"), "read"),
     **dict.fromkeys(words("requests.post requests.put requests.patch httpx.post httpx.put urllib.request.urlopen socket.create_connection"), "send"),
@@ -182,6 +183,9 @@ class _Python:
                 return Word((*self._text(left, depth + 1).pieces, *self._text(right, depth + 1).pieces), "…")
             case ast.JoinedStr(values=values):
                 return Word(tuple(piece for value in values for piece in self._text(value, depth + 1).pieces), "…")
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="glob"), attr="glob" | "iglob"), args=[inner, *_]):
+                found = self._text(inner, depth + 1)
+                return Word(tuple(globs(found.text)), "…") if found.known else found
             case ast.Call(func=ast.Attribute(attr="expanduser"), args=[inner, *_]):
                 return self._expanded(self._text(inner, depth + 1))
             case ast.Call(func=ast.Attribute(attr="join"), args=args) if len(args) > 1:

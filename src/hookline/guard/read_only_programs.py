@@ -71,8 +71,8 @@ def _find(call: ProgramCall, inner: bool) -> bool:
 
 
 def _fd(call: ProgramCall, inner: bool) -> bool:
-    runs = any(re.match(r"-\w*[xX]|--exec", text) for text in call.texts)
-    return not runs or (inner and not any(re.match(r"-\w*X|--exec-batch", text) for text in call.texts))
+    runs = [text for text in call.texts if re.match(r"-\w*[xX]|--exec", text)]
+    return not runs or (inner and len(runs) == 1 and not re.match(r"-\w*X|--exec-batch", runs[0]))
 
 
 def _xargs(call: ProgramCall, inner: bool) -> bool:
@@ -96,6 +96,7 @@ def _tar(call: ProgramCall, _inner: bool) -> bool:
         )
         is None
         and call.words[0].known
+        and ":" not in rest  # an archive on another machine
     )
 
 
@@ -103,7 +104,7 @@ def _packed(call: ProgramCall, _inner: bool) -> bool:
     """gzip and its like: to standard output, listing or testing."""
     texts = call.texts
     return any(re.fullmatch(r"-\w*[clt]\w*|--(stdout|to-stdout|list|test)", text) for text in texts) and not any(
-        re.fullmatch(r"-\w*[rfS]\w*|--(recursive|force|suffix.*)", text) for text in texts
+        re.fullmatch(r"-\w*[rfSo]\w*|--(recursive|force|suffix.*|rm|output.*)", text) for text in texts
     )
 
 
@@ -289,7 +290,7 @@ def _git(call: ProgramCall, _inner: bool) -> bool:
 def _fzf(call: ProgramCall, _inner: bool) -> bool:
     text = " ".join(call.texts)
     return not re.search(
-        r"--listen|execute|become|reload|transform|--history(?!-size)|--preview(?!-window|-border|-label)|--bind|preview\(",
+        r"--listen|--with-shell|execute|become|reload|transform|--history(?!-size)|--preview(?!-window|-border|-label)|--bind|preview\(",
         text,
     ) or bool(re.search(r"--query=\w+$", text))
 
@@ -307,7 +308,7 @@ def _given(call: ProgramCall) -> bool:
 def _interpreter(call: ProgramCall, inner: bool) -> bool:
     """A shell that runs a known line; other interpreters run what is not proved."""
     risky = any(text.startswith(("--rcfile", "--init", "-C")) for text in call.texts)
-    return inner and not risky and any(re.fullmatch(r"-\w*c\w*", text) for text in call.texts)
+    return inner and not risky and any(re.fullmatch(r"-[a-hj-z]*c[a-hj-z]*", text) for text in call.texts)
 
 
 def _env(call: ProgramCall, inner: bool) -> bool:

@@ -216,7 +216,7 @@ def _container(shell: Commands, name: str, argv: list[Word], call: Execution) ->
 def _kubectl(shell: Commands, name: str, argv: list[Word], call: Execution) -> bool:
     found = parse(argv[1:], options_of("kubectl"))
     words = [each.text for each in found.operands]
-    if "exec" not in words and "debug" not in words:
+    if not {"exec", "debug", "run"} & set(words):
         return False
     rest = found.rest or found.operands[words.index("exec") + 2 :] if "exec" in words else found.rest
     outer, shell.remote = shell.remote, True

@@ -40,7 +40,7 @@ def _sql(call: ProgramCall) -> Iterator[Effect]:
                 "database", harm, found[0].strip(), why="data are deleted for good", safer="make a dump first"
             )
         shell = re.search(
-            r"\\!\s*(.+)|\\copy .* program '([^']+)'|(?i:copy .* (?:from|to) program '([^']+)')|^\.(?:shell|system)\s+(.+)",
+            r"\\!\s*(.+)|\\copy .* program '([^']+)'|(?i:copy .* (?:from|to) program '([^']+)')|^(?:\.shell|\.?system)\s+(.+)",
             text,
         )
         if shell:

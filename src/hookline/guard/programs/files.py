@@ -245,6 +245,8 @@ def _tar(call: ProgramCall) -> Iterator[Effect]:
     options = tar_options(call)
     if options.informs:
         return
+    if any(word.text.rpartition("/")[2] in {"sh", "bash", "python3"} for word in options.values("to-command")):
+        yield call.effect("remote-code", "medium", "--to-command", why="what is in the archive is run unread")
     for word in options.values("info-script", "use-compress-program", "to-command", "rsh-command", "rmt-command"):
         yield from call.shell(word)
     for word in options.values("checkpoint-action"):

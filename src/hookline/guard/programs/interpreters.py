@@ -75,8 +75,8 @@ def code_source(invocation: Invocation) -> CodeSource | None:
         return CodeSource(
             language="sh", script=invocation.argv[1], stdin=invocation.argv[1].text in {"/dev/stdin", "-"}
         )
-    if name == "eval":
-        return CodeSource(language="sh", code=invocation.argv[1:])
+    if name in {"eval", "trap"}:
+        return CodeSource(language="sh", code=invocation.argv[1 : 2 if name == "trap" else None])
     if kind is None:
         return None
     if kind.language == "powershell":
@@ -172,7 +172,7 @@ _SHELL_OPTIONS: Final[Mapping[str, frozenset[str]]] = MappingProxyType({
     "fzf": words("--preview"), "entr": words("-s"), "nmap": words("--script"), "bat": words("--pager"), "batcat": words("--pager"), "delta": words("--pager"), "journalctl": words("--pager"), "ctags": words("--filter"), "socksify": words("-c"), "capsh": words("-c"), "nodemon": words("--exec -x"), "mapfile": words("-C"), "readarray": words("-C"),
 })  # fmt: skip
 _ESCAPES = LazyPattern(
-    r"(?:^|[+:\s'\"(])!\s*([^\n]+)|^\s*(?:shell|system|pipe)\s+([^\n]+)|\bspawn\s+([^\n;]+)|execute(?:-silent)?[(:]([^)]+)|shell-command(?:-to-string)?\s+\"([^\"]+)|\bexec\s+([a-z][^\n;\]]+)"
+    r"(?:^|[+:\s'\"(])!\s*([^\n]+)|^\s*(?:shell|system|pipe)\s+([^\n]+)|\bspawn\s+([^\n;]+)|execute(?:-silent)?[(:]([^)]+)|\bsystem\(['\"]([^'\"]+)|shell-command(?:-to-string)?\s+\"([^\"]+)|\bexec\s+([a-z][^\n;\]]+)"
 )
 
 
@@ -233,7 +233,7 @@ def _make(call: ProgramCall) -> Iterator[Effect]:
     given = call.invocation.stdin
     code = [
         *options.values("eval"),
-        *((given,) if given and any(w.text == "-" for w in options.values("file")) else ()),
+        *((given,) if given and any(w.text in {"-", "/dev/stdin"} for w in options.values("file")) else ()),
     ]
     for word in call.words:
         yield from call.shell(cut(word, 6)) if word.prefix.startswith("SHELL=") and " " in word.text else ()

@@ -64,7 +64,7 @@ def _curl(call: ProgramCall) -> Traffic:
         or any(word.text == "-" for word in saves),
         saves=tuple(saves),
         files=(*(word for word in (*files, *uploads) if word.text != "-"), *options.values("config")),
-        words=(*body, *options.values("header", "user")),
+        words=(*body, *options.values("header", "user", "user-agent", "cookie", "referer")),
         body=body,
         stdin=stdin,
         address=urls[0].text,
