@@ -153,10 +153,7 @@ class _Table:
         policy = Policy(
             name=given.get("policy", "standard"),
             rules=tuple(GuardRule(**row) for row in self._rows(given, "rule")),
-            exceptions=tuple(
-                GuardException(**{**row, "until": _date(row["until"]) if "until" in row else None})
-                for row in self._rows(given, "exception")
-            ),
+            exceptions=tuple(GuardException(**row) for row in self._rows(given, "exception")),
             allow_read_only=given.get("allow") == "read-only",
             unknown=given.get("unknown"),
         )
@@ -183,7 +180,7 @@ class _Table:
             elif not fields[key][0](value):
                 self._problem(f"{pointer}.{key}", f"wrong value {value!r}", fields[key][1])
             else:
-                good[key] = value
+                good[key] = _date(value) if key == "until" else value
         return good
 
     def _problem(self, pointer: str, finding: str, fix: str) -> None:
