@@ -15,12 +15,13 @@ from hookline.state.record import Record, Recorder, WrappedRecorder
 
 #: Event -> the fields of its data with values of the environment.
 _HIDDEN: Mapping[str, tuple[str, ...]] = {"env.change": ("value", "old"), "process.pre_spawn": ("env",)}
-_VALUE = r"""(?:'[^']*'|"(?:\\.|[^"\\])*"|\$\([^)]*\)|\\.|[^\s;&|()<>'"\\])*"""
+#: A quote may still be open: keys are recorded with the line so far.
+_VALUE = r"""(?:'[^']*(?:'|$)|"(?:\\(?:.|\n|$)|[^"\\])*(?:"|$)|\$\([^)]*(?:\)|$)|\\.|[^\s;&|()<>'"\\])*"""
 _NAMED = rf"\$?[A-Za-z_]\w*\+?={_VALUE}"
-_EXPORTS = ("export", "declare", "typeset", "local", "readonly", "env", "set")
-#: Assignments before a command, after one that exports, and as xonsh writes them.
+_EXPORTS = ("export", "declare", "typeset", "local", "readonly", "env", "set", "sudo", "doas")
+#: Assignments before a command, after one that exports, as xonsh writes them, and as it reports them: as no command.
 _ASSIGNMENTS = re.compile(
-    rf"(?:^|[;&|({{\n`]|\b(?:then|do|else)\b|\b(?:{'|'.join(_EXPORTS)})\b(?:\s+-\w+)*)\s*{_NAMED}(?:\s+{_NAMED})*"
+    rf"(?:^|[;&|({{\n`]|\b(?:then|do|else|not found:)(?!\w)|\b(?:{'|'.join(_EXPORTS)})\b(?:\s+-\w+)*)\s*{_NAMED}(?:\s+{_NAMED})*"
     rf"|\$[A-Za-z_]\w*\s*=\s*{_VALUE}"
 )
 _ASSIGNED = re.compile(rf"(\$?[A-Za-z_]\w*\s*\+?=\s*)(?!=){_VALUE}")

@@ -52,7 +52,18 @@ def test_values_of_the_environment_are_covered_and_so_is_what_a_hook_printed():
 
 
 @pytest.mark.parametrize(
-    "text", ["export API=secret", "API=secret cmd", "a; A=1 API='secret x' cmd", "$X='secret' cmd", "$X = 'secret'"]
+    "text",
+    [
+        "export API=secret",
+        "API=secret cmd",
+        "a; A=1 API='secret x' cmd",
+        "$X='secret' cmd",
+        "$X = 'secret'",
+        "command not found: API=secret",
+        "sudo -E API=secret cmd",
+        "X='secret and more",
+        'export X="secret ',
+    ],
 )
 def test_assigned_values_are_not_written(text: str):
     kept = MemoryRecorder()
