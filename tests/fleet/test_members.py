@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import shutil
 import tempfile
@@ -10,17 +11,21 @@ import threading
 from pathlib import Path
 
 import pytest
+from nats.errors import Error as NatsError
 from tests.cli.conftest import Project
-from tests.fleet.broker import Broker, needs_broker
+from tests.fleet.broker import Broker, free_ports, needs_broker
 from tests.patience import eventually
 
+from hookline.cli.commands.fleet import _print_machines
 from hookline.core.errors import ConfigError, UsageError
 from hookline.core.paths import Paths
 from hookline.fleet import authority as authorities
 from hookline.fleet import link
-from hookline.fleet.connection import connect, connection
+from hookline.fleet.connection import connect, connection, explain, silent_servers
 from hookline.fleet.credentials import Credentials, parse_credentials
 from hookline.fleet.join import find_joined, join
+from hookline.fleet.overview import judge
+from hookline.fleet.policies import Published, Rollout
 from hookline.fleet.revoke import tell_servers
 from hookline.fleet.subjects import ask_subject, record_subject
 
@@ -130,6 +135,59 @@ def test_a_part_that_raises_is_noted_and_started_again(broker: Broker, tmp_path:
     assert link.run(joined, _paths(tmp_path), lambda: len(runs) < 2 or not joined.state()["connected"], {"part": part})
     assert runs == ["m1", "m1"]
     assert joined.state()["problems"] == {"part": ""}
+
+
+def test_what_the_broker_said_meanwhile_is_asked_for_when_it_is_back(broker: Broker, tmp_path: Path) -> None:
+    """Else a machine whose time without the broker is over refuses for minutes more."""
+    creds, done = tmp_path / "m1.creds", threading.Event()
+    creds.write_text(broker.issue("m1").text)
+    joined, news = join(_paths(tmp_path), str(creds)), list[int]()
+
+    async def part(one: link.FleetLink) -> None:
+        while True:
+            await one.news.wait()
+            one.news.clear()
+            news.append(1)
+
+    arguments = (joined, _paths(tmp_path), lambda: not done.is_set(), {"part": part})
+    thread = threading.Thread(target=link.run, args=arguments)
+    thread.start()
+    try:
+        assert eventually(lambda: joined.state().get("connected"))
+        broker.kill()
+        assert eventually(lambda: "cannot be reached" in joined.state()["problem"])
+        before = len(news)
+        broker.start()
+        assert eventually(lambda: len(news) > before)
+    finally:
+        done.set()
+        thread.join()
+
+
+def test_servers_that_do_not_answer_are_named(broker: Broker, project: Project) -> None:
+    gone = f"127.0.0.1:{free_ports(1)[0]}"
+    assert asyncio.run(silent_servers([broker.authority.servers[0], gone])) == [gone]
+    broker.kill()
+    done = project.run("fleet", "status", "--fleet", broker.folder, "--team", "team")
+    assert "1 of 1 server of the broker does not answer" in done.err
+    assert "there: nats-server -c nats-1.conf" in done.err
+
+
+def test_problems_of_this_machine_are_not_the_brokers(broker: Broker) -> None:
+    machine = broker.issue("m1")
+    assert "make room" in explain(machine, OSError(errno.ENOSPC, "No space left on device"))
+    assert "new ones: hookline fleet revoke m1" in explain(machine, NatsError("nats: user authentication expired"))
+
+
+def test_a_problem_of_many_machines_is_said_once_with_its_command(capsys: pytest.CaptureFixture[str]) -> None:
+    rollout = Rollout(stable=Published(version=2, digest="d", name="p"))
+    why = f"it is signed by another key; {'a long story; ' * 8}hookline policy keygen NEW --previous OLD"
+    told = {"state": "in force", "policy": {"version": 1}, "time": 1000.0, "problems": {"policy": why}}
+    _print_machines([judge(f"m{at}", "all", told, rollout, 1010) for at in range(100)], "")
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) < 10
+    assert "m0, m1, m2, m3 and 96 more" in " ".join(lines)
+    assert " ".join(lines).replace("  ", " ").endswith("hookline policy keygen NEW --previous OLD")
 
 
 def test_the_link_of_a_revoked_machine_says_so(broker: Broker, tmp_path: Path) -> None:

@@ -191,6 +191,35 @@ def test_the_spool_is_bounded_and_counts_what_it_drops(ready: Broker, tmp_path: 
     assert (shipper.mark.sent, shipper.mark.dropped) == (100, 150)
 
 
+def test_a_record_is_never_too_large_to_be_sent(ready: Broker, tmp_path: Path) -> None:
+    long, kept = "x" * (3 << 20), Kept()
+    rules = Records(send="all", fields=("id", "time", "event", "agent", "effect", "session", "cwd", "data"))
+    journal = Journal(2, session=long, cwd=long, data={"command": long})
+    asyncio.run(ship(ready.issue("m1"), journal, start_at(tmp_path / "mark"), rules))
+    drain(ready.issue("s", role="sink"), "all", kept, 2)
+    assert kept.ids == ["e1", "e2"]
+    assert kept.got[0].record["shortened"] is True
+
+
+def test_a_mark_that_could_not_be_written_is_written_later(ready: Broker, tmp_path: Path) -> None:
+    """As on a full disk: it is wrong until it is written, though nothing new is to be sent."""
+    place = tmp_path / "sources" / "mark"
+
+    async def run() -> None:
+        async with connection(ready.issue("m1")) as client:
+            place.parent.mkdir()
+            shipper = Shipper(client.jetstream(), "m1", "u0", Journal(3).read, str(start_at(place)))
+            shutil.rmtree(place.parent)
+            for _ in range(2):
+                with pytest.raises(OSError, match="sources"):
+                    await shipper.step(ALL)
+            place.parent.mkdir()
+            await shipper.step(ALL)
+
+    asyncio.run(run())
+    assert json.loads(place.read_text())["sent"] == 3
+
+
 def test_several_sinks_get_every_record(ready: Broker, tmp_path: Path) -> None:
     asyncio.run(ship(ready.issue("m1"), Journal(3), start_at(tmp_path / "mark")))
     one, two = Kept(), Kept()
@@ -304,7 +333,7 @@ async def take(credentials: Credentials, paths: Paths) -> None:
     async with connection(credentials) as client:
         rollout = await policies.fetch_rollout(client.jetstream(), credentials.group)
         one = FleetLink(Joined(folder=str(paths.machine), credentials=credentials), paths, client)
-        await parts._take(one, rollout.for_machine(credentials.name) if rollout else None)
+        await parts._take(one, rollout.for_machine(credentials.name))
 
 
 @pytest.fixture
@@ -413,6 +442,41 @@ def test_the_overview_tells_who_is_behind_silent_or_broken() -> None:
         "skewed": overview.judge("m", "all", {**told, "time": 4600.0}, rollout, 1010).state,
     }
     assert states == {"ok": "in force", "behind": "behind", "silent": "silent", "never": "never", "skewed": "in force"}
+
+
+def test_the_overview_names_clocks_versions_and_what_is_not_published() -> None:
+    rollout = policies.Rollout(stable=policies.Published(version=2, digest="d", name="p"))
+    told = {"state": "in force", "policy": {"version": 2}, "time": 5000.0, "received": 5000.0}
+    early, late = {**told, "time": 1400.0}, {**told, "received": 1400.0}
+    assert "60 minutes apart" in overview.judge("m", "all", early, rollout, 5010).why
+    assert overview.judge("m", "all", late, rollout, 5010).state == "in force", "the broker's clock is behind"
+    assert "--version 10" in overview.judge("m", "all", {**told, "policy": {"version": 9}}, rollout, 5010).why
+    assert "publish FILE --group all" in overview.judge("m", "all", told, None, 5010).why
+
+
+def test_a_group_without_a_policy_says_what_its_owner_does(ready: Broker) -> None:
+    async def ask() -> None:
+        async with connection(ready.issue("m1")) as client:
+            await policies.fetch_rollout(client.jetstream(timeout=1), "all")
+
+    with pytest.raises(ConfigError, match="its owner sees which: hookline fleet status"):
+        asyncio.run(ask())
+
+
+def test_a_copied_machine_is_noticed_and_a_purged_report_is_not_one(ready: Broker, owner: Owner) -> None:
+    machine = ready.issue("m1")
+
+    async def say(last: int) -> tuple[int, bool]:
+        async with connection(machine) as client:
+            one = FleetLink(Joined(folder=str(owner.base), credentials=machine), owner.paths, client)
+            return await parts._say(one, {"state": "none"}, last)
+
+    first, alone = asyncio.run(say(0))
+    assert alone
+    assert asyncio.run(say(first))[1]
+    assert not asyncio.run(say(first))[1], "the copy has reported since"
+    as_owner(ready, lambda stream: stream.purge_stream("KV_hookline_machines"))
+    assert asyncio.run(say(first))[1]
 
 
 def test_a_machine_reports_as_itself_alone(ready: Broker, owner: Owner) -> None:

@@ -41,13 +41,13 @@ def load_managed(lookup: Lookup, paths: Paths, settings: Settings) -> Loaded:
         problem = Problem(file=file, finding=f"the policy is not used: {why}", fix=_VERIFY)
         return Loaded(specs=tuple(_refusals(file, problem)), problems=(problem,), settings=settings)
     loaded = read_policy(paths.policy, lookup, paths, settings)
-    if silence := _find_silence(paths):
+    if silence := find_silence(paths):
         refusals = _refusals(file, silence) if silence.severity == "error" else ()
         return replace(loaded, specs=(*loaded.specs, *refusals), problems=(*loaded.problems, silence))
     return loaded
 
 
-def _find_silence(paths: Paths) -> Problem | None:
+def find_silence(paths: Paths) -> Problem | None:
     """A machine of a fleet that has heard nothing of its broker for longer than the policy allows."""
     file = os.path.join(paths.machine, "fleet", "contact.json")
     note(file)

@@ -13,9 +13,10 @@ decision is made; only ``hookline.fleet`` imports ``nats``.
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 import ssl
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
@@ -33,6 +34,8 @@ from hookline.fleet.subjects import inbox
 UNREACHABLE = (NatsError, OSError, asyncio.TimeoutError, ssl.SSLError)
 #: Seconds for one attempt, and between two of a client that stays.
 _PATIENCE, _PAUSE = 5, 1
+_OWNER = "its owner sees which, and makes what is missing: hookline fleet status"
+_OWN_DISK = {errno.ENOSPC, errno.EDQUOT, errno.EROFS}
 
 
 async def connect(credentials: Credentials, *, stay: bool = False) -> Client:
@@ -84,15 +87,39 @@ async def connection(credentials: Credentials) -> AsyncGenerator[Client]:
         await close(client)
 
 
+async def silent_servers(servers: Sequence[str]) -> list[str]:
+    """Those of ``HOST:PORT`` that do not greet: gone, frozen, or out of reach from here."""
+
+    async def greets(server: str) -> bool:
+        host, _, port = server.rpartition(":")
+        try:
+            async with asyncio.timeout(_PATIENCE / 2):
+                reader, writer = await asyncio.open_connection(host, int(port))
+                writer.close() if (greeting := await reader.read(4)) else None
+                return greeting == b"INFO"
+        except OSError:
+            return False
+
+    found = await asyncio.gather(*map(greets, servers))
+    return [one for one, good in zip(servers, found, strict=True) if not good]
+
+
 def explain(credentials: Credentials, error: BaseException) -> str:
     servers = ", ".join(credentials.servers)
     text = str(error) or type(error).__name__
-    if "authorization" in text.lower():
-        return f"the broker ({servers}) refuses {credentials.name}: it was revoked, or is from another fleet; hookline fleet add"
+    if isinstance(error, OSError) and error.errno in _OWN_DISK:
+        return f"this machine cannot write what it must remember ({text}); make room there"
+    if "authorization" in text.lower() or "expired" in text.lower():  # the server has no codes
+        return (
+            f"the broker ({servers}) refuses {credentials.name}: its credentials are revoked, expired, or of another fleet;"
+            f" the owner issues new ones: hookline fleet revoke {credentials.name}, then add"
+        )
     if isinstance(error, ssl.SSLError):
-        return f"{servers} has no certificate of this fleet ({text}); is it the right broker?"
+        return f"{servers} has no certificate of this fleet ({text}); its owner copies fleet/server there again"
     if isinstance(error, NoRespondersError | NoStreamResponseError):
-        return f"the broker ({servers}) has no streams of this team (any more); its owner makes them: hookline fleet status"
+        return (
+            f"the broker ({servers}) takes nothing now: too few of its servers run, or its streams are gone; {_OWNER}"
+        )
     if isinstance(error, NatsTimeoutError | asyncio.TimeoutError):
         text = "no answer in time"
     return f"the broker ({servers}) cannot be reached: {text}"

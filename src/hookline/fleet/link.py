@@ -13,6 +13,7 @@ import json
 import os
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, TypeAlias
 
 from hookline.core.errors import HooklineError
@@ -36,6 +37,8 @@ class FleetLink:
         self.machine, self.group = joined.credentials.name, joined.credentials.group
         #: Held while a policy is put in force: halfway through, the machine looks as if it had drifted.
         self.installing = asyncio.Lock()
+        #: The policy may have changed: it was announced, or we were away and heard no announcement.
+        self.news = asyncio.Event()
         self._state = joined.state()
 
     def note(self, part: str, problem: str) -> None:
@@ -45,13 +48,13 @@ class FleetLink:
             problems[part] = problem
             self._keep()
 
-    def note_connected(self, problem: str) -> None:
-        """ "" when we are connected."""
-        before = self._state.get("connected"), self._state.get("problem")
+    def note_connected(self, problem: str) -> bool:
+        """ "" when we are connected. Whether that is new."""
+        before = self._state.get("problem")
         self._state |= {"connected": not problem, "problem": problem}
-        if before != (not problem, problem):
-            self._state["since"] = time.time()
+        if before != problem:
             self._keep()
+        return before != problem and not problem
 
     def problems(self) -> dict[str, str]:
         return {part: text for part, text in self._state.get("problems", {}).items() if text}
@@ -95,7 +98,7 @@ async def _run(joined: Joined, paths: Paths, wanted: Callable[[], bool], chosen:
             client = await connect(joined.credentials, stay=True)
         except HooklineError as error:
             link.note_connected(str(error))
-            _note_silence(joined.folder)
+            _give_sign(joined.folder)
             await _sleep(pause, wanted)
             pause = min(2 * pause, _LONGEST)
             continue
@@ -104,8 +107,10 @@ async def _run(joined: Joined, paths: Paths, wanted: Callable[[], bool], chosen:
         try:
             # A client that was refused closes itself: then a new one asks again, more and more rarely.
             while wanted() and not client.is_closed:
-                link.note_connected("" if client.is_connected else "the broker cannot be reached; trying again")
-                _note_silence(joined.folder)
+                lost = explain(joined.credentials, client.last_error or TimeoutError())
+                if link.note_connected("" if client.is_connected else lost):
+                    link.news.set()
+                _give_sign(joined.folder)
                 await asyncio.sleep(_PACE)
         finally:
             for task in tasks:
@@ -126,6 +131,13 @@ async def _keep_running(name: str, part: _Part, link: FleetLink) -> None:
             link.note(name, str(error))
         pause = 1.0 if time.monotonic() - started > _LONGEST else min(2 * pause, _LONGEST)
         await asyncio.sleep(pause)
+
+
+def _give_sign(folder: str) -> None:
+    """That this process is not frozen, by the time of its lock (``hookline fleet status --local``); and the end of a grace."""
+    with suppress(OSError):
+        os.utime(os.path.join(folder, LOCK))
+    _note_silence(folder)
 
 
 def _note_silence(folder: str) -> None:

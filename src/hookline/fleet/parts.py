@@ -7,8 +7,14 @@ import json
 import os
 import random
 import time
+from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any
+
+from nats.js import JetStreamContext
+from nats.js.api import Header
+from nats.js.errors import APIError
 
 from hookline import __version__
 from hookline.core.errors import HooklineError
@@ -21,12 +27,14 @@ from hookline.fleet.install import PolicyFolder
 from hookline.fleet.link import FleetLink
 from hookline.fleet.manifest import Manifest, Offline, Records
 from hookline.fleet.policies import Published
-from hookline.fleet.records import Shipper, marks
+from hookline.fleet.records import WRONG_SEQUENCE, Shipper, marks
 from hookline.fleet.subjects import MACHINES, policy_bucket
 
-#: Seconds between two looks at the policy (a change is announced besides), at the machine, and between two reports.
-_POLICY, _LOOK, _REPORT = 120.0, 60.0, 300.0
+#: Seconds between two looks at the policy (a change is announced besides), after one that failed, at the machine, and between
+#: two reports.
+_POLICY, _RETRY, _LOOK, _REPORT = 120.0, 30.0, 60.0, 300.0
 _CONTACT = "contact.json"
+_ANEW = "a copy has its credentials: hookline fleet revoke NAME, then hookline fleet add and join for each"
 
 
 def _manifest(paths: Paths) -> Manifest | None:
@@ -44,27 +52,39 @@ def _root(paths: Paths) -> str:
 
 
 async def pull(link: FleetLink) -> None:
-    stream, bucket, changed = link.client.jetstream(), policy_bucket(link.group), asyncio.Event()
+    stream = link.client.jetstream()
 
     async def announce(_: Any) -> None:
-        changed.set()
+        link.news.set()
 
-    await link.client.subscribe(f"$KV.{bucket}.rollout", cb=announce)
-    while True:
-        changed.clear()
+    announced = await link.client.subscribe(f"$KV.{policy_bucket(link.group)}.rollout", cb=announce)
+    try:
+        while True:
+            link.news.clear()
+            problem = await _follow(link, stream)
+            link.note("policy", problem)
+            with suppress(TimeoutError):
+                pause = _RETRY if problem else _POLICY
+                await asyncio.wait_for(link.news.wait(), pause * random.uniform(0.8, 1.2))  # noqa: S311  not all at once
+                await asyncio.sleep(random.uniform(0, 1))  # noqa: S311
+    finally:
+        with suppress(*UNREACHABLE):
+            await announced.unsubscribe()
+
+
+async def _follow(link: FleetLink, stream: JetStreamContext) -> str:
+    """Take what the broker says; what is wrong with it. A policy that we cannot take is a sign of the broker all the same."""
+    try:
         rollout = await policies.fetch_rollout(stream, link.group)
-        wanted = rollout.for_machine(link.machine) if rollout else None
         try:
-            await _take(link, wanted)
-            link.note("policy", "")
-        except HooklineError as error:
-            link.note("policy", str(error))
-        keep_contact(link.joined.folder, link.paths)
-        try:
-            await asyncio.wait_for(changed.wait(), _POLICY * random.uniform(0.8, 1.2))  # noqa: S311  not all at once
-            await asyncio.sleep(random.uniform(0, 1))  # noqa: S311
-        except TimeoutError:
-            pass
+            await _take(link, rollout.for_machine(link.machine))
+        finally:
+            keep_contact(link.joined.folder, link.paths)
+    except HooklineError as error:
+        return str(error)
+    except UNREACHABLE as error:
+        return explain(link.joined.credentials, error)
+    return ""
 
 
 async def _take(link: FleetLink, wanted: Published | None) -> None:
@@ -137,19 +157,34 @@ async def _step(link: FleetLink, shipper: Shipper, rules: Records, source: str) 
 
 
 async def report(link: FleetLink) -> None:
-    stream, at = link.client.jetstream(), 0.0
+    at, sequence, doubt = 0.0, 0, 0.0
     said: dict[str, Any] = {}
     while True:
         async with link.installing:
             found = await asyncio.to_thread(describe, link.paths, link.joined.folder)
         found |= {"group": link.group, "problems": link.problems()}
         if found != said or time.monotonic() - at > _REPORT:
-            data = json.dumps({**found, "time": time.time()}).encode()
-            await stream.publish(f"$KV.{MACHINES}.{link.machine}", data)
+            sequence, alone = await _say(link, {**found, "time": time.time()}, sequence)
+            link.note("report", "")
             said, at = found, time.monotonic()
+            doubt = doubt if alone else at + 3 * _REPORT
+        link.note("identity", f"another machine reports as {link.machine}; {_ANEW}" if time.monotonic() < doubt else "")
         before, until = _news(link), time.monotonic() + _LOOK
         while _news(link) == before and time.monotonic() < until:  # noqa: ASYNC110  files tell nobody
             await asyncio.sleep(2)
+
+
+async def _say(link: FleetLink, found: Mapping[str, Any], last: int) -> tuple[int, bool]:
+    """The sequence of this report, and whether the one before it was ours too, or purged; of the first nothing is known."""
+    stream, subject, data = link.client.jetstream(), f"$KV.{MACHINES}.{link.machine}", json.dumps(found).encode()
+    for expected in (last, 0) if last else ():
+        headers: dict[str, Any] = {Header.EXPECTED_LAST_SUBJECT_SEQUENCE: str(expected)}
+        try:
+            return (await stream.publish(subject, data, headers=headers)).seq, True
+        except APIError as error:
+            if error.err_code != WRONG_SEQUENCE:
+                raise
+    return (await stream.publish(subject, data)).seq, not last
 
 
 def _news(link: FleetLink) -> Any:

@@ -13,6 +13,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from nats.errors import NoRespondersError
 from nats.js import JetStreamContext
 from nats.js.errors import KeyNotFoundError, KeyWrongLastSequenceError, NotFoundError
 
@@ -93,11 +94,12 @@ async def _current(stream: JetStreamContext, group: str) -> tuple[Rollout, int]:
 
 
 async def read_rollout(stream: JetStreamContext, group: str) -> Rollout | None:
-    """None where nothing was ever published."""
+    """None where nothing is published."""
     try:
-        return (await _current(stream, group))[0]
+        found, _ = await _current(stream, group)
     except NotFoundError:
         return None
+    return found if found.highest() else None
 
 
 async def publish(stream: JetStreamContext, group: str, data: bytes, percent: int) -> Rollout:
@@ -152,13 +154,17 @@ async def _put(stream: JetStreamContext, group: str, rollout: Rollout, revision:
 # ── a machine ────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def fetch_rollout(stream: JetStreamContext, group: str) -> Rollout | None:
-    """By direct requests alone (``subjects.permissions``); None if nothing was ever published."""
+async def fetch_rollout(stream: JetStreamContext, group: str) -> Rollout:
+    """By direct requests alone (``subjects.permissions``). Raises ConfigError if nothing is published, and where nobody
+    answers, which is the same for a bucket that is not there."""
     bucket = policy_bucket(group)
     try:
         found = await stream.get_last_msg(f"KV_{bucket}", f"$KV.{bucket}.{_KEY}", direct=True)
-    except NotFoundError:
-        return None
+    except (NotFoundError, NoRespondersError, TimeoutError):
+        raise ConfigError(
+            f"the broker names no policy for group {group}: none is published, or too few of its servers run;"
+            " its owner sees which: hookline fleet status"
+        ) from None
     return _parse_rollout(found.data or b"")
 
 

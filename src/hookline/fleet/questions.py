@@ -41,6 +41,7 @@ async def carry_questions(link: FleetLink) -> None:
                     tasks[one["id"]] = asyncio.create_task(_carry(link, one))
             for name in [name for name, task in tasks.items() if task.done()]:
                 del tasks[name]
+            link.note("questions", "")
             await asyncio.sleep(_LOOK)
     finally:
         for task in tasks.values():

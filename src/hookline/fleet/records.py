@@ -26,7 +26,7 @@ from hookline.fleet.subjects import RECORDS, record_subject
 from hookline.state.record.query import Row, Run, load_runs, rows_after
 from hookline.state.record.store import Store, store_in
 
-_BATCH, _LARGEST, _WRONG_SEQUENCE = 50, 1 << 18, 10071
+_BATCH, _LARGEST, _LONGEST_TEXT, WRONG_SEQUENCE = 50, 1 << 18, 4096, 10071
 #: Of a hook's run. What it printed stays on the machine.
 _OUTCOME = ("hook", "hook_id", "status", "effect", "exit_code", "ms", "error")
 
@@ -85,8 +85,8 @@ def _select(record: Mapping[str, Any], rules: Records, machine: str, source: str
     sent = {"machine": machine, "source": source, **{name: record.get(name) for name in rules.fields}}
     data = json.dumps(sent, ensure_ascii=False, default=str).encode("utf-8", "replace")
     if len(data) > _LARGEST:  # what makes a record long is what it is about, not that it happened
-        short = {name: value for name, value in sent.items() if name not in {"data", "context", "messages", "outcomes"}}
-        short["reason"] = str(short.get("reason") or "")[:4096]
+        kept = {name: value for name, value in sent.items() if name not in {"data", "context", "messages", "outcomes"}}
+        short = {name: one[:_LONGEST_TEXT] if isinstance(one, str) else one for name, one in kept.items()}
         data = json.dumps({**short, "shortened": True}, ensure_ascii=False, default=str).encode("utf-8", "replace")
     return data
 
@@ -97,7 +97,8 @@ class Shipper:
     def __init__(self, stream: JetStreamContext, machine: str, source: str, read: Read, place: str) -> None:
         self._stream, self._machine, self._source, self._read, self._place = stream, machine, source, read, place
         self._subject = record_subject(machine, source)
-        self.mark, self.waiting = _read_mark(place), 0
+        self.mark = self._kept = _read_mark(place)
+        self.waiting = 0
 
     async def step(self, rules: Records) -> int:
         """Deal with a batch; how many rows that were."""
@@ -116,7 +117,7 @@ class Shipper:
         try:
             await self._send_rows(batch.rows, rules)
         finally:
-            if batch.rows:
+            if self.mark != self._kept:
                 self._keep(self.mark)
         return len(batch.rows)
 
@@ -145,7 +146,7 @@ class Shipper:
                     return True
                 # A server says so of a message too that it has only begun to keep, and may yet lose.
             except APIError as error:
-                if error.err_code != _WRONG_SEQUENCE:
+                if error.err_code != WRONG_SEQUENCE:
                     raise
             sequence, last = await self._last()
             if sequence == self.mark.sequence:
@@ -178,7 +179,7 @@ class Shipper:
         tree = {name: getattr(mark, name) for name in mark.__slots__}
         with atomic_writer(self._place, durable=False) as file:
             file.write(json.dumps(tree).encode())
-        self.mark = mark
+        self.mark = self._kept = mark
 
 
 def _read_mark(place: str) -> _Mark:

@@ -22,6 +22,8 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import textwrap
+import time
 from argparse import SUPPRESS, ArgumentParser, Namespace
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
@@ -41,6 +43,10 @@ if TYPE_CHECKING:
     from hookline.fleet.overview import Seen
 
 _T = TypeVar("_T")
+#: Machines that are named in one line of the status.
+_NAMED = 4
+#: Seconds after which a link that runs counts as frozen: it gives a sign every second.
+_FROZEN = 30.0
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -191,7 +197,25 @@ def _admin(args: Namespace, work: Callable[[JetStreamContext, int], Awaitable[_T
             await ensure_team(stream, authority.replicas)
             return await work(stream, authority.replicas)
 
-    return asyncio.run(connect())
+    try:
+        return asyncio.run(connect())
+    except ConfigError as error:
+        down = _servers_down(authority)
+        raise ConfigError(
+            f"{error}\n{down or 'its servers answer; if it stays so, their logs say what they wait for'}"
+        ) from None
+
+
+def _servers_down(authority: authorities.Authority) -> str:
+    """What to do about them; "" if all are there."""
+    import asyncio
+
+    from hookline.fleet.connection import silent_servers
+
+    servers = authority.servers
+    down = asyncio.run(silent_servers(servers))
+    there = ", ".join(f"{one} (there: nats-server -c nats-{servers.index(one) + 1}.conf)" for one in down)
+    return f"{len(down)} of {plural(len(servers), 'server')} of the broker {'does' if len(down) == 1 else 'do'} not answer: {there}" if down else ""  # fmt: skip
 
 
 def _publish(args: Namespace) -> int:
@@ -245,35 +269,43 @@ def _status(args: Namespace) -> int:
             rollouts[group] = await policies.read_rollout(stream, group)
         alive = [one for one in members if not one.revoked]
         return [
-            overview.judge(one.name, one.group, found.get(one.name), rollouts[one.group], overview.now())
-            for one in alive
+            overview.judge(one.name, one.group, found.get(one.name), rollouts[one.group], time.time()) for one in alive
         ]
 
     machines = _admin(args, work)
+    down = _servers_down(authority)
     if args.json:
         rows = [{name: getattr(one, name) for name in one.__slots__} for one in machines]
-        print_json({"team": team, "machines": rows, "revoked": [one.name for one in members if one.revoked]})
+        print_json({"team": team, "machines": rows, "revoked": [one.name for one in members if one.revoked], "broker": down})  # fmt: skip
     else:
-        _print_machines(team, machines)
-    return int(any(one.state in {"broken", "drifted"} for one in machines))
+        _print_machines(machines, down)
+    return int(bool(down) or any(one.state in {"broken", "drifted"} for one in machines))
 
 
-def _print_machines(team: str, machines: Sequence[Seen]) -> None:
-    """One screen: the groups, then the machines that need somebody, the worst first."""
+def _print_machines(machines: Sequence[Seen], down: str) -> None:
+    """One screen: the groups, then what needs somebody, the worst first, with the machines that it is about."""
     from hookline.fleet import overview
 
     rows = [(one, str(count), *rest) for one, count, *rest in overview.summary(machines)]
     print(table(("GROUP", "MACHINES", "STATE", "POLICY"), rows) if rows else "no machine yet: hookline fleet add NAME")
+    if down:
+        print(f"{paint('broken', 'red')}  {down}")
     worst = ("broken", "drifted", "silent", "behind", "none", "never")
-    bad = sorted((one for one in machines if one.state != "in force" or one.why), key=lambda one: (_rank(worst, one.state), one.name))  # fmt: skip
-    room = max(5, shutil.get_terminal_size().lines - 8 - len({one.group for one in machines}))
-    for one in bad[:room]:
-        age = f", {int(one.age // 60)} min ago" if one.age >= 60 else " has not reported yet" if one.age < 0 else ""
-        print(
-            f"{paint(one.state, 'red' if one.state in worst[:2] else 'yellow')}  {one.name}{age}  {safe(one.why)[:100]}"
-        )
-    if len(bad) > room:
-        print(f"and {len(bad) - room} more: hookline fleet status --json")
+    about: dict[tuple[str, str], list[str]] = {}
+    for one in sorted(machines, key=lambda one: _rank(worst, one.state)):
+        if one.state != "in force" or one.why:
+            for why in one.why.split("\n"):
+                about.setdefault((one.state, why), []).append(one.name)
+    width, lines = shutil.get_terminal_size()
+    left = max(5, lines - 4 - len(rows))
+    for at, ((state, why), names) in enumerate(about.items()):
+        some = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
+        text = textwrap.wrap(f"{state}  {some}: {safe(why)}".rstrip(": "), width, subsequent_indent="  ") or [state]
+        if len(text) > left:
+            print(f"and {len(about) - at} more: hookline fleet status --json")
+            break
+        left -= len(text)
+        print("\n".join(text).replace(state, paint(state, "red" if state in worst[:2] else "yellow"), 1))
 
 
 def _rank(worst: Sequence[str], state: str) -> int:
@@ -369,7 +401,9 @@ def _leave(args: Namespace) -> int:
 
 
 def _local_status(args: Namespace) -> int:
-    from hookline.fleet.join import link_runs, require_joined
+    from hookline.config.managed import find_silence
+    from hookline.core.files import modification_time
+    from hookline.fleet.join import LOCK, link_runs, require_joined
     from hookline.fleet.parts import describe
 
     paths = _paths(args)
@@ -381,6 +415,11 @@ def _local_status(args: Namespace) -> int:
             "hookline fleet link, as a service" if joined.folder.startswith(paths.machine) else "hookline daemon start"
         )
         state["connected"], problems = False, [f"nothing holds the connection; start it: {start}"]
+    elif (frozen := time.time() - modification_time(os.path.join(joined.folder, LOCK))) > _FROZEN:
+        again = f"the link has not moved for {frozen:.0f} seconds; start it again: systemctl restart hookline-fleet"
+        state["connected"], problems = False, [again]
+    if silence := find_silence(paths):
+        problems.append(f"{silence.finding}{'' if silence.severity == 'warning' else ', so tool calls are refused'}")
     problems += [f"{part}: {text}" for part, text in state.get("problems", {}).items() if text]
     if args.json:
         print_json({"machine": joined.credentials.name, "group": joined.credentials.group, "connected": bool(state.get("connected")), **found, "problems": problems})  # fmt: skip
