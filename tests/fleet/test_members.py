@@ -26,7 +26,7 @@ from hookline.fleet.credentials import Credentials, parse_credentials
 from hookline.fleet.join import find_joined, join
 from hookline.fleet.overview import judge
 from hookline.fleet.policies import Published, Rollout
-from hookline.fleet.revoke import tell_servers
+from hookline.fleet.streams import tell_servers
 from hookline.fleet.subjects import ask_subject, record_subject
 
 pytestmark = needs_broker

@@ -9,13 +9,15 @@ from collections.abc import Iterator, Mapping
 from hookline.core._dataclass import dataclass
 from hookline.core.errors import StateError
 
+_MACHINE = "/etc/hookline"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paths:
     config: str
     state: str
     data: str
-    machine: str = "/etc/hookline"
+    machine: str = _MACHINE
 
     @property
     def policy(self) -> str:
@@ -29,8 +31,11 @@ class Paths:
         return machine, person
 
 
-def find_paths(environ: Mapping[str, str], home: str) -> Paths:
-    """``HOOKLINE_*_DIR``, then XDG (absolute paths only, as its specification asks), then the defaults."""
+def find_paths(environ: Mapping[str, str], home: str, root: str = "") -> Paths:
+    """``HOOKLINE_*_DIR``, then XDG (absolute paths only, as its specification asks), then the defaults.
+
+    ``root``: of the disk that the machine's own directory is on, where that is another machine's.
+    """
 
     def place(own: str, xdg: str, default: str) -> str:
         if given := environ.get(own):
@@ -42,6 +47,7 @@ def find_paths(environ: Mapping[str, str], home: str) -> Paths:
         config=place("HOOKLINE_CONFIG_DIR", "XDG_CONFIG_HOME", ".config"),
         state=place("HOOKLINE_STATE_DIR", "XDG_STATE_HOME", ".local/state"),
         data=place("HOOKLINE_DATA_DIR", "XDG_DATA_HOME", ".local/share"),
+        machine=(os.path.abspath(root).rstrip("/") if root else "") + _MACHINE,
     )
 
 

@@ -41,9 +41,6 @@ class Machine:
     #: What the entries call, as the machine itself names it.
     program: str
 
-    def path(self, path: str) -> str:
-        return self.root + path
-
     def plans(self, manifest: Manifest, specs: Sequence[HookSpec], *, fresh: bool = False) -> Iterator[AgentPlan]:
         """``fresh``: as if the files were not there yet."""
         agents = select_agents(manifest.agents) or [one for one in all_agents().values() if one.managed]
@@ -51,7 +48,7 @@ class Machine:
             if not agent.managed:
                 yield AgentPlan(agent=agent, plan=None)
                 continue
-            path = self.path(agent.managed)
+            path = self.root + agent.managed
             text, refused = (None, "") if fresh else apply.read(path)
             events = policy_events(agent, specs)
             plan = plan_managed(agent, text, events, self.program, cold=not manifest.daemon)

@@ -102,7 +102,6 @@ def admin_credentials(authority: Authority, team: str) -> credentials.Credential
 
 def init(folder: str, servers: Sequence[str], teams: Sequence[str]) -> Authority:
     """Raises UsageError if the folder is in use."""
-    credentials.require_library()
     if os.path.lexists(os.path.join(folder, _FILE)):
         raise UsageError(f"{folder} is a fleet already; hookline fleet add NAME adds a machine to it")
     if len(servers) not in {1, 3, 5}:
@@ -170,7 +169,7 @@ def add(authority: Authority, team: str, role: Role, name: str, group: str) -> t
 
 
 def revoke(authority: Authority, team: str, name: str) -> Authority:
-    """From now on, in our files; the servers learn it by ``account_jwt`` (``fleet.revoke``)."""
+    """From now on, in our files; the servers learn it by ``account_jwt`` (``streams.tell_servers``)."""
     gone = authority.member(team, name)
     at = int(time.time()) + 86_400  # a clock that was ahead when it was issued must not keep it alive
     changed = replace(

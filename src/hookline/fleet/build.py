@@ -15,7 +15,7 @@ from hookline.core.paths import FILE, Paths
 from hookline.core.problem import Problem
 from hookline.core.settings import Settings
 from hookline.fleet import manifest as manifests
-from hookline.fleet.bundle import pack_bundle, read_bundle, text_file
+from hookline.fleet.bundle import pack_bundle, read_bundle
 from hookline.fleet.manifest import Manifest
 from hookline.packs.store import PackStore
 from hookline.packs.tree import File, Tree, read_folder, tree_digest
@@ -47,7 +47,7 @@ def _seal(files: Tree, private_key: str, paths: Paths, name: str, *, version: in
     tree = dict(files)
     if version:
         text = tree[manifests.FILE].data.decode("utf-8", "replace")
-        tree[manifests.FILE] = text_file(_with_version(text, version))
+        tree[manifests.FILE] = File(data=_with_version(text, version).encode())
     manifest = manifests.manifest_from(tree, name)
     tree |= _packs(tree, paths, name)
     loaded = check_tree(tree, paths, name)

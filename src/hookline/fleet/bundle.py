@@ -16,9 +16,8 @@ from hookline.core._dataclass import dataclass
 from hookline.core.errors import ConfigError, PackError
 from hookline.fleet import keys
 from hookline.fleet.keys import KeySuccession, PublicKey
-from hookline.fleet.manifest import FILE as MANIFEST
 from hookline.fleet.manifest import Manifest, manifest_from
-from hookline.packs.tree import File, Tree, TreeBuilder
+from hookline.packs.tree import Tree, TreeBuilder
 
 _FIRST = b"hookline-policy 1\n"
 _SIGNED = b"hookline policy 1\0"
@@ -101,10 +100,3 @@ def _unpack(archive: bytes, name: str) -> Tree:
         return builder.tree()
     except (tarfile.TarError, PackError, EOFError) as error:
         raise ConfigError(f"{name} is damaged: {error}") from None
-
-
-def text_file(text: str) -> File:
-    return File(data=text.encode("utf-8"))
-
-
-__all__ = ["MANIFEST", "Bundle", "pack_bundle", "read_bundle", "require_trusted", "text_file"]

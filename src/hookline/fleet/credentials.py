@@ -14,12 +14,10 @@ import os
 import time
 from collections.abc import Mapping
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any, Literal, cast
 
 from hookline.core._dataclass import dataclass
 from hookline.core.errors import ConfigError
-from hookline.core.extras import install_command
 from hookline.fleet.subjects import ROLES, Role, permissions
 
 _PREFIXES = {"operator": 14 << 3, "account": 0, "user": 20 << 3}
@@ -40,18 +38,12 @@ class Credentials:
     text: str
 
 
-def require_library() -> None:
-    if find_spec("nats") is None or find_spec("nkeys") is None or find_spec("cryptography") is None:
-        raise ConfigError(f"a fleet needs other packages; install them: {install_command('fleet')}")
-
-
 def _nkeys() -> Any:
     """It has no types."""
     return import_module("nkeys")
 
 
 def new_seed(kind: Literal["operator", "account", "user"]) -> str:
-    require_library()
     return str(_nkeys().encode_seed(os.urandom(32), _PREFIXES[kind]), "ascii")
 
 

@@ -9,34 +9,21 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from hookline.config.managed import find_stranger
-from hookline.core._dataclass import dataclass
 from hookline.core.errors import ConfigError, StateError, UsageError
 from hookline.core.files import open_locked, replace_atomically
 from hookline.core.paths import Paths
 from hookline.fleet.build import unpack
 from hookline.fleet.bundle import Bundle, read_bundle, require_trusted
 from hookline.fleet.keys import PublicKey, read_public_key
-from hookline.fleet.manifest import Manifest
 from hookline.packs.tree import read_folder
 
 _KEY, _STATE, _VERSIONS, _BUNDLE = "key.pub", "installed.json", "versions", "policy.hkp"
 #: Versions that stay on the disk: hooks of the one before may still run.
 _KEPT = 2
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _InstalledPolicy:
-    """What is in force."""
-
-    manifest: Manifest
-    digest: str
-    key: PublicKey
-    folder: str
 
 
 @contextmanager
@@ -87,14 +74,6 @@ class PolicyFolder:
                 return read_bundle(file.read(), path)
         except OSError as error:
             raise ConfigError(f"{path} cannot be read: {error.strerror}; install the policy again") from None
-
-    def installed(self) -> _InstalledPolicy | None:
-        bundle = self.bundle()
-        if bundle is None:
-            return None
-        return _InstalledPolicy(
-            manifest=bundle.manifest, digest=bundle.digest, key=bundle.key, folder=os.path.realpath(self.current)
-        )
 
     def findings(self) -> Iterator[str]:
         """What is not as it was signed, and who else could have changed it."""
@@ -240,7 +219,3 @@ def _version_number(name: str) -> int:
 
 def _write(path: str, data: bytes) -> None:
     replace_atomically(path, data, mode=0o644)
-
-
-def describe_installed(one: _InstalledPolicy) -> Mapping[str, Any]:
-    return {"digest": one.digest, "key": one.key.key, "folder": one.folder}

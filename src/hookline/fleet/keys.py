@@ -5,12 +5,10 @@ from __future__ import annotations
 import base64
 import os
 from collections.abc import Sequence
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import dataclass
 from hookline.core.errors import ConfigError, UsageError
-from hookline.core.extras import install_command
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -67,7 +65,6 @@ def read_public_key(path: str) -> PublicKey:
 
 def generate(path: str, previous: str = "") -> PublicKey:
     """Write the private key to ``path`` and the public one beside it; ``previous`` signs it. Raises UsageError."""
-    _require_library()
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric import ed25519
 
@@ -95,7 +92,6 @@ def generate(path: str, previous: str = "") -> PublicKey:
 
 def _load_private(path: str) -> Ed25519PrivateKey:
     """Raises ConfigError."""
-    _require_library()
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric import ed25519
 
@@ -120,7 +116,6 @@ def sign(path: str, data: bytes) -> tuple[PublicKey, str]:
 
 
 def verify(key: str, signature: str, data: bytes) -> bool:
-    _require_library()
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives.asymmetric import ed25519
 
@@ -143,11 +138,6 @@ def leads_to(trusted: str, key: str, links: Sequence[KeySuccession]) -> bool:
         if link.by == here and verify(link.by, link.signature, _SUCCESSION + _decode(link.key, 32)):
             here = link.key
     return here == key
-
-
-def _require_library() -> None:
-    if find_spec("cryptography") is None:
-        raise ConfigError(f"signed policies need another package; install it: {install_command('fleet')}")
 
 
 def _public(private: Ed25519PrivateKey) -> str:

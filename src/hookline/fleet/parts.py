@@ -25,7 +25,7 @@ from hookline.fleet.connection import UNREACHABLE, explain
 from hookline.fleet.feed import sources
 from hookline.fleet.install import PolicyFolder
 from hookline.fleet.link import FleetLink
-from hookline.fleet.manifest import Manifest, Offline, Records
+from hookline.fleet.manifest import Manifest, Records
 from hookline.fleet.policies import Published
 from hookline.fleet.records import WRONG_SEQUENCE, Shipper, marks
 from hookline.fleet.subjects import MACHINES, policy_bucket
@@ -37,10 +37,10 @@ _CONTACT = "contact.json"
 _ANEW = "a copy has its credentials: hookline fleet revoke NAME, then hookline fleet add and join for each"
 
 
-def _manifest(paths: Paths) -> Manifest | None:
-    """Of the policy in force."""
-    installed = PolicyFolder(paths).installed()
-    return None if installed is None else installed.manifest
+def _manifest(paths: Paths) -> Manifest:
+    """Of the policy in force; without one, what holds by default."""
+    bundle = PolicyFolder(paths).bundle()
+    return Manifest(name="", version=0) if bundle is None else bundle.manifest
 
 
 def _root(paths: Paths) -> str:
@@ -104,7 +104,7 @@ def keep_contact(folder: str, paths: Paths) -> None:
     """
     if not folder.startswith(paths.machine):
         return
-    offline = (_manifest(paths) or Manifest(name="", version=0)).offline
+    offline = _manifest(paths).offline
     grace, now, path = offline.hours * 3600.0, time.time(), os.path.join(folder, _CONTACT)
     try:
         with open(path, encoding="utf-8") as file:
@@ -113,11 +113,7 @@ def keep_contact(folder: str, paths: Paths) -> None:
             return
     except (OSError, ValueError, KeyError, TypeError):
         pass
-    replace_atomically(path, json.dumps(_contact(now + grace, offline)).encode(), mode=0o644)
-
-
-def _contact(until: float, offline: Offline) -> dict[str, Any]:
-    return {"until": until, "then": offline.then}
+    replace_atomically(path, json.dumps({"until": now + grace, "then": offline.then}).encode(), mode=0o644)
 
 
 # ── records ──────────────────────────────────────────────────────────────────────────────────────────
@@ -129,7 +125,7 @@ async def ship(link: FleetLink) -> None:
     os.makedirs(place, 0o700, exist_ok=True)
     async with sources(link) as found:
         while True:
-            rules = (_manifest(link.paths) or Manifest(name="", version=0, records=Records())).records
+            rules = _manifest(link.paths).records
             rows = 0
             for source, read in (await found()).items():
                 if source not in shippers:
@@ -202,13 +198,9 @@ def describe(paths: Paths, folder: str) -> dict[str, Any]:
     findings: list[str] = []
     state = "none"
     try:
-        installed = PolicyFolder(paths).installed()
-        if installed is not None:
-            policy = {
-                "name": installed.manifest.name,
-                "version": installed.manifest.version,
-                "digest": installed.digest,
-            }
+        bundle = PolicyFolder(paths).bundle()
+        if bundle is not None:
+            policy = {"name": bundle.manifest.name, "version": bundle.manifest.version, "digest": bundle.digest}
             agents, findings = machine.inspect(paths, root=_root(paths))
             state = "drifted" if findings else "in force"
     except (HooklineError, OSError) as error:

@@ -1,16 +1,25 @@
-"""What a team and a group have on the broker: made by the team's owner, and left alone where it is there already."""
+"""What the owner of a team does on the broker: make its streams where they are missing, and tell it who is revoked."""
 
 from __future__ import annotations
+
+import asyncio
+import json
 
 from nats.js import JetStreamContext, api
 from nats.js.errors import NotFoundError
 
+from hookline.core.errors import ConfigError
+from hookline.fleet.authority import Authority, system_credentials
+from hookline.fleet.connection import connection
 from hookline.fleet.subjects import MACHINES, RECORDS, policy_bucket, record_subject
 
 #: Days that records stay on the broker for sinks, and the most of one record.
 _DAYS, _LARGEST = 30, 1 << 19
 #: How long the broker recognizes a message by its id. Beyond that, the order of a source's own records does (``records``).
 _WINDOW = 120
+_CLAIMS = "$SYS.REQ.CLAIMS.UPDATE"
+#: Seconds that servers have to answer.
+_PATIENCE = 5.0
 
 
 async def ensure_team(stream: JetStreamContext, replicas: int) -> None:
@@ -40,3 +49,26 @@ async def _ensure_bucket(stream: JetStreamContext, bucket: str, replicas: int) -
         await stream.stream_info(f"KV_{bucket}")
     except NotFoundError:
         await stream.create_key_value(bucket=bucket, replicas=replicas, direct=True, max_value_size=1 << 16)
+
+
+async def tell_servers(authority: Authority, team: str) -> int:
+    """The account as it is now, signed by the operator, to every server; how many have taken it. Who is connected with what was revoked is cut off by them. Raises ConfigError."""
+    taken, refused = set[str](), list[str]()
+    async with connection(system_credentials(authority)) as client:
+        inbox = client.new_inbox()
+        answers = await client.subscribe(inbox)
+        await client.publish(_CLAIMS, authority.account_jwt(team).encode("ascii"), reply=inbox)
+        until = asyncio.get_running_loop().time() + _PATIENCE
+        while len(taken) < len(authority.servers) and (left := until - asyncio.get_running_loop().time()) > 0:
+            try:
+                answer = json.loads((await answers.next_msg(timeout=left)).data)
+            except TimeoutError:
+                break
+            if "error" in answer:
+                refused.append(str(answer["error"].get("description", answer["error"])))
+            else:
+                taken.add(str(answer.get("server", {}).get("name")))
+    if not taken:
+        why = refused[0] if refused else "no server answered"
+        raise ConfigError(f"the broker did not take the revocation ({why}); run it again: hookline fleet revoke")
+    return len(taken)

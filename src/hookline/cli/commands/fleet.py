@@ -121,9 +121,7 @@ def run(args: Namespace) -> int:
 
 
 def _paths(args: Namespace) -> Paths:
-    found = find_paths(os.environ, os.environ.get("HOME") or os.path.expanduser("~"))
-    machine = os.path.abspath(args.root).rstrip("/") + found.machine if args.root else found.machine
-    return Paths(config=found.config, state=found.state, data=found.data, machine=machine)
+    return find_paths(os.environ, os.path.expanduser("~"), args.root)
 
 
 # ── the owner ────────────────────────────────────────────────────────────────────────────────────────
@@ -159,7 +157,7 @@ def _add(args: Namespace) -> int:
 def _revoke(args: Namespace) -> int:
     import asyncio
 
-    from hookline.fleet.revoke import tell_servers
+    from hookline.fleet.streams import tell_servers
 
     authority = authorities.load(args.fleet)
     team = authority.team(args.team)

@@ -32,7 +32,7 @@ from hookline.fleet import agent_files, keys, machine
 from hookline.fleet.agent_files import Machine
 from hookline.fleet.build import Built, build_policy, check_tree, reseal
 from hookline.fleet.bundle import Bundle, read_bundle
-from hookline.fleet.install import PolicyFolder, describe_installed
+from hookline.fleet.install import PolicyFolder
 from hookline.fleet.manifest import describe
 
 _PRINTS = ("files", "ansible", "dockerfile")
@@ -83,9 +83,7 @@ def run(args: Namespace) -> int:
 
 
 def _paths(root: str = "") -> Paths:
-    found = find_paths(os.environ, os.environ.get("HOME") or os.path.expanduser("~"))
-    machine = os.path.abspath(root).rstrip("/") + found.machine if root else found.machine
-    return Paths(config=found.config, state=found.state, data=found.data, machine=machine)
+    return find_paths(os.environ, os.path.expanduser("~"), root)
 
 
 def _keygen(args: Namespace) -> int:
@@ -189,12 +187,8 @@ def _show(args: Namespace) -> int:
     agents, findings = machine.inspect(paths, root=_root(args))
     findings = findings if verify else []
     if args.json:
-        installed = folder.installed()
-        policy = (
-            None
-            if bundle is None or installed is None
-            else {**describe(bundle.manifest), **describe_installed(installed)}
-        )
+        kept = {} if bundle is None else {"digest": bundle.digest, "key": bundle.key.key, "folder": os.path.realpath(folder.current)}  # fmt: skip
+        policy = None if bundle is None else {**describe(bundle.manifest), **kept}
         print_json({"policy": policy, "agents": agents, "findings": findings})
     elif bundle is None:
         print(f"no policy is in force on this machine ({folder.folder})")

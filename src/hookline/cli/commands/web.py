@@ -26,7 +26,7 @@ from hookline.cli.loading import missing_registrations
 from hookline.core.agents import find_agent, select_agents
 from hookline.core.errors import ConfigError, DataError
 from hookline.core.event import EVENTS
-from hookline.core.extras import install_command
+from hookline.core.extras import extra_needed, install_command
 from hookline.core.paths import Paths, find_paths, private_dir
 from hookline.core.settings import RecordSettings
 from hookline.doctor.missed import find_missed_gates
@@ -78,11 +78,9 @@ def run(args: Namespace) -> int:
 def _fleet(args: Namespace, paths: Paths) -> Any:
     if args.fleet is None:
         return None
-    from hookline.fleet.credentials import require_library
-
-    require_library()
-    from hookline.fleet.oncall import oncall_credentials
-    from hookline.fleet.view import FleetView
+    with extra_needed("fleet", "cryptography", "nats", "nkeys"):
+        from hookline.fleet.oncall import oncall_credentials
+        from hookline.fleet.view import FleetView
 
     if args.fleet and not os.path.isdir(args.fleet):
         raise ConfigError(f"{args.fleet} is no folder; hookline fleet sink --to parquet {args.fleet}")
