@@ -41,7 +41,7 @@ def hand_on(shell: Commands, name: str, rest: list[Word], call: Execution, *, mo
 def run_xargs(shell: Commands, name: str, argv: list[Word], call: Execution) -> bool:
     found = parse(argv[1:], options_of("xargs"))
     rest = found.rest or [word("echo")]
-    mark = option_text(found, "I", "replace") or ("{}" if {"i", "replace"} & set(found.values) else None)
+    mark = option_text(found, "I", "J", "replace") or ("{}" if {"i", "replace"} & set(found.values) else None)
     given = (
         literal(shell.stdin.word)
         if shell.stdin.word and "a" not in found.values and "arg-file" not in found.values

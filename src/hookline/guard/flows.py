@@ -90,36 +90,21 @@ class _Flow(DataLabels):
             labels |= self._code(call, source, incoming)
             yield from self._reverse(call)
         if source is not None and source.stdin and not labels and self._unreadable(call):
-            yield call.effect(
-                "unknown",
-                "medium",
-                call.invocation.upstream[-1].source,
-                why=f"{call.name} runs what another program prints",
-            )
+            why = f"{call.name} runs what another program prints"
+            yield call.effect("unknown", "medium", call.invocation.upstream[-1].source, why=why)
         if incoming & NETWORK and call.name in _INSTRUCTED and ("-" in call.texts or not call.words):
             yield call.effect("remote-code", "medium", call.name, why="it does unread what another machine says")
         if labels & (NETWORK | HIDDEN):
             why = "code from the network is run unread" if labels & NETWORK else "hidden code is decoded and run unread"
-            yield call.effect(
-                "remote-code",
-                "critical",
-                " ".join((call.name, *call.texts[:2])),
-                where="network",
-                why=why,
-                safer="save it to a file, read it, then run it",
-            )
+            what = " ".join((call.name, *call.texts[:2]))
+            yield call.effect("remote-code", "critical", what, where="network", why=why)
 
     def _reverse(self, call: ProgramCall) -> Iterator[Effect]:
         """A shell that listens to, or speaks to, another machine."""
         for redirect in call.invocation.redirects:
             if redirect.operator != "<" and redirect.target.prefix.startswith(("/dev/tcp/", "/dev/udp/")):
-                yield call.effect(
-                    "remote-code",
-                    "critical",
-                    redirect.target.text,
-                    where="network",
-                    why="another machine gets a shell here",
-                )
+                why = "another machine gets a shell here"
+                yield call.effect("remote-code", "critical", redirect.target.text, where="network", why=why)
 
     def _unpacked_code(self, call: ProgramCall, source: CodeSource | None) -> Iterator[Effect]:
         """A script out of an archive or a repository that this very command fetched."""
