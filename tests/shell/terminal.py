@@ -51,7 +51,8 @@ class Terminal:
         until = time.monotonic() + seconds
         while not (found := so()):
             if time.monotonic() > until:
-                message = f"it never was so; the screen:\n{self.screen()}\nheard: {self.house.heard()[-8:]}"
+                shown, heard = self.screen(), self.house.heard()[-8:]
+                message = f"it never was so; the screen:\n{shown}\nheard: {heard}\n{self._tmux.processes()}"
                 raise AssertionError(message)
             time.sleep(0.03)
         return found

@@ -33,5 +33,11 @@ class Tmux:
     def screen(self) -> str:
         return "\n".join(line.rstrip() for line in self("capture-pane", "-p").splitlines()).rstrip()
 
+    def processes(self) -> str:
+        """What runs in the window and what each process waits for, to explain a screen that never came."""
+        leader = self("display-message", "-p", "#{pane_pid}").strip()
+        words = ["ps", "--sid", leader, "-o", "pid,ppid,stat,wchan:20,args"]
+        return subprocess.run(words, capture_output=True, text=True, check=False).stdout
+
     def close(self) -> None:
         self("kill-server")
