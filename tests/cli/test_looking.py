@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -80,6 +82,24 @@ def test_the_log_says_that_nothing_fits(hooked):
         told = hooked.run("log", *words)
         assert (told.code, told.out.startswith("No recorded event matches.")) == (0, True), words
         assert hooked.run("log", *words, "--json").out == ""
+
+
+def test_the_log_knows_yesterday(hooked):
+    hooked.fire("PreToolUse", LS)
+    found = {words: bool(hooked.run("log", *words, "--json").out) for words in (
+        ("--since", "yesterday"), ("--since", "today"), ("--since", "yesterday", "--until", "today"),
+    )}  # fmt: skip
+    assert list(found.values()) == [True, True, False]
+
+
+@pytest.mark.parametrize("words", [(), ("--format", "csv")])
+def test_a_record_that_cannot_be_read_is_never_an_empty_one(hooked, words):
+    hooked.fire("PreToolUse", LS)
+    (file,) = hooked.home.rglob("hookline.db")
+    with closing(sqlite3.connect(file)) as database:
+        database.execute("PRAGMA user_version = 99")
+    told = hooked.run("log", *words)
+    assert (told.code, told.out, "written by a newer hookline" in told.err) == (74, "", True)
 
 
 def test_list_names_the_file_and_the_line(hooked):

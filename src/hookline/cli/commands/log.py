@@ -1,6 +1,6 @@
 """Show past events and what hooks decided, the newest last.
 
-  hookline log --last 50 --effect deny
+  hookline log --effect deny --since yesterday --until today
   hookline log --session S --follow
   hookline log --agent codex --project .
   hookline log --chain ID            one event (or last): every hook in order, its verdict, its changes, and the answer
@@ -18,7 +18,8 @@ import os
 import re
 import sys
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from datetime import time as clock
 from functools import cache
 
 from hookline.cli.options import add_json
@@ -48,6 +49,8 @@ if TYPE_CHECKING:
 
 #: Seconds between two looks at the store with --follow.
 _PACE = 0.25
+#: Days that have a name; each begins at midnight here.
+_DAYS = {"today": timedelta(0), "yesterday": timedelta(days=1)}
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -64,7 +67,7 @@ def configure(parser: ArgumentParser) -> None:
         choices=("replied", "failed", "timed-out", "skipped", "started"),
         help="only events with such an outcome",
     )
-    parser.add_argument("--since", metavar="WHEN", help="10m, 2h, 3d, or a time like 2026-03-01T12:00")
+    parser.add_argument("--since", metavar="WHEN", help="10m, 2h, 3d, today, yesterday, or a time like 2026-03-01T12:00")
     parser.add_argument("--until", metavar="WHEN", help="the same")
     parser.add_argument(
         "--chain", metavar="ID", help="show one event whole, by the beginning of its id; last for the latest"
@@ -101,6 +104,8 @@ def run(args: Namespace) -> int:
 
     try:
         rows = look(args.last or None, None)
+        if not rows:
+            require_readable(store)
         if args.format or args.output:
             from hookline.cli.export import export  # few export anything
 
@@ -208,12 +213,14 @@ def _mark_subject(data: Any, subject: str) -> str:
 
 
 def parse_time(text: str | None) -> float | None:
-    """``2h`` ago, or a date and time; None for none."""
+    """``2h`` ago, the beginning of a day, or a date and time; None for none."""
     if text is None:
         return None
     if ago := re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smhd])", text):
         return time.time() - float(ago[1]) * {"s": 1, "m": 60, "h": 3600, "d": 86400}[ago[2]]
+    if text in _DAYS:
+        return datetime.combine(datetime.now().astimezone() - _DAYS[text], clock.min).timestamp()
     try:
         return datetime.fromisoformat(text).timestamp()
     except ValueError:
-        raise UsageError(f"{text!r} is not a time; write 10m, 2h, 3d or 2026-03-01T12:00") from None
+        raise UsageError(f"{text!r} is not a time; write 10m, 2h, 3d, yesterday or 2026-03-01T12:00") from None

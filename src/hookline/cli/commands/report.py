@@ -22,7 +22,7 @@ from hookline.web.report import report
 
 def configure(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "--since", metavar="WHEN", default="7d", help="10m, 2h, 7d (default), or a time like 2026-03-01"
+        "--since", metavar="WHEN", default="7d", help="10m, 2h, 7d (default), yesterday, or a time like 2026-03-01"
     )
     parser.add_argument("--html", metavar="FILE", required=True, help="the file to write")
 

@@ -4,10 +4,17 @@ import { get } from "./api.js";
 import { add, chip, h, link, ms, number, short, table, when } from "./dom.js";
 import { go } from "./main.js";
 
+// Days on which nothing ran, too: a gap says something.
+function every(rows, days) {
+  const known = new Map(rows.map((one) => [one.name, one]));
+  const names = Array.from({ length: days + 1 }, (_, ago) => new Date(Date.now() - (days - ago) * 86400000).toLocaleDateString("sv"));
+  return [...new Set([...names, ...known.keys()])].map((name) => known.get(name) || { name, ms: 0, runs: 0, failures: 0 });
+}
+
 function columns(days) {
-  const most = Math.max(...days.map((one) => one.ms), 1);
+  const most = Math.max(...days.map((one) => one.ms), 1), few = days.length < 10;
   return h("div", { class: "columns", role: "img", "aria-label": `Time in hooks by day: ${days.map((one) => `${one.name} ${ms(one.ms)}`).join(", ")}` },
-    days.map((one) => h("div", { class: "column", title: `${one.name}: ${ms(one.ms)}, ${number(one.runs)} runs, ${one.failures} failures` }, h("small", {}, ms(one.ms)), h("span", { style: { height: `${(72 * one.ms) / most}%` } }), h("small", {}, one.name.slice(5)))));
+    days.map((one, at) => h("div", { class: "column", title: `${one.name}: ${ms(one.ms)}, ${number(one.runs)} runs, ${one.failures} failures` }, h("small", {}, one.ms && few ? ms(one.ms) : ""), h("span", { class: one.ms ? null : "zero", style: { height: `${(72 * one.ms) / most}%` } }), h("small", {}, few || at % 7 === 0 ? one.name.slice(5) : "\u00a0"))));
 }
 
 const sums = (rows, name, to) => table([name, "#Runs", "#Time", "#Average", "#Failures", "#Refused", "#Tokens"], rows.map((one) => [
@@ -20,7 +27,7 @@ export async function page(root, _, query) {
   choice.value = days;
   const listed = (title, rows, none) => h("section", {}, h("h2", {}, title), rows.length ? h("ul", { class: "plain" }, rows.map((text) => h("li", {}, text))) : h("p", { class: "empty" }, none));
   add(root, h("div", { class: "line" }, h("h1", {}, "Costs"), h("span", { class: "grow" }), choice),
-    found.by_day.length ? columns(found.by_day) : null,
+    found.by_day.length ? h("section", {}, h("h2", {}, "Time in hooks by day"), columns(every(found.by_day, Number(days)))) : null,
     h("section", {}, h("h2", {}, "By hook"), sums(found.by_hook, "Hook", (name) => `/live?hook=${encodeURIComponent(name)}`)),
     h("section", {}, h("h2", {}, "By agent"), sums(found.by_agent, "Agent", (name) => `/live?agent=${encodeURIComponent(name)}`)),
     h("section", {}, h("h2", {}, "The ten slowest"), table(["Hook", "Event", "When", "Status", "#Time"], found.slowest.map((one) => [one.hook, link(`/event/${encodeURIComponent(one.id)}`, one.event), when(one.t), one.status, ms(one.ms)]), "Nothing ran in this time.")),

@@ -20,7 +20,7 @@ function stepNode(step, at, total) {
     h("div", { class: "body" },
       h("div", { class: "line" },
         h("strong", {}, link(`/hook/${encodeURIComponent(step.hook_id)}`, step.hook)), chip(step.verdict, kind), h("small", {}, step.dialect),
-        step.exit_code !== null ? h("small", {}, `exit ${step.exit_code}`) : null, h("span", { class: "grow" }), bar(step, total), h("span", { class: "took" }, ms(step.ms))),
+        step.exit_code !== null ? h("small", {}, `exit ${step.exit_code}`) : null, h("span", { class: "grow" }), kind === "skipped" ? null : [bar(step, total), h("span", { class: "took" }, ms(step.ms))]),
       step.reason ? h("p", { class: "reason" }, step.reason) : null,
       step.changes.map((one) => h("div", { class: "change" }, h("small", {}, `changed ${one.field}`), diff(pretty(one.before ?? null), pretty(one.after)))),
       step.context.map((one) => h("div", { class: "context" }, h("small", {}, `injected as ${one.as}${one.label ? ` (${one.label})` : ""}`), h("pre", { tabindex: "0" }, one.text))),
