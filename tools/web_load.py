@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -41,6 +41,9 @@ def main() -> int:
     parser.add_argument("--rate", type=int, default=500)
     parser.add_argument("--round", type=float, default=5, help="seconds of one round")
     parser.add_argument("--records", type=int, default=100_000, help="records that are there before")
+    parser.add_argument(
+        "--control", action="store_true", help="also rounds with a program that only uses as much processor"
+    )
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         report = _measure(Path(folder), args)
@@ -83,7 +86,7 @@ def _measure(folder: Path, args: argparse.Namespace) -> dict[str, Any]:
             sender = _Sender(place, environ, project, home / "state")
             sender.burst(200, 500)
             page.evaluate("window.lags = []")
-            open_times, without, lags = list[float](), list[float](), list[float]()
+            open_times, without, control, lags = list[float](), list[float](), list[float](), list[float]()
             rounds = max(2, round(args.seconds / args.round))
             busy = dict[str, float]()
             groups = {
@@ -93,7 +96,7 @@ def _measure(folder: Path, args: argparse.Namespace) -> dict[str, Any]:
                 "browser": pids[1:],
                 **_kinds(pids[1:]),
             }
-            for _ in range(rounds):
+            for number in range(rounds):
                 began_at = time.time()
                 before = {name: sum(map(_cpu_seconds, some)) for name, some in groups.items()}
                 open_times += sender.burst(int(args.rate * args.round), args.rate)
@@ -103,6 +106,9 @@ def _measure(folder: Path, args: argparse.Namespace) -> dict[str, Any]:
                 ended_at = time.time()
                 _signal(pids, signal.SIGSTOP)
                 without += sender.burst(int(args.rate * args.round), args.rate)
+                if args.control:
+                    used = (busy["server"] + busy["browser"]) / args.round / (number + 1)
+                    control += _beside_a_burner(used, lambda: sender.burst(int(args.rate * args.round), args.rate))
                 _signal(pids, signal.SIGCONT)
                 page.wait_for_timeout(1500)  # what was recorded meanwhile is caught up with
                 # Only what happened while the page was there: what it shows afterwards was late before it could look.
@@ -120,9 +126,28 @@ def _measure(folder: Path, args: argparse.Namespace) -> dict[str, Any]:
     shown = {"first_rows_ms": round(first * 1000), "first_paint_ms": paint, "scroll": scroll, "heap_mb": round(heap, 1)}
     shown["share_of_a_core"] = {name: round(taken / (rounds * args.round), 3) for name, taken in busy.items()}
     shown["answer_ms"] = {"n": len(answers), "p50": _at(answers, 0.5), "p95": _at(answers, 0.95)}
+    if control:
+        shown["beside_a_burner_ms"] = _spread(control)
     report = _report(lags, memory, open_times, without)
     fast = paint is not None and paint < 200 and _at(answers, 0.95) < 100
     return {**shown, **report, "passed": report["passed"] and fast}
+
+
+_BURN = """import sys, time
+while True:
+    began = time.perf_counter()
+    while time.perf_counter() - began < float(sys.argv[1]) * 0.08: pass
+    time.sleep((1 - float(sys.argv[1])) * 0.08)"""
+
+
+def _beside_a_burner(share: float, work: Callable[[], list[float]]) -> list[float]:
+    """What any program costs that uses this share of one core, in a session of its own as a browser is."""
+    burner = subprocess.Popen([sys.executable, "-c", _BURN, str(share)], start_new_session=True)
+    try:
+        return work()
+    finally:
+        burner.kill()
+        burner.wait()
 
 
 def _answers(web: Web, page: Page) -> list[float]:

@@ -10,10 +10,12 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import sys
 import threading
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import suppress
 from itertools import islice
 from typing import Any
 
@@ -114,6 +116,13 @@ def _stamp(path: str) -> tuple[int, int] | None:
     return found.st_mtime_ns, found.st_size
 
 
+def _yield_to_others() -> None:
+    """This thread must not take the processor from whoever decides; those that answer a person keep their share."""
+    if sys.platform == "linux":  # elsewhere a priority is that of the process
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 10)
+
+
 class Feed:
     """Looks only while somebody listens."""
 
@@ -168,6 +177,7 @@ class Feed:
         return found
 
     def _follow(self, loop: asyncio.AbstractEventLoop) -> None:
+        _yield_to_others()
         follower = self._make()
         follower.start()
         loop.call_soon_threadsafe(self._begin, follower.last)

@@ -12,6 +12,7 @@ import webbrowser
 from collections.abc import Callable
 from typing import Any
 
+import anyio
 import uvicorn
 
 from hookline.core.errors import StateError, UsageError
@@ -89,9 +90,8 @@ def serve(
         address = _announce(number, access, say)
         if browse:
             _open(address, say)
-        with contextlib.suppress(OSError):  # not before: a browser that we start must not inherit it
-            os.nice(10)  # whoever looks must not take the processor from whoever decides
         _offer_addresses(number, access, say)
+        anyio.run(anyio.sleep, 0)  # loads what the first request would wait for, while the browser starts
         try:
             server.run(sockets=[sock])
         finally:

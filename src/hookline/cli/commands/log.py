@@ -67,7 +67,9 @@ def configure(parser: ArgumentParser) -> None:
         choices=("replied", "failed", "timed-out", "skipped", "started"),
         help="only events with such an outcome",
     )
-    parser.add_argument("--since", metavar="WHEN", help="10m, 2h, 3d, today, yesterday, or a time like 2026-03-01T12:00")
+    parser.add_argument(
+        "--since", metavar="WHEN", help="10m, 2h, 3d, today, yesterday, or a time like 2026-03-01T12:00"
+    )
     parser.add_argument("--until", metavar="WHEN", help="the same")
     parser.add_argument(
         "--chain", metavar="ID", help="show one event whole, by the beginning of its id; last for the latest"
