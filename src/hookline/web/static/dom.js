@@ -103,7 +103,7 @@ export function diff(before, after) {
 
 // The lines of a unified diff.
 export function unified(path, lines) {
-  return h("pre", { class: "diff", tabindex: "0", "aria-label": `Difference in ${path}` }, lines.map((text) => mark(text[0] || " ", text.slice(1))));
+  return h("pre", { class: "diff", tabindex: "0", "aria-label": `Difference in ${path}` }, lines.map((text) => (text.startsWith("@@") ? h("span", {}, `${text}\n`) : mark(text[0] || " ", text.slice(1)))));
 }
 
 export function mark(sign, text) {
