@@ -56,6 +56,10 @@ class RunResult:
         return f"{what}: {detail}" if detail else what
 
 
+#: Of a function that returned nothing, as most do most of the time. The caller measures how long it took.
+NOTHING = RunResult()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
     """Text for the model or the transcript."""

@@ -361,7 +361,7 @@ class CachedEngine:
     def is_in_process(self, response: AgentResponse) -> bool:
         """Whether only functions and plugins ran: no process was started, no network was used."""
         outcomes = response.decision.outcomes if response.decision is not None else ()
-        return all(outcome.id in self._in_process for outcome in outcomes)
+        return self._in_process.issuperset([outcome.id for outcome in outcomes])
 
     def fits(self, environ: Mapping[str, str]) -> bool:
         ours = self.environ

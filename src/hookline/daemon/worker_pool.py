@@ -18,10 +18,11 @@ from threading import get_ident
 from time import monotonic
 from typing import Any
 
+from hookline.core.event import Event
 from hookline.core.hook import Function, HookSpec
 from hookline.core.isolation import module_command
 from hookline.core.result import Context, Reply, RunResult
-from hookline.runners.base import Job
+from hookline.runners.base import ApprovedFiles, Job
 from hookline.runners.function import FunctionRunner
 
 #: Seconds that the worker's own watchdog gets before the process is ended.
@@ -199,18 +200,25 @@ class ResidentFunctions:
         self._worker = ProjectWorker()
 
     def run(self, job: Job) -> RunResult:
-        spec = job.spec
-        if spec.id in self._in_worker:
+        if job.spec.id in self._in_worker:
             return self._worker.run(job)
-        seconds = job.timeout
+        done = self.call(job.spec, job.event, job.timeout, job.approved)
+        return done if done is not None else self._run_in_thread(job, job.timeout or inf)
+
+    def call(
+        self, spec: HookSpec, event: Event, seconds: float | None, approved: ApprovedFiles | None = None
+    ) -> RunResult | None:
+        """None for a function that must not run in this thread."""
+        if spec.id in self._in_worker:
+            return None
         if seconds is None:
-            return self._own.run(job)
+            return self._own.call(spec, event, None, approved)
         hanging, running, thread = self._deadlines.hanging, self._deadlines.running, get_ident()
         if hanging and _function_key(spec) in hanging:
-            return self._run_in_thread(job, seconds)
+            return None
         running[thread] = (monotonic() + seconds + _PATIENCE, spec)
         try:
-            return self._own.run(job)
+            return self._own.call(spec, event, seconds, approved)
         finally:
             running.pop(thread, None)
 

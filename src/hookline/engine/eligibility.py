@@ -114,7 +114,9 @@ def outcome_without_running(
                 return Skipped(id=spec.id, hook=spec.name, error=claimed, not_run="claim")
         if held:
             return Skipped(id=spec.id, hook=spec.name, error=held, not_run="gate")
-    block = _block(spec, event.cwd, checks)
+    block = checks.blocked(spec)
+    if block is None and checks.blocked_in is not None:
+        block = checks.blocked_in(spec, event.cwd)
     if block is None:
         return None
     kind = Failed if block.counts_as_failure else Skipped
@@ -158,7 +160,9 @@ class HookBlocks:
     be given the name of a hook that is switched off.
     """
 
-    __slots__ = ("_agent_runs", "_disabled", "_inside_agent", "_packs", "_removed", "_show", "_store", "_verdicts")
+    __slots__ = (
+        "_agent_runs", "_disabled", "_inside_agent", "_own", "_packs", "_removed", "_show", "_store", "_verdicts"
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -182,6 +186,8 @@ class HookBlocks:
         self._disabled = disabled
         self._inside_agent = inside_agent
         self._packs = packs
+        #: By their ids: the person's own hooks, which nothing but a switch keeps from running.
+        self._own: dict[str, HookSpec] = {}
 
     @property
     def has_covered_files(self) -> bool:
@@ -197,6 +203,8 @@ class HookBlocks:
         return None if verdict is None else verdict.covered
 
     def __call__(self, spec: HookSpec) -> Blocked | None:
+        if self._own.get(spec.id) is spec and not self._disabled.some_off():
+            return None
         if spec.origin.layer == MANAGED:
             return None
         if self._inside_agent is not None and self._inside_agent(spec):
@@ -207,7 +215,15 @@ class HookBlocks:
         switch = self._disabled.off(spec)
         if switch is not None:
             return Blocked(reason="disabled", message=why(switch, self._disabled.clock()))
-        return self._agent_runs.get(spec.id, block)
+        block = self._agent_runs.get(spec.id, block)
+        if (
+            block is None
+            and self._inside_agent is None
+            and spec.origin.layer not in FOREIGN
+            and "pack" not in spec.extra
+        ):
+            self._own[spec.id] = spec
+        return block
 
     def _trust(self, spec: HookSpec) -> Blocked | None:
         """A hook that was never trusted does not run; one that changed since counts as failed."""

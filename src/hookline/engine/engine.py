@@ -18,7 +18,7 @@ from hookline.core.agents import uses_dialect
 from hookline.core.event import Event, EventKind, event_ids, event_kind
 from hookline.core.hook import Command, Function, HookSpec, Http
 from hookline.core.problem import Problem
-from hookline.core.result import Blocked, Decision, Outcome, Replied
+from hookline.core.result import NO_OPINION, Blocked, Decision, Outcome, Replied
 from hookline.core.session_facts import Facts, as_number, as_text, session_facts
 from hookline.core.settings import Settings
 from hookline.core.tool_names import each_input
@@ -51,6 +51,8 @@ _Counted = tuple[Event, "Facts"]
 
 #: Turns a decision into the one that is returned and recorded.
 _Finish: TypeAlias = "Callable[[Event, Decision], Decision]"
+#: Runs a hook; what answers late is given to the second.
+_Perform: TypeAlias = "Callable[[Task, Callable[[Task, Outcome], Outcome]], Outcome]"
 
 
 _SAME = "the same hook runs for another matcher"
@@ -143,8 +145,8 @@ class Engine:
         return session_facts(self.sessions.begin, session, event_kind(name), data, as_number(data.get("turn")))
 
     def _run(self, counted: _Counted, finish: _Finish | None = None) -> Decision:
-        stages = self._stages(*counted, finish)
         perform, later = self._executor.perform, self._on_late
+        stages = self._stages(*counted, finish, perform)
         try:
             tasks = next(stages)
             while True:
@@ -301,22 +303,31 @@ class Engine:
         return event, facts
 
     def _stages(
-        self, event: Event, facts: Facts, finish: _Finish | None = None
+        self, event: Event, facts: Facts, finish: _Finish | None = None, perform: _Perform | None = None
     ) -> Generator[Sequence[Task], Sequence[Outcome], Decision]:
-        began = time.perf_counter()
+        """``perform`` runs a single task here, where the caller would do nothing else with it."""
+        began, later = time.perf_counter(), self._on_late
         kind = event.kind
         if kind.joins:
             event = self._with_background_failures(event)
         selection = self._index.select(event, facts)
         state = fold.begin(kind, event.data)
         outcomes: list[Outcome] = []
+        now, parts = event, each_input(event.data, event.cwd) if kind.subject == "tool_name" else ()
         for batch in selection.batches:
             seen = state.data
-            now = event if seen is event.data and state.mode is None else _with_changes(event, state)
-            parts = each_input(now.data, now.cwd) if kind.subject == "tool_name" else ()
+            if seen is not now.data or state.mode is not None:
+                now = event if seen is event.data and state.mode is None else _with_changes(event, state)
+                parts = each_input(now.data, now.cwd) if kind.subject == "tool_name" else ()
             if len(batch) == 1 and not parts:  # by far the most common
                 one = outcome_without_running(batch[0], now, selection, state, self)
-                done = (yield [_make_task(spec=batch[0], event=now)]) if one is None else [one]
+                if one is None:
+                    task = _make_task(spec=batch[0], event=now)
+                    one = perform(task, later) if perform is not None else (yield [task])[0]
+                if one.reply is NO_OPINION and type(one) is Replied:  # what most hooks say of most events
+                    outcomes.append(one)
+                    continue
+                done: Sequence[Outcome] = [one]
             else:
                 ones = [outcome_without_running(spec, now, selection, state, self) for spec in batch]
                 groups = [() if one else self._tasks(spec, now, parts) for spec, one in zip(batch, ones, strict=True)]

@@ -156,11 +156,16 @@ class Executor:
         began = perf_counter()
         try:
             dialect = self._dialects.get(spec.dialect) or self._dialect(spec.dialect)
-            job, check = self._job(task, dialect, stop)
-            job = job if on_start is None else replace(job, on_start=on_start)
-            raw = self.crew[type(spec.action)].run(job)
-            if check is not None and (changed := check.changed()):
-                return self._discard(job, raw, changed)
+            seconds, raw = _time_limit(spec, event), None
+            if self.covered is None and type(spec.action) is Function:
+                call = getattr(self.crew[Function], "call", None)  # a runner need not have it
+                raw = None if call is None else call(spec, event, seconds)
+            if raw is None:
+                job, check = self._job(task, dialect, stop)
+                job = job if on_start is None else replace(job, on_start=on_start)
+                raw = self.crew[type(spec.action)].run(job)
+                if check is not None and (changed := check.changed()):
+                    return self._discard(job, raw, changed)
             verdict = dialect.reply_in(spec, event, raw if not raw.cut else _whole_answer(spec, raw))
         except Exception as error:
             return Failed(
@@ -170,7 +175,7 @@ class Executor:
             return _make_replied(
                 id=spec.id, hook=spec.name, ms=raw.ms or (perf_counter() - began) * 1000, reply=NO_OPINION, raw=raw
             )
-        return make_outcome(spec, _with_doubt(task, raw, verdict), verdict, raw.ms or _elapsed(began), job.timeout)
+        return make_outcome(spec, _with_doubt(task, raw, verdict), verdict, raw.ms or _elapsed(began), seconds)
 
     async def perform_async(self, task: Task, on_late: _OnLate | None = None) -> Outcome:
         """The same under a running loop: what can wait without a thread runs in it, everything else in a thread."""
@@ -252,9 +257,7 @@ class Executor:
     def _job(self, task: Task, dialect: Dialect, stop: Stop | None = None) -> tuple[Job, RunCheck | None]:
         """The job, and what tells afterwards whether the hook's files stayed as approved."""
         spec, event = task.spec, task.event
-        most = None if spec.timeout is None else _MAX_TIMEOUT
-        if event.until and spec.mode == "sync":
-            most = max(event.until - monotonic(), _MIN_TIMEOUT)
+        seconds = _time_limit(spec, event)
         if type(spec.action) is Prompt and spec.action.model == OWN_MODEL:
             from hookline.engine.own_model import with_own_model  # few hooks ask a model
 
@@ -270,7 +273,7 @@ class Executor:
             settings=self.settings,
             stop=stop or self.stop,
             approved=approved,
-            most=most,
+            most=seconds,
         )
         return job, None if files is None or files.is_empty else files.start_run()
 
@@ -344,6 +347,15 @@ class Executor:
 
 def _takes_notes(spec: HookSpec) -> bool:
     return isinstance(spec.action, AgentRun) and spec.output.inject == "none" and spec.on_failure == "ignore"
+
+
+def _time_limit(spec: HookSpec, event: Event) -> float | None:
+    """Seconds that a hook may take; None: as long as it likes."""
+    own = spec.timeout
+    if event.until and spec.mode == "sync":
+        most = max(event.until - monotonic(), _MIN_TIMEOUT)
+        return most if own is None or own > most else own
+    return own if own is None or own < _MAX_TIMEOUT else _MAX_TIMEOUT
 
 
 def _with_doubt(task: Task, raw: RunResult, verdict: Reply | HookError) -> RunResult:

@@ -236,7 +236,7 @@ class _AnswerWriter:
         reply = _reply(request.dialect, event, decision)
         self._give(reply.answer)
         if self._runtime.unapproved or (
-            decision.effect == "allow" and any(one.needs_trust for one in decision.outcomes)
+            decision.effect == "allow" and any(one.needs_trust for one in decision.outcomes if one.not_run)
         ):
             self._add_notice(event, decision, reply)
         given = self.answer or reply.answer

@@ -17,8 +17,8 @@ from types import ModuleType, TracebackType
 
 from hookline.core._dataclass import fast_constructor
 from hookline.core.event import Event
-from hookline.core.hook import Function
-from hookline.core.result import RunResult
+from hookline.core.hook import Function, HookSpec
+from hookline.core.result import NOTHING, RunResult
 from hookline.core.typed import Any
 from hookline.runners.base import ApprovedFiles, Job
 from hookline.runners.watchdog import WATCHDOG, HookTimeout
@@ -136,9 +136,6 @@ _CLEAN_UP = 0.25
 
 _make_raw = fast_constructor(RunResult)
 
-#: What most functions return most of the time. The caller measures how long they took.
-_NOTHING = RunResult()
-
 
 class FunctionRunner:
     """Resolves each function once per engine. Never raises, except KeyboardInterrupt."""
@@ -165,13 +162,25 @@ class FunctionRunner:
     call_sync = staticmethod(WATCHDOG.call)
 
     def run(self, job: Job) -> RunResult:
+        return self.call(job.spec, job.event, job.timeout, job.approved)
+
+    def call(
+        self, spec: HookSpec, event: Event, seconds: float | None, approved: ApprovedFiles | None = None
+    ) -> RunResult:
+        """The same without a job, which would take as long as most functions."""
         began = perf_counter()
+        action: Any = spec.action
         try:
-            value = WATCHDOG.call(self._resolve_in_time(job), job.event, job.timeout)
+            function = (
+                self._resolved.get((action.target, action.base, action.given)) if action.call is None else action.call
+            )
+            if function is None:
+                function = self._resolve_in_time(action, seconds, approved)
+            value = WATCHDOG.call(function, event, seconds)
             if value is None:
-                return _NOTHING
+                return NOTHING
             if hasattr(type(value), "__await__"):
-                value = _finish(value, job.timeout)
+                value = _finish(value, seconds)
         except KeyboardInterrupt:
             raise
         except BaseException as error:
@@ -182,9 +191,10 @@ class FunctionRunner:
         """For coroutine functions under a running loop, which they may then use."""
         began = perf_counter()
         try:
-            value = WATCHDOG.call(self._resolve_in_time(job), job.event, job.timeout)
+            function = self._resolve_in_time(_function(job), job.timeout, job.approved)
+            value = WATCHDOG.call(function, job.event, job.timeout)
             if value is None:
-                return _NOTHING
+                return NOTHING
             if hasattr(type(value), "__await__"):
                 value = await _bounded(value, job.timeout)
         except KeyboardInterrupt:
@@ -200,7 +210,7 @@ class FunctionRunner:
     def start(self, job: Job) -> RunResult:
         """A function cannot leave the process: it runs in a thread that does not keep the process alive."""
         try:
-            self._resolve_in_time(job)
+            self._resolve_in_time(_function(job), job.timeout, job.approved)
         except KeyboardInterrupt:
             raise
         except BaseException as error:
@@ -212,19 +222,21 @@ class FunctionRunner:
         self._resolved.clear()
         self._loader.close()
 
-    def _resolve_in_time(self, job: Job) -> Callable[[Event], Any]:
+    def _resolve_in_time(
+        self, action: Function, seconds: float | None, approved: ApprovedFiles | None
+    ) -> Callable[[Event], Any]:
         """Loading a module runs its code, so it has the same deadline."""
-        action = job.spec.action
-        assert isinstance(action, Function)
-        if action.call is not None:
-            given: Callable[[Event], Any] = action.call  # cast() would be a call, and this is the hot path
-            return given
-        if (action.target, action.base, action.given) in self._resolved:
+        if action.call is not None or (action.target, action.base, action.given) in self._resolved:
             return self.resolve(action)
         try:
-            return WATCHDOG.call(lambda wanted: self.resolve(wanted, job.approved), action, job.timeout)
+            return WATCHDOG.call(lambda wanted: self.resolve(wanted, approved), action, seconds)
         except Exception as error:
             raise _NotLoadedError(action.target, error) from error
+
+
+def _function(job: Job) -> Function:
+    assert isinstance(job.spec.action, Function)
+    return job.spec.action
 
 
 class _NotLoadedError(Exception):

@@ -81,6 +81,11 @@ class Switches:
         now = self.clock()
         return next((one for one in known if one.covers(spec) and not one.over(now)), None)
 
+    def some_off(self) -> bool:
+        """Whether any hook is switched off; asked before every hook."""
+        moment = None if self.moment is None else self.moment()
+        return bool(self._known if moment is not None and moment == self._looked_at else self._current())
+
     def list(self) -> tuple[Switch, ...]:
         """What is switched off now."""
         now = self.clock()

@@ -72,7 +72,11 @@ def where(filters: Mapping[str, str]) -> tuple[str, list[Any]]:
         add("modified = 1")
     if value := filters.get("hook"):
         ids = "SELECT hook_id FROM hooks WHERE hook = ? UNION SELECT ?"
-        add(f"number IN (SELECT firing FROM runs WHERE hook_id IN ({ids}) AND status <> 'skipped')", value, value)
+        add(
+            f"number IN (SELECT firing FROM runs WHERE hook_id IN ({ids}) AND status <> 'skipped' UNION ALL"
+            f" SELECT firing FROM plans JOIN quiet USING (plan) WHERE hook_id IN ({ids}))",
+            *(value,) * 4,
+        )
     if value := filters.get("text"):
         like = "%" + value.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
         add("(data LIKE ? ESCAPE '\\' OR reason LIKE ? ESCAPE '\\' OR id LIKE ? ESCAPE '\\')", like, like, like)
@@ -99,7 +103,7 @@ def lines(store: Store, rows: Sequence[Sequence[Any]]) -> list[dict[str, Any]]:
         return []
     found: dict[int, list[Any]] = {}
     marks = ", ".join("?" * len(rows))
-    query = f"SELECT firing, hook, status, effect FROM runs WHERE firing IN ({marks}) ORDER BY firing, position"
+    query = f"SELECT firing, hook, status, effect FROM every_run WHERE firing IN ({marks}) ORDER BY firing, position"
     for firing, *run in store.read(query, [row[0] for row in rows]):
         found.setdefault(firing, []).append(run)
     return [line(row, found.get(row[0], ())) for row in rows]

@@ -20,7 +20,7 @@ def _lines(store: Store) -> Iterator[str]:
         yield f"hookline_decisions{_labels(agent=agent, event=event, effect=effect)} {many}"
     yield "# HELP hookline_hook_runs Recorded runs of a hook by status."
     yield "# TYPE hookline_hook_runs gauge"
-    rows = store.read("SELECT hook, status, count(*), sum(ms) / 1000 FROM runs GROUP BY hook, status")
+    rows = store.read("SELECT hook, status, count(*), sum(ms) / 1000 FROM every_run GROUP BY hook, status")
     for hook, status, many, _ in rows:
         yield f"hookline_hook_runs{_labels(hook=hook, status=status)} {many}"
     yield "# HELP hookline_hook_seconds Seconds that recorded runs of a hook took."

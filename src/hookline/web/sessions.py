@@ -84,7 +84,7 @@ def sessions(store: Store, last: int = 60) -> list[dict[str, Any]]:
 def costs(store: Store, days: int) -> dict[str, Any]:
     """Time, failures and tokens of hooks by day, agent and hook; replays apart."""
     since = time.time() - days * _DAY
-    joined = f"FROM runs JOIN firings ON number = firing WHERE time >= ? AND {_OWN}"
+    joined = f"FROM every_run AS runs JOIN firings ON number = firing WHERE time >= ? AND {_OWN}"
     ran = "sum(status <> 'skipped')"
     sums = f"{ran}, sum(runs.ms), sum(status IN ('failed', 'timed-out')), coalesce(sum(runs.effect = 'deny'), 0)"
 
@@ -125,7 +125,7 @@ def sparkline(store: Store, ids: Sequence[str], days: int = 14) -> list[int]:
     now = time.time()
     marks = ", ".join("?" * len(ids))
     rows = store.read(
-        f"SELECT CAST((? - time) / {_DAY} AS INTEGER) AS ago, count(*) FROM runs JOIN firings ON number = firing"
+        f"SELECT CAST((? - time) / {_DAY} AS INTEGER) AS ago, count(*) FROM every_run JOIN firings ON number = firing"
         f" WHERE hook_id IN ({marks}) AND status <> 'skipped' AND time >= ? GROUP BY ago",
         (now, *ids, now - days * _DAY),
     )

@@ -22,6 +22,7 @@ BOUNDS = "SELECT (SELECT min(block) FROM blocks), (SELECT max(block) FROM blocks
 _ENTER = f"""INSERT OR IGNORE INTO blocks
     SELECT number >> {BITS}, CAST(time / 3600 AS INTEGER), session, agent, cwd, event, effect,
       coalesce((SELECT group_concat(DISTINCT status) FROM runs WHERE firing = number), '')
+      || CASE WHEN EXISTS (SELECT 1 FROM quiet WHERE firing = number) THEN ',replied' ELSE '' END
     FROM firings WHERE number >= ? AND number < ?"""
 
 

@@ -14,9 +14,11 @@ else (text beyond ASCII, huge numbers, keys that are no texts) is written by the
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from hashlib import blake2b
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from hookline.core.result import NO_OPINION, NOTHING
 from hookline.state.record.rows import DATA_LIMIT, HEAD, Columns, Writer, in_json, run_columns, wire_columns
 from hookline.state.record.store import INSERT_NUMBERED, INSERT_RUN
 
@@ -35,6 +37,8 @@ _LONGEST = 512
 #: The columns of a firing that are mostly empty; of a run, what it printed, and the columns that are mostly empty.
 _NOTHING = (None,) * 6
 _RUN_TEXTS, _RUN_REST, _EMPTY_REST = itemgetter(8, 9, 10), slice(11, None), (None, None, None)
+#: Before and after the time of a run that had nothing to say.
+_QUIET, _PRINTED_NOTHING = ("replied", None, None), ("", "", "", None, None, None)
 
 
 class PlainRows:
@@ -66,11 +70,21 @@ class PlainRows:
                 return None
             texts += more
             texts += wire.get("answer", ())[1:]
-        runs = [run_columns(record, outcome, at) for at, outcome in enumerate(decision.outcomes)]
-        for run in runs:
+        runs: list[Columns] = []
+        for at, outcome in enumerate(decision.outcomes):
+            texts.append(outcome.hook)
+            if (
+                outcome.raw is NOTHING and outcome.reply is NO_OPINION and not outcome.error and outcome.not_run is None
+            ):  # by far the most common
+                spec = record.specs.get(outcome.id)
+                runs.append(
+                    (at, outcome.id, outcome.hook, spec.dialect if spec else "", *_QUIET, outcome.ms, *_PRINTED_NOTHING)
+                )
+                continue
+            run = run_columns(record, outcome, at)
+            runs.append(run)
             if run[_RUN_REST] != _EMPTY_REST:
                 return None
-            texts.append(run[2])
             if run[8] or run[9] or run[10]:  # most hooks print nothing
                 printed = _RUN_TEXTS(run)
                 if max(map(len, printed)) > HEAD:
@@ -160,22 +174,66 @@ def _short(table: str, columns: Sequence[str]) -> str:
 _INSERT_SHORT = _short("firings", _FIRING)
 _INSERT_SHORT_RUN = _short("runs", _RUN)
 
+#: Of a run without its number: what it said, and what that is like if it said nothing; and which hook it was.
+_SAID, _SAID_NOTHING = itemgetter(4, 5, *range(8, 14)), ("replied", None, "", "", "", None, None, None)
+_WHO = itemgetter(0, 1, 2, 3, 6)
+_INSERT_PLAN = "INSERT OR IGNORE INTO plans VALUES (?, ?, ?, ?, ?, ?, ?)"
+#: The hooks of a firing that had nothing to say.
+_Plan: TypeAlias = "tuple[tuple[Any, ...], ...]"
+
 #: Of a row with its number: what may be empty, what that is like, and what is left without it.
 _FIRING_EMPTY, _FIRING_LEFT = itemgetter(12, *range(17, 23)), itemgetter(*(*range(12), *range(13, 17), 23))
 _RUN_EMPTY, _RUN_LEFT = itemgetter(6, 7, 12, 13, 14), itemgetter(*range(6), *range(8, 12))
 
 
-def insert_many(connection: sqlite3.Connection, many: Sequence[Rows], latest: int) -> list[_Row]:
-    """Numbered after ``latest``, as SQLite would do it. Gives the rows of the runs."""
+def insert_many(
+    connection: sqlite3.Connection, many: Sequence[Rows], latest: int, written: Writer
+) -> set[tuple[str, str]]:
+    """Numbered after ``latest``, as SQLite would do it. Gives the hooks that ran, by name and id."""
     firings = [(latest + at, *row) for at, (row, _) in enumerate(many, 1)]
-    runs = [(latest + at, *run) for at, (_, some) in enumerate(many, 1) for run in some]
+    plans: dict[_Plan, int] = {}
+    quiet: list[_Row] = []
+    runs: list[_Row] = []
+    for number, (_, some) in enumerate(many, latest + 1):
+        plan, times, rest = _quiet_part(some)
+        if plan:
+            quiet.append((number, plans.get(plan) or plans.setdefault(plan, _plan_number(plan)), written(times)))
+        runs += [(number, *run) for run in rest]
+    # Each time: another process may have deleted a plan with the last of its firings.
+    connection.executemany(
+        _INSERT_PLAN, [(number, at, *who) for plan, number in plans.items() for at, who in enumerate(plan)]
+    )
+    connection.executemany("INSERT INTO quiet VALUES (?, ?, ?)", quiet)
     bare, full = _split(firings, _FIRING_EMPTY, (None,) * 7)
     connection.executemany(_INSERT_SHORT, map(_FIRING_LEFT, bare))
     connection.executemany(INSERT_NUMBERED, full)
     bare, full = _split(runs, _RUN_EMPTY, (None,) * 5)
     connection.executemany(_INSERT_SHORT_RUN, map(_RUN_LEFT, bare))
     connection.executemany(INSERT_RUN, full)
-    return runs
+    return {(run[3], run[2]) for run in runs} | {(hook, hook_id) for plan in plans for _, hook_id, hook, *_ in plan}
+
+
+def _quiet_part(runs: Sequence[Sequence[Any]]) -> tuple[_Plan, list[float], Sequence[Sequence[Any]]]:
+    """The runs that said nothing, their times, and the other runs."""
+    quiet = [run for run in runs if _SAID(run) == _SAID_NOTHING]
+    plan, times = tuple(map(_WHO, quiet)), [run[7] for run in quiet]
+    try:
+        hash(plan)
+        odd = not {float, int}.issuperset(map(type, times))
+    except TypeError:
+        odd = True
+    if odd:  # a line that somebody else wrote into the journal, for SQLite to judge
+        return (), [], runs
+    return (
+        plan,
+        times,
+        runs if not quiet else () if len(quiet) == len(runs) else [run for run in runs if _SAID(run) != _SAID_NOTHING],
+    )
+
+
+def _plan_number(plan: _Plan) -> int:
+    """The same in every process."""
+    return int.from_bytes(blake2b(repr(plan).encode(errors="replace"), digest_size=8).digest(), "big", signed=True) or 1
 
 
 def _split(rows: Sequence[_Row], may_be_empty: itemgetter[Any], nothing: _Row) -> tuple[list[_Row], list[_Row]]:

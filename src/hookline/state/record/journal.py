@@ -26,7 +26,7 @@ from hookline.state.database import BUSY_SECONDS, RETRY_AFTER, file_inode, trans
 from hookline.state.record import Record
 from hookline.state.record.fast_path import PlainRows, Rows, insert_many, quickest, quickest_line
 from hookline.state.record.redact import Redactor
-from hookline.state.record.rows import make_rows, record_environ
+from hookline.state.record.rows import Writer, make_rows, record_environ
 from hookline.state.record.store import INSERT_NUMBERED, INSERT_RUN, MOST_CALLERS, Store, new_id
 
 #: Seconds in which firings are gathered for one transaction. Shorter ones make two threads fight for the interpreter.
@@ -207,8 +207,8 @@ class JournaledStore(Store):
                 connection = self._connect()
                 with _waiting_for_others(connection, patient=patient), transaction(connection):
                     latest = connection.execute("SELECT max(number) FROM firings").fetchone()[0] or 0
-                    runs, unfit = _insert_fitting(connection, many, latest)
-                    for hook, hook_id in {(run[3], run[2]) for run in runs} - self._known:
+                    hooks, unfit = _insert_fitting(connection, many, latest, self._written)
+                    for hook, hook_id in hooks - self._known:
                         self._know(connection, hook, hook_id)
                     number = latest + len(many)
             except (sqlite3.Error, StateError, OSError) as error:
@@ -273,22 +273,22 @@ _UNFIT = (
 
 
 def _insert_fitting(
-    connection: sqlite3.Connection, many: Sequence[Rows], latest: int
-) -> tuple[Sequence[Sequence[Any]], Sequence[Rows]]:
-    """The runs that were inserted, and the firings that no store could take. Nearly always all fit."""
+    connection: sqlite3.Connection, many: Sequence[Rows], latest: int, written: Writer
+) -> tuple[set[tuple[str, str]], Sequence[Rows]]:
+    """The hooks that ran, by name and id, and the firings that no store could take. Nearly always all fit."""
     try:
         with _savepoint(connection):
-            return insert_many(connection, many, latest), ()
+            return insert_many(connection, many, latest, written), ()
     except _UNFIT:
         if len(many) == 1:
-            return (), many
-    runs: list[Sequence[Any]] = []
+            return set(), many
+    hooks: set[tuple[str, str]] = set()
     unfit: list[Rows] = []
     for at, rows in enumerate(many):
-        inserted, left = _insert_fitting(connection, [rows], latest + at)
-        runs += inserted
+        inserted, left = _insert_fitting(connection, [rows], latest + at, written)
+        hooks |= inserted
         unfit += left
-    return runs, unfit
+    return hooks, unfit
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
+from operator import itemgetter
 
 from hookline.core._dataclass import dataclass
 from hookline.core.typed import Any
@@ -15,7 +16,10 @@ from hookline.state.record.store import Store
 _SAMPLE = 500
 #: More than any number.
 _NO_END = (1 << 63) - 1
-_LATEST_RUN = "SELECT max((SELECT max(firing) FROM runs WHERE hook_id = value AND firing < ?)) FROM json_each(?)"
+_LATEST_RUN = """SELECT max(latest) FROM (
+    SELECT (SELECT max(firing) FROM runs WHERE hook_id = value AND firing < ?1) AS latest FROM json_each(?2) UNION ALL
+    SELECT (SELECT max(firing) FROM quiet WHERE quiet.plan = plans.plan AND firing < ?1) FROM plans
+    WHERE hook_id IN (SELECT value FROM json_each(?2)))"""
 #: What the session of a replayed firing begins with; the id of the original follows.
 REPLAY = "replay:"
 
@@ -174,8 +178,15 @@ def _ids(store: Store, hook: str) -> str:
 
 def _by_run(hook_ids: str | None, status: str | None) -> dict[str, Any]:
     """One test, so that it is the same run that fits both."""
-    run = _Where.of({"hook_id IN (SELECT value FROM json_each(?))": hook_ids, "status = ?": status})
-    return {f"EXISTS (SELECT 1 FROM runs WHERE firing = number AND {run.text})": tuple(run.arguments) or None}
+    # Not of every_run: SQLite would make all of it, to look for one number in it.
+    hook = {"hook_id IN (SELECT value FROM json_each(?))": hook_ids}
+    run, quiet = _Where.of({**hook, "status = ?": status}), _Where.of({**hook, "'replied' = ?": status})
+    return {
+        f"(EXISTS (SELECT 1 FROM runs WHERE firing = number AND {run.text})"
+        f" OR EXISTS (SELECT 1 FROM quiet JOIN plans USING (plan) WHERE firing = number AND {quiet.text}))": (
+            (*run.arguments, *quiet.arguments) or None
+        )
+    }
 
 
 def _in_range(store: Store, firing: _Where, low: int, high: int, most: int) -> list[Any]:
@@ -237,7 +248,7 @@ def load_runs(store: Store, numbers: Iterable[int]) -> dict[int, tuple[Run, ...]
     """What each hook did in these firings (by ``Row.number``), in declared order."""
     found: dict[int, tuple[Run, ...]] = {}
     for number in numbers:
-        rows = store.read("SELECT * FROM runs WHERE firing = ? ORDER BY position", (number,))
+        rows = store.read("SELECT * FROM every_run WHERE firing = ? ORDER BY position", (number,))
         found[number] = tuple(_run(row) for row in rows)
     return found
 
@@ -245,19 +256,33 @@ def load_runs(store: Store, numbers: Iterable[int]) -> dict[int, tuple[Run, ...]
 def stats(store: Store) -> dict[str, HookStats]:
     """Statistics of each hook, by its id; over all that is kept, the percentiles over the latest runs."""
     rows = store.read(
-        "SELECT hook_id, sum(status <> 'skipped'), sum(status IN ('failed', 'timed-out')) FROM runs GROUP BY hook_id"
+        "SELECT hook_id, sum(fired), sum(failed) FROM ("
+        "SELECT hook_id, status <> 'skipped' AS fired, status IN ('failed', 'timed-out') AS failed FROM runs UNION ALL"
+        " SELECT hook_id, many, 0 FROM plans JOIN (SELECT plan, count(*) AS many FROM quiet GROUP BY plan) USING (plan)"
+        ") GROUP BY hook_id"
     )
     return {hook_id: _stats(store, hook_id, fired, failures) for hook_id, fired, failures in rows if fired}
 
 
+def _latest_runs(store: Store, hook_id: str, most: int, *, since: float | None = None) -> list[tuple[int, float, Any]]:
+    """Number, milliseconds and effect of a hook's latest runs, the latest first; with ``since`` only those that were
+    measured, and no replays."""
+
+    def read(what: str, table: str, took: str, *tests: str | int) -> list[Any]:
+        own = f"JOIN firings ON number = firing WHERE time >= ? AND session NOT LIKE 'replay:%' AND {took} > 0 AND"
+        only, times = ("WHERE", ()) if since is None else (own, (since,))
+        query = f"SELECT firing, {took}, {what} ORDER BY firing DESC LIMIT ?"
+        return store.read(query.format(f"FROM {table} {only}"), (*times, *tests, most))
+
+    rows = read("runs.effect {} hook_id = ? AND status <> 'skipped'", "runs", "runs.ms", hook_id)
+    for plan, place in store.read("SELECT plan, place FROM plans WHERE hook_id = ?", (hook_id,)):
+        rows += read("NULL {} plan = ?", "quiet", f"json_extract(quiet.ms, '$[{place}]')", plan)
+    return sorted(rows, key=itemgetter(0), reverse=True)[:most]
+
+
 def latest_times(store: Store, hook_id: str, *, since: float = 0.0, most: int = 20) -> list[float]:
     """Milliseconds of a hook's latest runs, the latest first, without cached answers and runs that go on."""
-    rows = store.read(
-        "SELECT runs.ms FROM runs JOIN firings ON number = firing WHERE hook_id = ? AND status <> 'skipped' AND runs.ms > 0"
-        " AND time >= ? AND session NOT LIKE 'replay:%' ORDER BY firing DESC LIMIT ?",
-        (hook_id, since, most),
-    )
-    return [ms for (ms,) in rows]
+    return [ms for _, ms, _ in _latest_runs(store, hook_id, most, since=since)]
 
 
 def last_failure(store: Store, hook_id: str) -> str:
@@ -270,10 +295,7 @@ def last_failure(store: Store, hook_id: str) -> str:
 
 
 def _stats(store: Store, hook_id: str, fired: int, failures: int) -> HookStats:
-    latest = store.read(
-        "SELECT firing, ms, effect FROM runs WHERE hook_id = ? AND status <> 'skipped' ORDER BY firing DESC LIMIT ?",
-        (hook_id, _SAMPLE),
-    )
+    latest = _latest_runs(store, hook_id, _SAMPLE)
     if not latest:  # pruned by another process in between
         return HookStats(fired=fired, failures=failures, last_time=0.0, p50=0.0, p95=0.0, last_effect=None)
     when = store.read("SELECT time FROM firings WHERE number = ?", (latest[0][0],))

@@ -68,6 +68,22 @@ _LAYOUT = Schema(
                  cwd TEXT NOT NULL, event TEXT NOT NULL, effect TEXT NOT NULL, statuses TEXT NOT NULL,
                  PRIMARY KEY (block, hour, session, agent, cwd, event, effect, statuses)) STRICT, WITHOUT ROWID""",
         ),
+        # Most hooks have nothing to say of most events. Those of one firing that said and printed nothing are one row
+        # of ``quiet``: which they were (``plans``, one for all firings with the same ones), and how long each took. A
+        # row of ``runs`` for each cost more than the hook itself, and most of the disk.
+        (
+            """CREATE TABLE plans (
+                 plan INTEGER NOT NULL, place INTEGER NOT NULL, position INTEGER NOT NULL, hook_id TEXT NOT NULL,
+                 hook TEXT NOT NULL, dialect TEXT NOT NULL, exit_code INTEGER, PRIMARY KEY (plan, place)
+               ) STRICT, WITHOUT ROWID""",
+            "CREATE INDEX plans_hook ON plans (hook_id, plan)",
+            "CREATE TABLE quiet (firing INTEGER PRIMARY KEY, plan INTEGER NOT NULL, ms TEXT NOT NULL CHECK (json_valid(ms))) STRICT",
+            "CREATE INDEX quiet_plan ON quiet (plan, firing)",
+            """CREATE VIEW every_run AS SELECT * FROM runs UNION ALL
+                 SELECT firing, position, hook_id, hook, dialect, 'replied', NULL, exit_code,
+                   json_extract(ms, '$[' || place || ']'), '', '', '', NULL, NULL, NULL
+                 FROM quiet JOIN plans USING (plan)""",
+        ),
     ),
 )
 
@@ -336,6 +352,8 @@ def _delete(connection: sqlite3.Connection, numbers: list[tuple[int]]) -> None:
 
     with transaction(connection):
         connection.executemany("DELETE FROM runs WHERE firing = ?", numbers)
+        connection.executemany("DELETE FROM quiet WHERE firing = ?", numbers)
+        connection.execute("DELETE FROM plans WHERE NOT EXISTS (SELECT 1 FROM quiet WHERE quiet.plan = plans.plan)")
         connection.executemany("DELETE FROM firings WHERE number = ?", numbers)
         leave(connection, numbers)
     connection.execute("PRAGMA incremental_vacuum(512)").fetchall()

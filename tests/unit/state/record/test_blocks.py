@@ -114,7 +114,9 @@ def test_writers_enter_full_blocks_and_every_filter_finds_what_a_walk_finds(full
 def test_a_store_of_before_is_entered_by_the_first_filter_and_not_when_it_is_opened(full, path) -> None:
     full.close()
     with sqlite3.connect(path) as connection:
-        connection.executescript("DROP TABLE blocks; PRAGMA user_version = 3")
+        connection.executescript(
+            "DROP TABLE blocks; DROP VIEW every_run; DROP TABLE quiet; DROP TABLE plans; PRAGMA user_version = 3"
+        )
     connection.close()
     later = Store(path, keep_days=0, keep_mb=0)
     assert query.firings(later, last=1)

@@ -8,13 +8,14 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hookline.core._dataclass import replace
-from hookline.core.result import Decision, Message, Replied, Reply, RunResult
+from hookline.core.result import NO_OPINION, Decision, Message, Replied, Reply, RunResult
 from hookline.core.settings import RecordSettings
-from hookline.state.record import Record, journal
+from hookline.state.record import Record, journal, query
 from hookline.state.record.journal import JournaledStore, journal_path
 from hookline.state.record.store import Store, store_in
 from hookline.testing import event
@@ -116,7 +117,7 @@ def test_whatever_columns_are_empty_a_record_reads_the_same_as_one_written_at_on
         at_once.write(record)
         later.write(record)
     assert later.flush()
-    for statement in ("SELECT * FROM firings ORDER BY number", "SELECT * FROM runs ORDER BY firing, position"):
+    for statement in ("SELECT * FROM firings ORDER BY number", "SELECT * FROM every_run ORDER BY firing, position"):
         kept = later.read(statement)
         assert kept
         assert [_as_read(row) for row in kept] == [_as_read(row) for row in at_once.read(statement)]
@@ -328,3 +329,31 @@ def test_callers_that_take_turns_are_each_redacted_by_their_own_environment(
 
     assert len(shown) == 36
     assert not [row for row in shown if "violet" in row or "[redacted:DB_PASSWORD]" not in row]
+
+
+def test_hooks_with_nothing_to_say_share_a_row_and_are_found_like_any_other(
+    tmp_path: Path, firing: Callable[..., Record], replied: Callable[..., Replied]
+) -> None:
+    quiet = [
+        Replied(id=f"id-{name}", hook=name, ms=ms, raw=RunResult(), reply=NO_OPINION)
+        for name, ms in (("f", 1.5), ("g", 2.5))
+    ]
+    store = JournaledStore(str(tmp_path / "hookline.db"), keep_days=1)
+    store.write(firing(*quiet, id="old", time=1.0))
+    store.write(firing(quiet[0], replied(effect="deny"), quiet[1], id="loud", time=time.time()))
+    assert store.flush()
+
+    assert store.read("SELECT count(*) FROM quiet") == [(2,)]
+    assert [row.id for row in query.firings(store, hook="g")] == ["old", "loud"]
+    assert [row.id for row in query.firings(store, hook="g", status="failed")] == []
+    number = query.find(store, "loud")[0].number
+    assert [(run.position, run.status, run.ms) for run in query.load_runs(store, [number])[number]] == [
+        (0, "replied", 1.5), (1, "replied", 3.0), (2, "replied", 2.5),
+    ]  # fmt: skip
+    assert query.stats(store)["id-g"].fired == 2
+    assert query.latest_times(store, "id-g") == [2.5, 2.5]
+
+    assert store.prune() == 1
+    assert store.read("SELECT count(*) FROM quiet") == [(1,)]
+    assert [hook for (hook,) in store.read("SELECT hook FROM plans ORDER BY place")] == ["f", "g"]
+    store.close()
