@@ -173,6 +173,19 @@ def test_a_mark_that_a_power_failure_took_back_sends_nothing_twice(ready: Broker
     assert target.ids == [f"e{number}" for number in range(1, 23)]
 
 
+def test_a_record_from_a_backup_is_not_sent_again_and_a_new_one_is(ready: Broker, tmp_path: Path) -> None:
+    machine, place, kept = ready.issue("m1"), start_at(tmp_path / "mark"), Kept()
+    asyncio.run(ship(machine, Journal(5), place))
+    restored = Journal(3)
+    restored.rows.append((4, {**record(9), "id": "after"}))
+    asyncio.run(ship(machine, restored, place))
+    fresh = Journal(0)
+    fresh.rows = [(1, {**record(11), "id": "fresh"})]
+    asyncio.run(ship(machine, fresh, place))
+    drain(ready.issue("s", role="sink"), "all", kept, 7)
+    assert kept.ids == ["e1", "e2", "e3", "e4", "e5", "after", "fresh"]
+
+
 def test_what_leaves_is_what_the_policy_says(ready: Broker, tmp_path: Path) -> None:
     machine = ready.issue("m1")
     journal = Journal(1, cwd="/secret", data={"a": 1}, reason="no")
@@ -477,6 +490,11 @@ def test_a_copied_machine_is_noticed_and_a_purged_report_is_not_one(ready: Broke
     assert not asyncio.run(say(first))[1], "the copy has reported since"
     as_owner(ready, lambda stream: stream.purge_stream("KV_hookline_machines"))
     assert asyncio.run(say(first))[1]
+
+
+def test_a_disk_on_which_nothing_can_be_recorded_is_named(tmp_path: Path) -> None:
+    assert parts.find_full_disk(str(tmp_path), least=0) == ""
+    assert "make room there" in parts.find_full_disk(str(tmp_path), least=1 << 60)
 
 
 def test_a_machine_reports_as_itself_alone(ready: Broker, owner: Owner) -> None:

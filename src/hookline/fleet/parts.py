@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import random
+import shutil
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -34,6 +35,8 @@ from hookline.fleet.subjects import MACHINES, policy_bucket
 #: two reports.
 _POLICY, _RETRY, _LOOK, _REPORT = 120.0, 30.0, 60.0, 300.0
 _CONTACT = "contact.json"
+#: Bytes that a record needs to grow.
+_ROOM = 1 << 20
 _ANEW = "a copy has its credentials: hookline fleet revoke NAME, then hookline fleet add and join for each"
 
 
@@ -156,6 +159,7 @@ async def report(link: FleetLink) -> None:
     at, sequence, doubt = 0.0, 0, 0.0
     said: dict[str, Any] = {}
     while True:
+        link.note("disk", find_full_disk(link.paths.state))
         async with link.installing:
             found = await asyncio.to_thread(describe, link.paths, link.joined.folder)
         found |= {"group": link.group, "problems": link.problems()}
@@ -183,10 +187,18 @@ async def _say(link: FleetLink, found: Mapping[str, Any], last: int) -> tuple[in
     return (await stream.publish(subject, data)).seq, not last
 
 
+def find_full_disk(state: str, least: int = _ROOM) -> str:
+    """What to do about it; "" while there is room."""
+    with suppress(OSError):
+        if shutil.disk_usage(state).free < least:
+            return f"the disk of {state} is full, so calls are decided and not recorded; make room there"
+    return ""
+
+
 def _news(link: FleetLink) -> Any:
     """What is reported at once."""
     try:
-        return PolicyFolder(link.paths).highest(), link.problems()
+        return PolicyFolder(link.paths).highest(), link.problems(), find_full_disk(link.paths.state)
     except HooklineError as error:
         return str(error)
 

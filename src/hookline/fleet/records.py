@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from nats.js import JetStreamContext
@@ -40,6 +40,8 @@ class _Mark:
     sent: int = 0
     #: Rows that were gone, or too many, before they could be sent.
     dropped: int = 0
+    #: Of the newest row that was dealt with.
+    time: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,8 +108,8 @@ class Shipper:
         if self.mark.number < 0:  # what was before the machine joined is nobody's business
             self._keep(replace(self.mark, number=batch.newest))
             return 0
-        if batch.newest < self.mark.number:  # another record, which counts anew
-            self._keep(replace(self.mark, number=0))
+        if batch.newest < self.mark.number:  # another record, which counts anew, or an older copy of the same one
+            self._keep(replace(self.mark, number=await self._known()))
             return 1
         self.waiting = batch.newest - self.mark.number
         surplus = self.waiting - rules.spool
@@ -130,7 +132,7 @@ class Shipper:
             data = _select(record, rules, self._machine, self._source)
             sent = data is not None and await self._send(str(record["id"]), data)
             mark = replace(self.mark, number=max(number, self.mark.number), dropped=self.mark.dropped + missing)
-            self.mark = replace(mark, sent=mark.sent + sent)
+            self.mark = replace(mark, sent=mark.sent + sent, time=max(mark.time, float(record["time"])))
 
     async def _send(self, event: str, data: bytes) -> bool:
         """True when the broker has it, now or since before; the mark then has its sequence."""
@@ -158,13 +160,25 @@ class Shipper:
 
     async def _number(self, name: str) -> int:
         """The row behind the mark that the broker has already; 0 if it has none of them."""
-        after = self.mark.number
-        while rows := (await self._read(after, 10 * _BATCH)).rows:
-            for number, record in rows:
-                if f"{record['id']}@{self._machine}" == name:
-                    return number
-            after = rows[-1][0]
+        async for number, record in self._rows(self.mark.number):
+            if f"{record['id']}@{self._machine}" == name:
+                return number
         return 0
+
+    async def _known(self) -> int:
+        """The last row that is not newer than what was dealt with before: a record may come back from a backup."""
+        known = 0
+        async for number, record in self._rows(0):
+            if record["time"] > self.mark.time:
+                break
+            known = number
+        return known
+
+    async def _rows(self, after: int) -> AsyncGenerator[tuple[int, Mapping[str, Any]]]:
+        while rows := (await self._read(after, 10 * _BATCH)).rows:
+            for one in rows:
+                yield one
+            after = rows[-1][0]
 
     async def _last(self) -> tuple[int, str]:
         """Sequence and name of the last record that the broker has of this source."""
@@ -186,7 +200,9 @@ def _read_mark(place: str) -> _Mark:
     try:
         with open(place, encoding="utf-8") as file:
             tree = json.load(file)
-        return _Mark(**{name: int(tree[name]) for name in _Mark.__slots__})
+        return _Mark(
+            **{name: int(tree[name]) for name in _Mark.__slots__ if name != "time"}, time=float(tree.get("time", 0))
+        )
     except (OSError, ValueError, KeyError, TypeError):
         return _Mark()
 
