@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Awaitable, Callable
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -384,7 +385,7 @@ def test_a_replayed_and_a_forged_policy_change_nothing(broker: Broker, owner: Ow
         told = policies.Published(version=version, digest=read_bundle(data).digest, name="acme")
         await (await stream.object_store("hookline_policy_all")).put(told.object, data)
         bucket = await stream.key_value("hookline_policy_all")
-        await bucket.put("rollout", json.dumps(policies.Rollout(stable=told).to_json()).encode())
+        await bucket.put("rollout", json.dumps(asdict(policies.Rollout(stable=told))).encode())
 
     for data in (old, thief.build(9)):
         as_owner(broker, partial(lie, data=data, version=9))

@@ -11,6 +11,7 @@ import json
 import os
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from hookline.core._dataclass import dataclass, replace
@@ -127,10 +128,8 @@ def load(folder: str) -> Authority:
     try:
         with open(path, encoding="utf-8") as file:
             tree = json.load(file)
-        return Authority(
-            folder=folder, servers=tuple(tree["servers"]), operator=tree["operator"], system=tree["system"],
-            teams=dict(tree["teams"]), members=tuple(_Member(**one) for one in tree["members"]), certificate=tree["certificate"],
-        )  # fmt: skip
+        tree |= {"servers": tuple(tree["servers"]), "members": tuple(_Member(**one) for one in tree["members"])}
+        return Authority(folder=folder, **tree)
     except FileNotFoundError:
         raise ConfigError(
             f"{folder} is no fleet (no {_FILE}); hookline fleet init {folder} --server HOST:PORT"
@@ -141,11 +140,8 @@ def load(folder: str) -> Authority:
 
 def _save(authority: Authority) -> None:
     """The secrets, then what follows from them for the servers."""
-    tree = {
-        "servers": authority.servers, "operator": authority.operator, "system": authority.system,
-        "teams": dict(authority.teams), "certificate": authority.certificate,
-        "members": [{name: getattr(one, name) for name in one.__slots__} for one in authority.members],
-    }  # fmt: skip
+    tree = asdict(authority)
+    del tree["folder"]
     replace_atomically(os.path.join(authority.folder, _FILE), json.dumps(tree, indent=1).encode(), mode=0o600)
     for at, _ in enumerate(authority.servers):
         path = os.path.join(authority.folder, SERVER, f"nats-{at + 1}.conf")

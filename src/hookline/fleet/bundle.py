@@ -10,6 +10,7 @@ import io
 import json
 import tarfile
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from hookline.core._dataclass import dataclass
@@ -43,8 +44,7 @@ def pack_bundle(tree: Tree, private_key: str) -> bytes:
     """Raises ConfigError."""
     archive = _archive(tree)
     public, signature = keys.sign(private_key, _SIGNED + archive)
-    links = [{"key": one.key, "by": one.by, "signature": one.signature} for one in public.links]
-    header = json.dumps({"key": public.key, "links": links, "signature": signature}, sort_keys=True)
+    header = json.dumps({**asdict(public), "signature": signature}, sort_keys=True)
     return _FIRST + header.encode("ascii") + b"\n" + archive
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, cast
 
 from hookline.config.syntax import parse_text
@@ -118,13 +118,3 @@ def manifest_from(tree: Tree, name: str) -> Manifest:
     if FILE not in tree:
         raise ConfigError(f"{name} has no {FILE}")
     return _parse_manifest(f"{name}: {FILE}", tree[FILE].data.decode("utf-8", "replace"))
-
-
-def describe(manifest: Manifest) -> Mapping[str, Any]:
-    """For ``--json``."""
-    records, offline = manifest.records, manifest.offline
-    return {
-        "name": manifest.name, "version": manifest.version, "agents": list(manifest.agents), "daemon": manifest.daemon,
-        "records": {"send": records.send, "fields": list(records.fields), "spool": records.spool},
-        "offline": {"hours": offline.hours, "then": offline.then},
-    }  # fmt: skip

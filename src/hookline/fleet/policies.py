@@ -11,6 +11,7 @@ import base64
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from nats.errors import NoRespondersError
@@ -57,11 +58,6 @@ class Rollout:
 
     def highest(self) -> int:
         return max((one.version for one in (self.stable, self.next, self.before) if one), default=0)
-
-    def to_json(self) -> dict[str, Any]:
-        some = {"stable": self.stable, "next": self.next, "before": self.before}
-        found = {key: one and {name: getattr(one, name) for name in one.__slots__} for key, one in some.items()}
-        return {**found, "percent": self.percent}
 
 
 def _parse_rollout(data: bytes) -> Rollout:
@@ -143,7 +139,7 @@ def _settled(rollout: Rollout) -> Rollout:
 
 async def _put(stream: JetStreamContext, group: str, rollout: Rollout, revision: int) -> Rollout:
     bucket = await stream.key_value(policy_bucket(group))
-    data = json.dumps(rollout.to_json()).encode()
+    data = json.dumps(asdict(rollout)).encode()
     try:
         await (bucket.update(_KEY, data, revision) if revision else bucket.create(_KEY, data))
     except KeyWrongLastSequenceError:

@@ -12,6 +12,7 @@ import asyncio
 import json
 import os
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any, TypeAlias
 
 from nats.js import JetStreamContext
@@ -190,9 +191,8 @@ class Shipper:
 
     def _keep(self, mark: _Mark) -> None:
         """Raises OSError: what cannot be marked as sent must not be followed by more."""
-        tree = {name: getattr(mark, name) for name in mark.__slots__}
         with atomic_writer(self._place, durable=False) as file:
-            file.write(json.dumps(tree).encode())
+            file.write(json.dumps(asdict(mark)).encode())
         self.mark = self._kept = mark
 
 

@@ -19,6 +19,7 @@ import os
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from hookline.cli.options import add_json
@@ -33,7 +34,6 @@ from hookline.fleet.agent_files import Machine
 from hookline.fleet.build import Built, build_policy, check_tree, reseal
 from hookline.fleet.bundle import Bundle, read_bundle
 from hookline.fleet.install import PolicyFolder
-from hookline.fleet.manifest import describe
 
 _PRINTS = ("files", "ansible", "dockerfile")
 
@@ -188,7 +188,7 @@ def _show(args: Namespace) -> int:
     findings = findings if verify else []
     if args.json:
         kept = {} if bundle is None else {"digest": bundle.digest, "key": bundle.key.key, "folder": os.path.realpath(folder.current)}  # fmt: skip
-        policy = None if bundle is None else {**describe(bundle.manifest), **kept}
+        policy = None if bundle is None else {**asdict(bundle.manifest), **kept}
         print_json({"policy": policy, "agents": agents, "findings": findings})
     elif bundle is None:
         print(f"no policy is in force on this machine ({folder.folder})")
