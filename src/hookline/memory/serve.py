@@ -196,9 +196,9 @@ def _hit(hit: Hit) -> str:
 
 def _entry(entry: Entry) -> str:
     now = datetime.now(UTC)
-    marks = [entry.status if not entry.is_current else "", f"by {entry.successor[:8]}" if entry.successor else ""]
-    marks += ["pinned" if entry.pinned else "", f"{age(entry, now)} days old" if is_old(entry, now) else ""]
-    told = " ".join(filter(None, marks))
+    by = f" by {entry.successor[:8]}" if entry.successor else ""
+    marks = [f"{entry.status}{by}" if not entry.is_current else "", "pinned" if entry.pinned else ""]
+    told = ", ".join(filter(None, [*marks, f"{age(entry, now)} days old" if is_old(entry, now) else ""]))
     return f"- [{entry.id[:8]}] {entry.kind} {entry.created[:10]}{f' ({told})' if told else ''}: {entry.text}"
 
 
