@@ -88,16 +88,15 @@ class Authority:
 
 def system_credentials(authority: Authority) -> credentials.Credentials:
     """For the one message that changes an account."""
-    _, text = credentials.issue(
-        authority.system, authority.broker(), team="system", role="admin", name="owner", group=""
-    )
-    return credentials.parse_credentials(text, "the system account")
+    return _issue_owner(authority, authority.system, "system")
 
 
 def admin_credentials(authority: Authority, team: str) -> credentials.Credentials:
-    _, text = credentials.issue(
-        authority.teams[team], authority.broker(), team=team, role="admin", name="owner", group=""
-    )
+    return _issue_owner(authority, authority.teams[team], team)
+
+
+def _issue_owner(authority: Authority, seed: str, team: str) -> credentials.Credentials:
+    _, text = credentials.issue(seed, authority.broker(), team=team, role="admin", name="owner", group="")
     return credentials.parse_credentials(text, team)
 
 

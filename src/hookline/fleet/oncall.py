@@ -123,13 +123,8 @@ class OnCall:
         if not one.waits():
             raise DataError(self._ended(one))
         said = {"question": proof.digest(one.text), "answer": word, "reason": reason.strip()[:1000], "by": self.name, "time": time.time()}  # fmt: skip
-        note = {
-            "id": one.id,
-            "machine": one.machine,
-            "hook": one.fields.get("hook"),
-            "about": one.fields.get("about"),
-            **said,
-        }
+        about = {name: one.fields.get(name) for name in ("hook", "about")}
+        note = {"id": one.id, "machine": one.machine, **about, **said}
         record_answer(self._state, {**note, "result": "sent"})
         jwt, signature, text = sign(self._credentials, proof.SIGNED, said)
         await self.client.publish(one.reply, json.dumps({"jwt": jwt, "text": text, "signature": signature}).encode())

@@ -168,8 +168,8 @@ async def report(link: FleetLink) -> None:
             link.note("report", "")
             said, at = found, time.monotonic()
             doubt = doubt if alone else at + 3 * _REPORT
-        link.note("identity", f"another machine reports as {link.machine}; {_ANEW}" if time.monotonic() < doubt else "")
         before, until = _news(link), time.monotonic() + _LOOK
+        link.note("identity", f"another machine reports as {link.machine}; {_ANEW}" if time.monotonic() < doubt else "")
         while _news(link) == before and time.monotonic() < until:  # noqa: ASYNC110  files tell nobody
             await asyncio.sleep(2)
 

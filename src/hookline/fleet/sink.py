@@ -55,14 +55,8 @@ class Received:
         texts = {name: None if (value := self.record.get(name)) is None else str(value) for name in _TEXTS}
         nested = {name: json.dumps(value) if (value := self.record.get(name)) is not None else None for name in _NESTED}
         numbers = {name: _number(self.record.get(name)) for name in ("time", "ms")}
-        return {
-            "stream": self.stream,
-            "sequence": self.sequence,
-            "received": self.received,
-            **texts,
-            **numbers,
-            **nested,
-        }
+        known = {"stream": self.stream, "sequence": self.sequence, "received": self.received}
+        return {**known, **texts, **numbers, **nested}
 
 
 class _Target(Protocol):

@@ -128,11 +128,8 @@ def summarize(records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     refusals: deque[dict[str, Any]] = deque(maxlen=_SHOWN)
     for one in sorted(records, key=lambda record: record["time"]):
         machine, place = str(one["machine"]), f"{one['agent']} {one['event']}"
-        named = {
-            "day": time.strftime("%Y-%m-%d", time.localtime(one["time"])),
-            "machine": machine,
-            "agent": str(one["agent"]),
-        }
+        day = time.strftime("%Y-%m-%d", time.localtime(one["time"]))
+        named = {"day": day, "machine": machine, "agent": str(one["agent"])}
         for kind, name in named.items():
             groups[kind].setdefault(name, []).append(one)
         places[place].add(machine)
