@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from hookline.guard.arithmetic import evaluate
@@ -175,8 +176,12 @@ def _on_list(shell: ReadingContext, part: Parameter, values: list[Word]) -> Word
     elif part.operator:
         values = [_transform(shell, part, value) for value in values]
     if (part.name == "*" or part.index == "*") and part.quoted:
-        glue = separators(shell)
-        return concatenate([each for value in values for each in (word((glue or " ")[:1]), value)][1:])
+        signs, parts = separators(shell), values[:1]
+        glue = word(" " if signs is None else signs[:1])
+        for before, value in pairwise(values):  # what is not known may be nothing at all, and then has no separator
+            absorbed = not value.known or (before is values[0] and not before.known)
+            parts = [*parts, value] if absorbed else [*parts, glue, value]
+        return concatenate(parts)
     return values
 
 
