@@ -69,7 +69,7 @@ bench: $(STAMP)           ## the speed ratios, all measured in one run; ARGS=tru
 	$(BIN)/python bench/bench.py $(ARGS)
 
 E2E := $(addprefix tests/e2e/test_,real_agents.py faults.py registrations.py derived.py terminal.py manual.py \
-         memory.py memory_server.py own_files.py doctor.py guard.py packs.py policy.py versions.py sessions.py) \
+         memory.py memory_server.py own_files.py doctor.py guard.py packs.py policy.py versions.py sessions.py compaction.py) \
          tests/packs/test_own_packs.py
 
 # AGENTS=claude-code@latest tries other versions, or only some agents; the published matrix is then compared, not changed.

@@ -74,7 +74,7 @@ def test_another_version_is_asked_for_by_name():
     assert (moved["pi"].packed, moved["pi"].install) == (
         "@earendil-works/pi-coding-agent@9.9.9", install.PACKAGES["pi"].install,
     )  # fmt: skip
-    assert (moved["hermes"].install, moved["hermes"].published) == (("hermes-agent==9.9.9",), "hermes-agent")
+    assert (moved["hermes"].install, moved["hermes"].published) == (("hermes-agent[mcp]==9.9.9",), "hermes-agent")
 
 
 def test_every_capability_is_there_for_every_agent():

@@ -11,6 +11,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -46,7 +47,7 @@ class Package:
     def published(self) -> str:
         """Its name in its registry."""
         first = self.packed or self.install[0]
-        return first.partition("==")[0] if self.in_venv else first.rpartition("@")[0]
+        return re.split(r"\[|==", first)[0] if self.in_venv else first.rpartition("@")[0]
 
     @property
     def in_venv(self) -> bool:
@@ -110,7 +111,7 @@ PACKAGES = {
             program="node_modules/@xai-official/grok-linux-x64/bin/grok",
             compressed="node_modules/@xai-official/grok-linux-x64/bin/grok.br",
         ),
-        Package(name="hermes", version="0.19.0", install=("hermes-agent==0.19.0",), program="venv/bin/hermes"),
+        Package(name="hermes", version="0.19.0", install=("hermes-agent[mcp]==0.19.0",), program="venv/bin/hermes"),
         Package(
             name="deepagents", version="0.1.57", install=("deepagents-code==0.1.57",), program="venv/bin/deepagents-code"
         ),

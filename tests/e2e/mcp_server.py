@@ -9,6 +9,8 @@ from typing import Any
 TOOL = {
     "name": "echo", "description": "says a text again",
     "inputSchema": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]},
+    # An agent that cannot ask a person runs no other tool.
+    "annotations": {"readOnlyHint": True},
 }  # fmt: skip
 
 

@@ -174,6 +174,7 @@ def test_a_refused_prompt_never_reaches_the_model(world: World) -> None:
 @proves("permission granted")
 def test_a_hook_answers_yes_for_the_person(world: World) -> None:
     if world.agent.no_permission:
+        world.lacks("permission granted", world.agent.no_permission)
         pytest.skip(world.agent.no_permission)
     asking = world.that_asks()
     asking.hooks(ANSWER % "allow")
@@ -185,6 +186,7 @@ def test_a_hook_answers_yes_for_the_person(world: World) -> None:
 @proves("permission refused")
 def test_a_hook_answers_no_for_the_person(world: World) -> None:
     if world.agent.no_permission:
+        world.lacks("permission refused", world.agent.no_permission)
         pytest.skip(world.agent.no_permission)
     asking = world.that_asks()
     asking.hooks(ANSWER % "deny")

@@ -31,13 +31,6 @@ on = "PreToolUse"
 match = { tool_name = "mcp__t__echo", "tool_input.text" = "forbidden" }
 shell = "echo 'NOT-THIS-SERVER' >&2; exit 2"
 """
-MORNING = r"""
-[[hook]]
-name = "morning"
-on = "SessionStart"
-shell = '''echo "NOTE-AT-$(sed -n 's/.*"source": *"\([a-z]*\)".*/\1/p')" '''
-inject = "context"
-"""
 SERVER = Path(__file__).with_name("mcp_server.py")
 
 
@@ -63,28 +56,6 @@ def test_a_redacted_output_is_what_the_model_reads(world: World) -> None:
         )
 
 
-@proves("compaction")
-def test_what_a_session_began_with_is_told_again_after_a_compaction(world: World) -> None:
-    if world.cannot_try("compaction"):
-        return
-    world.hooks(MORNING)
-    much = {"usage": {"input": 970000, "output": 10}}
-    summary = {"text": "<summary>THE-SUMMARY</summary>", "match": "summar"}
-    steps, environ = [{**world.call("echo FIRST-CALL"), **much}, summary], {}
-    if world.agent.name == "codex":
-        file = world.home / ".codex/config.toml"
-        file.write_text(f"model_auto_compact_token_limit = 1000\n{file.read_text(encoding='utf-8')}", encoding="utf-8")
-    else:  # it counts from its second answer on
-        steps = [steps[0], {**world.call("echo SECOND-CALL"), **much}, {**summary, "match": "<summary>"}]
-        environ = {"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "100000"}
-    session = world.run(*steps, environ=environ)
-    began = [one["data"].get("source") for one in world.log() if one["event"] == "SessionStart"]
-    assert began == ["startup", "compact"], session
-    last = session.requests[-1]
-    assert ("THE-SUMMARY" in last, "FIRST-CALL" in last) == (True, False), session
-    assert "NOTE-AT-compact" in last, session
-
-
 @proves("rewrite shown")
 def test_a_rewritten_input_is_printed(world: World) -> None:
     world.write("hooks/rewrite.py", REWRITER)
@@ -95,8 +66,6 @@ def test_a_rewritten_input_is_printed(world: World) -> None:
 
 @proves("subagent")
 def test_a_deny_holds_in_a_subagent(world: World) -> None:
-    if world.cannot_try("subagent"):
-        return
     if not world.agent.subagent:
         assert not world.expects("subagent")
         return
@@ -105,6 +74,8 @@ def test_a_deny_holds_in_a_subagent(world: World) -> None:
     session = world.run(
         {"tool": world.agent.subagent, "match": offers, "unless": SUBTASK},
         {**world.call(), "match": offers, "unless": PROMPT},
+        # Some agents do not wait for a subagent, and end it when they end.
+        {"text": "All done.", "match": SUBTASK, "unless": REASON, "until": REASON},
     )
     assert any(SUBTASK in one and PROMPT not in one for one in session.requests), session
     held = world.expects("subagent")
@@ -114,16 +85,19 @@ def test_a_deny_holds_in_a_subagent(world: World) -> None:
 
 @proves("MCP")
 def test_a_tool_of_a_server_is_guarded_under_its_common_name(world: World) -> None:
-    if world.cannot_try("MCP"):
+    if not world.agent.servers[0]:
+        assert not world.expects("MCP")
+        session = world.run()
+        assert not [name for name in session.tools if "mcp" in name.lower()], session.tools
+        assert session.reached_the_model("MCP servers with available tools: None"), session
         return
     agents.server_config(world.agent, world.home, [sys.executable, str(SERVER)])
     world.hooks(NO_SERVER + WATCH)
     # Some agents show the model a search instead of the tool, and take a call of it all the same.
     name = AGENTS[world.agent.name].tool_name("mcp__t__echo")
     offers = f'"name": "{world.agent.tool}"'
-    calls = [
-        {"tool": {"name": name, "arguments": {"text": text}}, "match": offers} for text in ("forbidden", "welcome")
-    ]
+    call = world.agent.server_call or (lambda text: {"name": name, "arguments": {"text": text}})
+    calls = [{"tool": call(text), "match": offers} for text in ("forbidden", "welcome")]
     session = with_server(world, *calls)
     assert session.reached_the_model("mcp says welcome"), session
     assert session.reached_the_model("NOT-THIS-SERVER"), session
@@ -147,7 +121,8 @@ def test_a_deny_holds_in_a_resumed_session(world: World) -> None:
     named = next((one["session"] for one in world.log() if one.get("session")), "")
     program = str(install.program(world.agent.package))
     runs = [agents.resumed(world.agent, run, named) for run in world.agent.runs(program, False)[-1:]]
-    session = world.play(runs, [world.call()], {})
+    keys = [("A-FIRST-WORD", f"{PROMPT}\r"), ("All done.", "/exit\r")] if world.agent.resume_typed else None
+    session = world.play(runs, [world.call()], {}, keys)
     assert proof(world) == []
     assert session.reached_the_model("A-FIRST-WORD"), session
     assert session.reached_the_model(REASON), session

@@ -128,6 +128,7 @@ _ROWS = (
         tools={
             **_same("Read Edit Glob Grep LS WebSearch Task"), "Bash": "Execute", "Write": "Create", "WebFetch": "FetchUrl",
         },
+        mcp="{server}___{tool}",
         files={"user": ".factory/hooks.json", "project": ".factory/hooks.json"}, key="", inline="settings.json",
     ),
     Agent(
@@ -176,6 +177,7 @@ _ROWS = (
             **_same("Bash Read Write Edit Glob Grep LS"), "Task": "task", "WebSearch": "web_search", "WebFetch": "fetch_url",
             "Delete": "delete",
         },
+        mcp="{server}_{tool}",
         files={"user": ".deepagents/hooks.json", "project": ".deepagents/hooks.json"},
         blocks=_PERMISSION, answers={"PermissionRequest": ()},
         note="Without a terminal, deepagents-code reads a project's hooks only with --trust-project-hooks.",

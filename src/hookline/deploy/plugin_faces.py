@@ -11,6 +11,7 @@ from types import MappingProxyType
 _OPENCODE = """\
 export const Hookline = async ({ client, directory }) => {
   let waiting = []
+  const again = {}
   // OpenCode waits for no answer to what it tells; the first prompt waits for what the start of its session has to say.
   let told = Promise.resolve()
   const send = async (event, input, output) => {
@@ -19,8 +20,13 @@ export const Hookline = async ({ client, directory }) => {
     if (orders.message) client?.tui?.showToast({ body: { message: orders.message, variant: "info" } })?.catch?.(() => {})
     return orders
   }
+  // What was said at the start is compacted with the rest, so it is said again, from now on with every request.
+  const restart = (properties) => {
+    again[properties.sessionID] = send("session.created", { type: "session.created", properties, source: "compact" }, null)
+  }
   const hooks = {
     event: async ({ event }) => {
+      if (event.type === "session.compacted" && "session.created" in EVENTS) restart(event.properties)
       if (!(event.type in EVENTS)) return
       const asked = send(event.type, event, null)
       if (event.type === "session.created") told = Promise.all([told, asked]).then(() => {})
@@ -29,7 +35,7 @@ export const Hookline = async ({ client, directory }) => {
       if (orders.context) waiting.push(orders.context)
     },
     "chat.message": async (input, output) => {
-      const orders = await send("chat.message", input, output)
+      const orders = "chat.message" in EVENTS ? await send("chat.message", input, output) : {}
       if (orders.deny) throw new Error(orders.deny)
       await told  // as it is now: that a session has begun may be told while its prompt is being asked about
       const texts = [...waiting, ...(orders.context ? [orders.context] : [])]
@@ -55,9 +61,14 @@ export const Hookline = async ({ client, directory }) => {
       const orders = await send("experimental.session.compacting", input, output)
       if (orders.context) output.context.push(orders.context)
     },
+    "experimental.chat.system.transform": async (input, output) => {
+      const orders = await again[input.sessionID]
+      if (orders?.context) output.system.push(orders.context)
+    },
     dispose: async () => { await send("dispose", null, null) },
   }
-  for (const name of Object.keys(hooks)) if (name !== "event" && !(name in EVENTS)) delete hooks[name]
+  const kept = ["event", ...("session.created" in EVENTS ? ["chat.message", "experimental.chat.system.transform"] : [])]
+  for (const name of Object.keys(hooks)) if (!kept.includes(name) && !(name in EVENTS)) delete hooks[name]
   return hooks
 }
 """
@@ -115,10 +126,16 @@ export default (pi) => {
       return { entries: [{ type: "custom_message", customType: "hookline", content: orders.deny, display: true }], continue: true }
     },
     session_before_compact: async (event, ctx) => { await send({ type: event.type, reason: event.reason }, ctx) },
-    session_compact: async (event, ctx) => { await send({ type: event.type, reason: event.reason }, ctx) },
+    session_compact: async (event, ctx) => {
+      if ("session_compact" in EVENTS) await send({ type: event.type, reason: event.reason }, ctx)
+      if (!("session_start" in EVENTS)) return
+      // What was said at the start is compacted with the rest, so it is said again.
+      const { context } = await send({ type: "session_start", reason: "compact" }, ctx)
+      if (context) pi.sendMessage({ customType: "hookline", content: context, display: false }, { triggerTurn: false })
+    },
     session_shutdown: async (event, ctx) => { await send(event, ctx) },
   }
-  for (const [name, handle] of Object.entries(handlers)) if (name in EVENTS) pi.on(name, handle)
+  for (const [name, handle] of Object.entries(handlers)) if (name in EVENTS || name === "session_compact") pi.on(name, handle)
   // There is no outlet at the start of a session or at a prompt: text waits until the prompt goes to the model.
   pi.on("before_agent_start", async () => {
     if (!waiting.length) return

@@ -31,6 +31,11 @@ _EVENTS = event_table(
     " PreCompact Stop SubagentStart SubagentStop",
 )
 _TOOL = "tool_name tool_input tool_use_id"
+#: Tools of MCP servers are ``server_tool`` in 0.1.57, which has tools of its own with an underscore.
+_OWN = (
+    "ask_user|compact_conversation|fetch_url|get_current_thread_id|js_eval|web_search|write_todos"
+    r"|(?:get|update)_(?:goal|rubric)|(?:read|write|edit)_file|\w+_async_tasks?|\w+_temp_artifact"
+)
 _SUBAGENT = "subagent_id:agent_id subagent_type:agent_type agent_transcript_path"
 
 
@@ -70,6 +75,7 @@ DIALECT = AgentDialect(
             "Notification": "message notification_type",
         },
         frame="session_id transcript_path cwd prompt_id permission_mode", canonical_fields=_canonical_fields,
+        mcp=rf"(?!(?:{_OWN})\Z)(?P<server>[^_]+)_(?P<tool>.+)",
         native_fields=lambda event, data: {"tool_response": tool_response(data)} if event == "PostToolUse" else {},
     ),
     system=HooksFormat(

@@ -40,7 +40,7 @@ DIALECT = AgentDialect(
             "Notification": "message notification_type",
         },
         frame="session_id transcript_path cwd permission_mode", cwd_variable="FACTORY_PROJECT_DIR",
-        canonical_fields=after_tool,
+        canonical_fields=after_tool, mcp=r"(?P<server>.+?)___(?P<tool>.+)",
         native_fields=lambda event, data: {"tool_response": data.get("tool_output", "")} if event == "PostToolUse" else {},
     ),
     system=HooksFormat(

@@ -71,8 +71,8 @@ DIALECT = AgentDialect(
             "Notification": "message notification_type:notificationType level",
             "SubagentStart": "subagent_id:agentId subagent_type:subagentType",
             "SubagentStop": f"subagent_id:agentId subagent_type:subagentType {_STOPPED}",
-            "PreCompact": "trigger",
-            "PostCompact": "trigger summary:compactSummary",
+            "PreCompact": "trigger:trigger|source",
+            "PostCompact": "trigger:trigger|source summary:compactSummary",
         },
         frame="session_id:session_id|sessionId transcript_path:transcript_path|transcriptPath cwd prompt_id:promptId"
         " permission_mode:permission_mode|permissionMode",

@@ -73,7 +73,10 @@ def _meant(event: str, given: Mapping[str, Any], made: Mapping[str, Any], inside
             texts = [part["text"] for part in listed if isinstance(part, dict) and isinstance(part.get("text"), str)]
             return {"prompt": "\n".join(texts), "agent_name": as_mapping(made.get("message")).get("agent")}
         case "SessionStart":
-            return {"source": "startup", "subagent": bool(as_mapping(inside.get("info")).get("parentID"))}
+            return {
+                "source": given.get("source", "startup"),
+                "subagent": bool(as_mapping(inside.get("info")).get("parentID")),
+            }
         case "StopFailure":
             return {"error": inside.get("error")}
         case "SessionEnd":

@@ -18,19 +18,21 @@ from hookline.deploy.registration import EntryCaller
 PART = {"type": "text", "text": "mend the roof", "id": "prt_1", "messageID": "msg_1", "sessionID": "ses_1"}
 
 
-def test_context_is_a_part_of_its_own_that_nobody_typed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("event", ["UserPromptSubmit", "SessionStart"])
+def test_context_is_a_part_of_its_own_that_nobody_typed(tmp_path: Path, event: str) -> None:
     javascript = install.program("node") or shutil.which("node")
     if javascript is None:
         pytest.skip("there is no node")
     program = tmp_path / "hookline"
     program.write_text('#!/bin/sh\necho \'{"context": "NOTE"}\'\n')
     program.chmod(0o700)
-    source = plugin_source(all_agents()["opencode"], EntryCaller(program=str(program)), ("UserPromptSubmit",))
+    source = plugin_source(all_agents()["opencode"], EntryCaller(program=str(program)), (event,))
     (tmp_path / "plugin.mjs").write_text(source)
     (tmp_path / "drive.mjs").write_text(
         'import { Hookline } from "./plugin.mjs"\n'
         f"const hooks = await Hookline({{ directory: {json.dumps(str(tmp_path))} }})\n"
         f"const output = {{ message: {{}}, parts: [{json.dumps(PART)}] }}\n"
+        'await hooks.event({ event: { type: "session.created", properties: { sessionID: "ses_1" } } })\n'
         'await hooks["chat.message"]({ sessionID: "ses_1" }, output)\n'
         "console.log(JSON.stringify(output.parts))\n"
     )

@@ -47,6 +47,27 @@ def test_a_payload_decodes_and_keeps_every_field(name: str, file: Path) -> None:
     assert {key for key in sent if key not in incoming.data} <= naming
 
 
+@pytest.mark.parametrize(
+    ("name", "tool", "common"),
+    [
+        ("droid", "t___echo", "mcp__t__echo"),
+        ("droid", "a_b___c_d", "mcp__a_b__c_d"),
+        ("deepagents", "t_echo", "mcp__t__echo"),
+        ("deepagents", "mcp__t__echo", "mcp__t__echo"),
+        ("deepagents", "compact_conversation", "compact_conversation"),
+        ("deepagents", "check_async_task", "check_async_task"),
+    ],
+)
+def test_a_tool_of_a_server_has_its_common_name(name: str, tool: str, common: str) -> None:
+    sent = {"hook_event_name": "PreToolUse", "session_id": "s", "cwd": "/", "tool_name": tool, "tool_input": {}}
+    assert dialect_named(name).event_in("PreToolUse", sent, {}).data["tool_name"] == common
+
+
+def test_grok_says_what_began_a_compaction() -> None:
+    sent = {"hookEventName": "pre_compact", "hook_event_name": "PreCompact", "sessionId": "s", "source": "auto"}
+    assert dialect_named("grok").event_in("PreCompact", sent, {}).data["trigger"] == "auto"
+
+
 def _with_odd_values(sent: Any) -> Any:
     """The payload with each value in turn as something that cannot be compared, counted or hashed."""
     for key, value in sent.items():

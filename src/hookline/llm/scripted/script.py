@@ -9,6 +9,7 @@ A step is an object; all fields are optional:
 ``error``       ``{"status": 500, "message": "…"}`` instead of an answer
 ``raw``         a body that is sent as it is, whatever the protocol
 ``delay_ms``    wait before answering
+``until``       answer only when a request with this text has arrived, before this one or after it
 ``hang``        true: never answer
 ``usage``       ``{"input", "output", "cached"}`` tokens to report
 ``match``       use the step only for a request that contains this text
@@ -27,7 +28,7 @@ from typing import Any, TypeAlias
 from hookline.core._dataclass import dataclass, empty, field, replace
 
 _FIELDS = frozenset(
-    {"text", "tool", "tools", "json", "error", "raw", "delay_ms", "hang", "usage", "match", "unless", "repeat"}
+    {"text", "tool", "tools", "json", "error", "raw", "delay_ms", "until", "hang", "usage", "match", "unless", "repeat"}
 )
 
 #: What pydantic-ai calls the tool through which a structured answer is given.

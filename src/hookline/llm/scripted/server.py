@@ -30,7 +30,7 @@ class ModelServer:
         self.script = script if isinstance(script, Script) else Script(script)
         self._log = log
         self._requests: list[Request] = []
-        self._lock = threading.Lock()
+        self._lock = threading.Condition()
         self.closing = threading.Event()
         self._http = _Server(("127.0.0.1", port), _Handler)
         self._http.owner = self
@@ -43,6 +43,8 @@ class ModelServer:
     def close(self) -> None:
         """Release every hanging request, so that no client and no thread waits."""
         self.closing.set()
+        with self._lock:
+            self._lock.notify_all()
         if self._thread.is_alive():
             self._http.shutdown()
             self._thread.join()
@@ -79,9 +81,15 @@ class ModelServer:
             }
         )  # fmt: skip
 
+    def wait_for(self, text: str) -> None:
+        """Until a request with this text has arrived."""
+        with self._lock:
+            self._lock.wait_for(lambda: self.closing.is_set() or any(text in one.text for one in self._requests))
+
     def keep(self, request: Request) -> None:
         with self._lock:
             self._requests.append(request)
+            self._lock.notify_all()
             if self._log:
                 handle = os.open(self._log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
                 with open(handle, "a", encoding="utf-8") as file:
@@ -134,6 +142,8 @@ class _Handler(BaseHTTPRequestHandler):
         fields = step.fields
         if fields.get("delay_ms") or fields.get("hang"):
             self.owner.closing.wait(None if fields.get("hang") else float(fields["delay_ms"]) / 1000)
+        if "until" in fields:
+            self.owner.wait_for(str(fields["until"]))
         if fields.get("hang"):
             self.close_connection = True
         elif "error" in fields:

@@ -183,6 +183,25 @@ def test_credentials_are_in_no_log(tmp_path: Path) -> None:
     assert log.stat().st_mode & 0o777 == 0o600
 
 
+def test_an_answer_waits_for_the_request_that_it_names() -> None:
+    path, body, _tools = SHAPES["openai-chat"]
+    steps = [{"text": "late", "unless": "the other", "until": "the other"}, {"text": "early"}]
+    answers: list[str] = []
+
+    def ask(server: ModelServer, text: str) -> None:
+        answers.append(json.dumps(post(server, path, {**body, "user": text})))
+
+    with ModelServer(steps) as server:
+        thread = threading.Thread(target=ask, args=(server, "the one"))
+        thread.start()
+        while not server.requests:
+            threading.Event().wait(0.005)
+        assert not answers
+        ask(server, "the other")
+        thread.join(60)
+    assert ["late" in answer for answer in sorted(answers, key=lambda answer: "late" in answer)] == [False, True]
+
+
 def test_a_server_that_closes_lets_go_of_requests_that_hang() -> None:
     path, body, _tools = SHAPES["openai-chat"]
     failed = threading.Event()
