@@ -25,7 +25,7 @@ from hookline.core.tool_names import each_input
 from hookline.core.typed import TYPE_CHECKING, Any, Self, TypeAlias, cast
 from hookline.engine import fold
 from hookline.engine.eligibility import Explained, explain, outcome_without_running
-from hookline.engine.executor import Applied, Executor, Leave, Task
+from hookline.engine.executor import Applied, Executor, Leave, Task, is_plain_function
 from hookline.engine.match import Index, once_each
 from hookline.runners import RunnerPool
 from hookline.state.record import NullRecorder, Record, Recorder
@@ -91,6 +91,8 @@ class Engine:
     _index: Index = field(init=False, repr=False)
     _executor: Executor = field(init=False, repr=False)
     _by_id: Mapping[str, HookSpec] = field(init=False, repr=False)
+    #: Those that are only called, and waited for.
+    _functions: frozenset[str] = field(init=False, repr=False)
     _late: SimpleQueue[Applied] = field(default_factory=SimpleQueue, repr=False)
     _ids: Callable[[], str] = field(init=False, repr=False)
     #: Why the latest firing could not be recorded, where the recorder itself broke.
@@ -101,6 +103,7 @@ class Engine:
         self.specs = tuple(getattr(one, "spec", one) for one in self.specs)
         self._index = Index(self.specs)
         self._by_id = {spec.id: spec for spec in self.specs}
+        self._functions = frozenset(spec.id for spec in self.specs if is_plain_function(spec))
         self._executor = Executor(
             crew=self.crew, settings=self.settings, live=self.live, times=_times_from(self.recorder), clock=self.clock,
             covered=self.covered,
@@ -321,6 +324,8 @@ class Engine:
                 parts = each_input(now.data, now.cwd) if kind.subject == "tool_name" else ()
             if len(batch) == 1 and not parts:  # by far the most common
                 one = outcome_without_running(batch[0], now, selection, state, self)
+                if one is None and perform is not None and batch[0].id in self._functions:
+                    one = self._executor.run_function(batch[0], now)
                 if one is None:
                     task = _make_task(spec=batch[0], event=now)
                     one = perform(task, later) if perform is not None else (yield [task])[0]

@@ -153,29 +153,42 @@ class Executor:
     def run(self, task: Task, stop: Stop | None = None, on_start: Callable[[], None] | None = None) -> Outcome:
         """Run and wait. Bugs of a dialect or a runner become failures too: an agent must get an answer."""
         spec, event = task.spec, task.event
+        if type(spec.action) is Function and (done := self.run_function(spec, event)) is not None:
+            return done
         began = perf_counter()
         try:
             dialect = self._dialects.get(spec.dialect) or self._dialect(spec.dialect)
-            seconds, raw = _time_limit(spec, event), None
-            if self.covered is None and type(spec.action) is Function:
-                call = getattr(self.crew[Function], "call", None)  # a runner need not have it
-                raw = None if call is None else call(spec, event, seconds)
-            if raw is None:
-                job, check = self._job(task, dialect, stop)
-                job = job if on_start is None else replace(job, on_start=on_start)
-                raw = self.crew[type(spec.action)].run(job)
-                if check is not None and (changed := check.changed()):
-                    return self._discard(job, raw, changed)
+            job, check = self._job(task, dialect, stop)
+            job = job if on_start is None else replace(job, on_start=on_start)
+            raw = self.crew[type(spec.action)].run(job)
+            if check is not None and (changed := check.changed()):
+                return self._discard(job, raw, changed)
             verdict = dialect.reply_in(spec, event, raw if not raw.cut else _whole_answer(spec, raw))
         except Exception as error:
-            return Failed(
-                id=spec.id, hook=spec.name, ms=_elapsed(began), error=f"hookline cannot run this hook: {error!r}"
-            )
+            return _cannot_run(spec, began, error)
+        return make_outcome(spec, _with_doubt(task, raw, verdict), verdict, raw.ms or _elapsed(began), job.timeout)
+
+    def run_function(self, spec: HookSpec, event: Event) -> Outcome | None:
+        """A function without a job, which would take as long as most functions; None where its runner needs one."""
+        call = None if self.covered is not None else getattr(self.crew[Function], "call", None)
+        if call is None:
+            return None
+        began = perf_counter()
+        try:
+            seconds = _time_limit(spec, event)
+            raw: RunResult | None = call(spec, event, seconds)
+            if raw is None:
+                return None
+            dialect = self._dialects.get(spec.dialect) or self._dialect(spec.dialect)
+            verdict = dialect.reply_in(spec, event, raw)
+        except Exception as error:
+            return _cannot_run(spec, began, error)
         if verdict is NO_OPINION and not raw.error and not raw.timed_out:  # what most hooks say of most events
             return _make_replied(
                 id=spec.id, hook=spec.name, ms=raw.ms or (perf_counter() - began) * 1000, reply=NO_OPINION, raw=raw
             )
-        return make_outcome(spec, _with_doubt(task, raw, verdict), verdict, raw.ms or _elapsed(began), seconds)
+        raw = _with_doubt(Task(spec=spec, event=event), raw, verdict)
+        return make_outcome(spec, raw, verdict, raw.ms or _elapsed(began), seconds)
 
     async def perform_async(self, task: Task, on_late: _OnLate | None = None) -> Outcome:
         """The same under a running loop: what can wait without a thread runs in it, everything else in a thread."""
@@ -217,9 +230,7 @@ class Executor:
                 return self._discard(job, raw, changed)
             verdict = dialect.reply_in(spec, task.event, raw if not raw.cut else _whole_answer(spec, raw))
         except Exception as error:
-            return Failed(
-                id=spec.id, hook=spec.name, ms=_elapsed(began), error=f"hookline cannot run this hook: {error!r}"
-            )
+            return _cannot_run(spec, began, error)
         return make_outcome(spec, _with_doubt(task, raw, verdict), verdict, raw.ms or _elapsed(began), job.timeout)
 
     def join(
@@ -347,6 +358,15 @@ class Executor:
 
 def _takes_notes(spec: HookSpec) -> bool:
     return isinstance(spec.action, AgentRun) and spec.output.inject == "none" and spec.on_failure == "ignore"
+
+
+def is_plain_function(spec: HookSpec) -> bool:
+    """Whether ``perform`` would do nothing but ``run`` it."""
+    return type(spec.action) is Function and spec.mode == "sync" and spec.thrift is None and ASK not in spec.extra
+
+
+def _cannot_run(spec: HookSpec, began: float, error: Exception) -> Failed:
+    return Failed(id=spec.id, hook=spec.name, ms=_elapsed(began), error=f"hookline cannot run this hook: {error!r}")
 
 
 def _time_limit(spec: HookSpec, event: Event) -> float | None:

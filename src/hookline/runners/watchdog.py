@@ -39,12 +39,14 @@ class _Guard:
 
     __slots__ = ("deadline", "fired", "settled", "thread", "times")
 
-    def __init__(self, thread: int, deadline: float) -> None:
-        self.thread = thread
-        self.deadline = deadline
-        self.fired = False
-        self.settled = True
-        self.times = 0
+    thread: int
+    deadline: float
+    fired: bool
+    settled: bool
+    times: int
+
+
+_new_guard = object.__new__
 
 
 class _Watchdog:
@@ -82,7 +84,8 @@ class _Watchdog:
         if seconds is None:
             return function(argument)
         deadline = monotonic() + seconds
-        guard = _Guard(get_ident(), deadline)
+        guard = _new_guard(_Guard)  # a constructor would take as long as all the rest
+        guard.thread, guard.deadline, guard.fired, guard.settled, guard.times = get_ident(), deadline, False, True, 0
         try:
             self._guards[guard] = None
             if deadline < self._asleep_until:

@@ -17,9 +17,9 @@ _SAMPLE = 500
 #: More than any number.
 _NO_END = (1 << 63) - 1
 _LATEST_RUN = """SELECT max(latest) FROM (
-    SELECT (SELECT max(firing) FROM runs WHERE hook_id = value AND firing < ?1) AS latest FROM json_each(?2) UNION ALL
-    SELECT (SELECT max(firing) FROM quiet WHERE quiet.plan = plans.plan AND firing < ?1) FROM plans
-    WHERE hook_id IN (SELECT value FROM json_each(?2)))"""
+    SELECT (SELECT max(firing) FROM runs WHERE hook_id = value AND firing < ?) AS latest FROM json_each(?) UNION ALL
+    SELECT (SELECT max(firing) FROM quiet WHERE quiet.plan = plans.plan AND firing < ?) FROM plans
+    WHERE hook_id IN (SELECT value FROM json_each(?)))"""
 #: What the session of a replayed firing begins with; the id of the original follows.
 REPLAY = "replay:"
 
@@ -217,7 +217,7 @@ def _found(store: Store, firing: _Where, block: _Where, hook_ids: str | None, mo
             break
         below = found[0][0]
         if hook_ids is not None:
-            ran = [one for (one,) in store.read(_LATEST_RUN, (below + 1 << BITS, hook_ids)) if one is not None]
+            ran = [one for (one,) in store.read(_LATEST_RUN, (below + 1 << BITS, hook_ids) * 2) if one is not None]
             if not ran:
                 break
             if ran[0] >> BITS < below:
