@@ -207,7 +207,7 @@ class ShellService:
         if problem:
             if self._shell != "bash" or not is_plain(text):
                 return [_DROP, self._message(problem)]
-            # bash ends a line with 130; 126 is what its commands can answer.
+            # bash ends a whole line with a status of its own; 126 is what its commands can answer.
             names = dict.fromkeys(one["word"] for one in commands(text, with_env=True))
             return [_RUN, self._message(problem), *(word for name in names for word in (name, "all", ""))]
         return self._check_commands(fields.get("meaning") or text, fields)
