@@ -129,8 +129,13 @@ class Guarded(Machine):
             self.process.wait()
 
     def collect(self) -> None:
-        """What was recorded, whoever of client and daemon did it."""
-        self.written = [row[0] for row in self.store.read("SELECT id FROM firings WHERE effect = 'deny'")]
+        """What was recorded, whoever of client and daemon did it: a daemon's journal reaches the store a moment later."""
+
+        def read() -> bool:
+            self.written = [row[0] for row in self.store.read("SELECT id FROM firings WHERE effect = 'deny'")]
+            return len(self.written) >= self.refused
+
+        eventually(read, 30)
         assert len(self.written) >= self.refused, f"{self.refused} refused, {len(self.written)} recorded"
 
 
