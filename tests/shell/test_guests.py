@@ -21,10 +21,10 @@ from hookline.core.hook import Command, HookSpec, Origin
 from hookline.shell.bash_zsh.line_text import (
     bodies,
     commands,
+    expand_commands,
     in_background,
     is_plain,
     only_defines,
-    started,
     writes_around,
 )
 from hookline.shell.bash_zsh.script import for_bash, for_zsh
@@ -672,11 +672,11 @@ def test_a_definition_runs_nothing(text: str, defines: bool) -> None:
 
 
 def test_aliases_eval_and_functions_are_followed() -> None:
-    found = started("c a; eval 'mv b c'", {"c": "cp -v", "cp": "cp -i"})
+    found = expand_commands("c a; eval 'mv b c'", {"c": "cp -v", "cp": "cp -i"})
     assert [(one["command"], one["args"]) for one in found] == [
         ("cp", ["-i", "-v", "a"]), ("eval", ["mv b c"]), ("mv", ["b", "c"]),
     ]  # fmt: skip
-    inner = started(bodies("f () \n{ \n    rm x;\n    g\n}\n"), {})
+    inner = expand_commands(bodies("f () \n{ \n    rm x;\n    g\n}\n"), {})
     assert [one["command"] for one in inner] == ["rm", "g"]
 
 
@@ -710,7 +710,7 @@ def test_commands_in_substitutions_are_found(text: str, names: list[str]) -> Non
     ],
 )  # fmt: skip
 def test_a_redirection_may_be_for_several_commands(text: str, writes: bool) -> None:
-    assert any(writes_around(one, "g () \n{ \n    a\n}\n") for one in started(text, {})) is writes
+    assert any(writes_around(one, "g () \n{ \n    a\n}\n") for one in expand_commands(text, {})) is writes
 
 
 def test_the_text_of_a_here_document_is_no_command() -> None:

@@ -268,7 +268,7 @@ def _parse_fast(command: str, module: ModuleType, words: Sequence[str]) -> Simpl
         from hookline.gateway.args import HOOK_SYNTAX, parse_plain  # noqa: PLC0415  --help does without both
 
         return parse_plain(words, HOOK_SYNTAX)
-    from hookline.cli.options import parse_declared  # noqa: PLC0415
+    from hookline.cli.options import parse_declared
 
     return parse_declared(module.configure, words)
 

@@ -64,7 +64,7 @@ def missing_registrations(runtime: Runtime, more: Sequence[HookSpec] = ()) -> li
     from hookline.core.agents import all_agents  # noqa: PLC0415  an agent's call needs none of these
     from hookline.gateway.required_events import (
         active_hooks,
-        disabled_events,
+        empty_events,
         events_without_sender,
         missing_events,
         scopes_by_agent,
@@ -74,7 +74,7 @@ def missing_registrations(runtime: Runtime, more: Sequence[HookSpec] = ()) -> li
     hooks, place = (*active_hooks(runtime), *more), (runtime.engine.cwd, home, os.environ)
     calling = scopes_by_agent(all_agents().values(), *place)
     around = ([all_agents()[name] for name in calling], *place)
-    return [*missing_events(hooks, *around, unwanted=disabled_events(runtime)), *events_without_sender(hooks, *around)]
+    return [*missing_events(hooks, *around, unwanted=empty_events(runtime)), *events_without_sender(hooks, *around)]
 
 
 def tell_untrusted(decision: Decision) -> None:

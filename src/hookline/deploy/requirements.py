@@ -26,7 +26,7 @@ from hookline.dialects.event_lookup import native_events, unknown_event
 from hookline.engine.build import READ_ONLY, Sources, load_runtime
 from hookline.gateway.derived import BASES
 from hookline.gateway.notices import approval_lines, problem_lines
-from hookline.gateway.required_events import active_hooks, disabled_events, event_reasons
+from hookline.gateway.required_events import active_hooks, empty_events, event_reasons
 
 if TYPE_CHECKING:
     from hookline.core.hook import HookSpec
@@ -133,7 +133,7 @@ class Requirements:
         self.problems = (*problem_lines(runtime), *approval_lines(runtime))
         self._is_partial = any(one.severity == "error" for one in runtime.loaded.problems)
         self._hooks = active_hooks(runtime)
-        self._unwanted = disabled_events(runtime)
+        self._unwanted = empty_events(runtime)
         foreign = any(spec.origin.layer in FOREIGN for spec in self._hooks)
         self._root = project_root(here, home) if foreign else ""
         self._others: dict[str, tuple[HookSpec, ...]] = {}

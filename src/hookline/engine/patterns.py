@@ -117,14 +117,14 @@ def _refusing(why: str) -> Callable[[str], bool]:
 
 
 def _compile_glob(text: str) -> re.Pattern[str]:
-    from fnmatch import translate  # noqa: PLC0415  few hooks match by a glob
+    from fnmatch import translate
 
     return re.compile(translate(text))
 
 
 def is_folder(text: str, folder: str) -> bool:
     """Whether a glob means this folder: ``~`` is one's home, and ``x/**`` means ``x`` too."""
-    from fnmatch import fnmatchcase  # noqa: PLC0415  few hooks are for certain folders
+    from fnmatch import fnmatchcase
 
     glob = expanduser(text)
     return fnmatchcase(folder, glob) or (glob.endswith("/**") and fnmatchcase(folder, glob[:-3]))

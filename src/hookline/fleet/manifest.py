@@ -51,7 +51,7 @@ class Records:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Offline:
+class _Offline:
     hours: int = 168
     then: Literal["warn", "deny"] = "warn"
 
@@ -63,7 +63,7 @@ class Manifest:
     agents: tuple[str, ...] = ()
     daemon: bool = True
     records: Records = Records()
-    offline: Offline = Offline()
+    offline: _Offline = _Offline()
 
 
 def _parse_manifest(path: str, text: str) -> Manifest:
@@ -91,7 +91,7 @@ def _parse_manifest(path: str, text: str) -> Manifest:
     raise_problems(found)
     return Manifest(
         name=top["name"], version=top["version"], agents=agents, daemon=top.get("daemon", True),
-        records=replace(Records(), **records, fields=fields), offline=Offline(**offline),
+        records=replace(Records(), **records, fields=fields), offline=_Offline(**offline),
     )  # fmt: skip
 
 

@@ -303,7 +303,7 @@ def _report_unregistered(request: AgentRequest, decision: Decision, runtime: Run
         request.cwd,
         request.home,
         request.environ,
-        unwanted=required.disabled_events(runtime),
+        unwanted=required.empty_events(runtime),
     )
     told = tuple(Message(hook="hookline", text=str(one)) for one in found)
     return replace(decision, messages=(*decision.messages, *told)) if told else decision

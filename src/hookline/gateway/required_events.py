@@ -33,7 +33,7 @@ def active_hooks(runtime: Runtime) -> tuple[HookSpec, ...]:
     )
 
 
-def disabled_events(runtime: Runtime) -> frozenset[str]:
+def empty_events(runtime: Runtime) -> frozenset[str]:
     """Events that the person's file declares without hooks (``scripts = []``): only a hook of their own needs them."""
     return frozenset(one.name for one in runtime.loaded.problems if one.code == "no-hooks")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from hookline.guard.reading import UNKNOWN, Invocation, Word, word
 from hookline.guard.values import EMPTY, Stream, concatenate, literal, unknown
-from hookline.guard.wrappers import WrappedCommand, option_text, options_of, parse
+from hookline.guard.wrappers import WrappedCommand, option_text, parse, wrapper_options
 
 if TYPE_CHECKING:
     from hookline.guard.commands import Commands
@@ -23,7 +23,7 @@ def inner(call: Execution, name: str, *, more: bool = False) -> Execution:
     return type(call)(call.source, (), (), (*call.wrappers, name), more or call.more, direct=True, external=True)
 
 
-def joined(words: list[Word]) -> Word:
+def join_words(words: list[Word]) -> Word:
     text = concatenate([each for value in words for each in (word(" "), value)][1:])
     return Word(text.pieces, " ".join(each.source for each in words), text.sources)
 
@@ -39,7 +39,7 @@ def hand_on(shell: Commands, name: str, rest: list[Word], call: Execution, *, mo
 
 
 def run_xargs(shell: Commands, name: str, argv: list[Word], call: Execution) -> bool:
-    found = parse(argv[1:], options_of("xargs"))
+    found = parse(argv[1:], wrapper_options("xargs"))
     rest = found.rest or [word("echo")]
     mark = option_text(found, "I", "J", "replace") or ("{}" if {"i", "replace"} & set(found.values) else None)
     given = (
@@ -118,7 +118,7 @@ def _filled(value: Word, mark: str, filling: Word) -> Word:
 
 
 def run_parallel(shell: Commands, name: str, argv: list[Word], call: Execution) -> bool:
-    rest = parse(argv[1:], options_of("parallel")).rest
+    rest = parse(argv[1:], wrapper_options("parallel")).rest
     marks = [n for n, each in enumerate(rest) if re.fullmatch(r":::\+?|::::\+?", each.text)]
     command = rest[: marks[0]] if marks else rest
     given = rest[marks[0] + 1 :] if marks and rest[marks[0]].text == ":::" and len(marks) == 1 else [unknown()]
@@ -129,7 +129,7 @@ def run_parallel(shell: Commands, name: str, argv: list[Word], call: Execution) 
         return True
     if not marks and shell.stdin.word and (lines := literal(shell.stdin.word)) is not None:
         given = [Word((line,), line, shell.stdin.word.sources) for line in lines.splitlines()]
-    template = joined(command)
+    template = join_words(command)
     for each in _few(given):
         filled = _filled(template, "{}", each)
         filled = (

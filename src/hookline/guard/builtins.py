@@ -13,7 +13,7 @@ from hookline.guard.output import foresee_output
 from hookline.guard.parameters import has_unknown, separators
 from hookline.guard.reading import UNKNOWN, Word, word
 from hookline.guard.values import EMPTY, Stream, concatenate, literal, split, unknown
-from hookline.guard.wrappers import options_of, parse, without
+from hookline.guard.wrappers import parse, without, wrapper_options
 
 if TYPE_CHECKING:
     from hookline.guard.commands import Commands
@@ -272,7 +272,7 @@ def _end(shell: Commands, _argv: list[Word], _call: Execution) -> None:
 
 
 def _exec(shell: Commands, argv: list[Word], call: Execution) -> None:
-    found = parse(argv[1:], options_of("exec"))
+    found = parse(argv[1:], wrapper_options("exec"))
     if found.rest:
         shell.invoke(found.rest, replace(_inner(call), redirects=call.redirects))
         shell.state.dead = True
@@ -286,7 +286,7 @@ def _exec(shell: Commands, argv: list[Word], call: Execution) -> None:
 
 
 def _command(shell: Commands, argv: list[Word], call: Execution) -> None:
-    found = parse(argv[1:], options_of("command"))
+    found = parse(argv[1:], wrapper_options("command"))
     if {"v", "V"} & set(found.values):
         text = literal(found.rest[0]) if len(found.rest) == 1 else None
         shell.print(unknown() if text is None else word(f"/usr/bin/{text}\n" if "/" not in text else text + "\n"))

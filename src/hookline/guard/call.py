@@ -10,7 +10,7 @@ from hookline.core._dataclass import dataclass, field, replace
 from hookline.guard.budget import Budget
 from hookline.guard.effects import Effect, Harm
 from hookline.guard.options import GivenOptions, parse_options
-from hookline.guard.paths import UNKNOWN_PLACE, KnownPlaces, Place, absolute, locate, place_of_unknown
+from hookline.guard.paths import UNKNOWN_PLACE, JudgedPath, KnownPlaces, absolute, locate, place_of_unknown
 from hookline.guard.reading import Invocation, Reading, Word
 from hookline.guard.sensitive import secret_harm, write_kind
 
@@ -70,7 +70,7 @@ class ProgramCall:
             return "/tmp/made-by-mktemp"  # noqa: S108 (a name only)
         return absolute(where.text, self.scene.places, self.scene.places.cwd) if where.known else None
 
-    def place(self, word: Word, *, follow: bool = False) -> Place:
+    def place(self, word: Word, *, follow: bool = False) -> JudgedPath:
         directory = self.directory
         if directory is None:
             if not word.prefix.startswith(("/", "~")):

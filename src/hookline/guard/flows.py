@@ -26,7 +26,7 @@ from hookline.guard.labels import (
     DataLabels,
     Labels,
 )
-from hookline.guard.paths import Place
+from hookline.guard.paths import JudgedPath
 from hookline.guard.pattern import LazyPattern, words
 from hookline.guard.programs.files import sources_and_target
 from hookline.guard.programs.interpreters import CodeSource, code_source
@@ -199,7 +199,7 @@ class _Flow(DataLabels):
         if sent.files or (sent.stdin and call.invocation.upstream):
             yield "low", ""
 
-    def _packed(self, call: ProgramCall) -> list[Place]:
+    def _packed(self, call: ProgramCall) -> list[JudgedPath]:
         packed = [word for one in call.invocation.upstream if one.name in PACKERS for word in one.argv[1:]]
         return [call.place(word) for word in packed if not word.prefix.startswith("-")]
 
@@ -252,7 +252,7 @@ class _Flow(DataLabels):
             yield call.effect("secret", "high", word.text, why="it holds credentials that were put there before")
 
 
-def _all_of_home(place: Place) -> bool:
+def _all_of_home(place: JudgedPath) -> bool:
     return place.whole and place.name in {"home", "root", "system"}
 
 

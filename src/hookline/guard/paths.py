@@ -45,7 +45,7 @@ _WHOLE_DEPTH = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class JudgedPath:
     """One judged path. ``whole``: all of the place, or a directory that much else depends on."""
 
     name: _PlaceName
@@ -74,10 +74,12 @@ class KnownPlaces:
     resolve: Callable[[str], str] = _same
 
 
-UNKNOWN_PLACE: Final = Place(name="unknown", path="")
+UNKNOWN_PLACE: Final = JudgedPath(name="unknown", path="")
 
 
-def locate(word: Word, places: KnownPlaces, directory: str, *, remote: bool = False, follow: bool = False) -> Place:
+def locate(
+    word: Word, places: KnownPlaces, directory: str, *, remote: bool = False, follow: bool = False
+) -> JudgedPath:
     """The place of one argument of a program that runs in ``directory``. ``follow``: the last name may be a link."""
     if not word.known and not word.prefix:
         return place_of_unknown(word)
@@ -86,25 +88,25 @@ def locate(word: Word, places: KnownPlaces, directory: str, *, remote: bool = Fa
     prefix = word.prefix
     if not word.known:
         found = locate_path(prefix.rpartition("/")[0] or prefix, places, directory, remote=remote, follow=follow)
-        return Place(name=found.name, path=absolute(prefix, places, directory), whole=False)
+        return JudgedPath(name=found.name, path=absolute(prefix, places, directory), whole=False)
     return _of_pattern(word, places, directory, remote=remote)
 
 
-def place_of_unknown(word: Word) -> Place:
+def place_of_unknown(word: Word) -> JudgedPath:
     if any(source.name == "mktemp" for source in word.sources):
-        return Place(name="temp", path="")
+        return JudgedPath(name="temp", path="")
     if _SOMEBODY.match(word.source):  # another person's home, which only the system knows
-        return Place(name="home", path="", whole="/" not in word.source.strip("/"))
+        return JudgedPath(name="home", path="", whole="/" not in word.source.strip("/"))
     return UNKNOWN_PLACE
 
 
-def _of_pattern(word: Word, places: KnownPlaces, directory: str, *, remote: bool) -> Place:
+def _of_pattern(word: Word, places: KnownPlaces, directory: str, *, remote: bool) -> JudgedPath:
     text = word.text
     folder, _, last = text.rpartition("/")
     if last.strip("*?.[]!") == "" or (last == "" and folder.endswith("*")):  # all of a directory
         folder = folder or ("/" if text.startswith("/") else ".")
         found = locate_path(folder, places, directory, remote=remote, follow=True)
-        return Place(name=found.name, path=found.path, whole=found.whole)
+        return JudgedPath(name=found.name, path=found.path, whole=found.whole)
     pattern = _pattern("".join(_escape(piece) for piece in word.pieces))
     for landmark in (*_LANDMARKS, places.home):
         if pattern.match(landmark):
@@ -112,7 +114,7 @@ def _of_pattern(word: Word, places: KnownPlaces, directory: str, *, remote: bool
     found = locate_path(
         word.prefix.rpartition("/")[0] or ("/" if text.startswith("/") else "."), places, directory, remote=remote
     )
-    return Place(name=found.name, path=absolute(text, places, directory), whole=False)
+    return JudgedPath(name=found.name, path=absolute(text, places, directory), whole=False)
 
 
 def _escape(piece: object) -> str:
@@ -139,7 +141,9 @@ def expand_home(path: str, home: str) -> str:
     return "/home/" + path[1:] if path.startswith("~") else path
 
 
-def locate_path(path: str, places: KnownPlaces, directory: str, *, remote: bool = False, follow: bool = False) -> Place:
+def locate_path(
+    path: str, places: KnownPlaces, directory: str, *, remote: bool = False, follow: bool = False
+) -> JudgedPath:
     """The place of a path that is known to the letter."""
     full = absolute(path, places, directory)
     if remote:
@@ -156,42 +160,42 @@ def locate_path(path: str, places: KnownPlaces, directory: str, *, remote: bool 
     return linked if (linked.outside and not named.outside) or linked.whole else named
 
 
-def _remote(path: str, full: str, places: KnownPlaces) -> Place:
+def _remote(path: str, full: str, places: KnownPlaces) -> JudgedPath:
     found = _name(full, places) if path.startswith(("/", "~")) else UNKNOWN_PLACE
-    return Place(name="remote", path=full, whole=found.whole or found.name == "root")
+    return JudgedPath(name="remote", path=full, whole=found.whole or found.name == "root")
 
 
-def _name(path: str, places: KnownPlaces) -> Place:
+def _name(path: str, places: KnownPlaces) -> JudgedPath:
     if path == "/":
-        return Place(name="root", path=path, whole=True)
+        return JudgedPath(name="root", path=path, whole=True)
     if path == places.home or places.home.startswith(path + "/"):
-        return Place(name="home", path=path, whole=True)
+        return JudgedPath(name="home", path=path, whole=True)
     if path == places.project or places.project.startswith(path + "/"):
-        return Place(name="project" if path == places.project else "outside", path=path, whole=True)
+        return JudgedPath(name="project" if path == places.project else "outside", path=path, whole=True)
     if path.startswith(places.project + "/"):
-        return Place(name="project", path=path)
+        return JudgedPath(name="project", path=path)
     for temp in (*_TEMP, *places.temp):
         if path == temp or path.startswith(temp + "/"):
-            return Place(name="temp", path=path, whole=path == temp)
+            return JudgedPath(name="temp", path=path, whole=path == temp)
     return _elsewhere(path, places)
 
 
-def _elsewhere(path: str, places: KnownPlaces) -> Place:
+def _elsewhere(path: str, places: KnownPlaces) -> JudgedPath:
     if _HOMES.match(path):
-        return Place(name="home", path=path, whole=True)
+        return JudgedPath(name="home", path=path, whole=True)
     if path.startswith(places.home + "/") or _BELOW_HOMES.match(path):
-        return Place(name="home", path=path)
+        return JudgedPath(name="home", path=path)
     parts = path.split("/")[1:]
     if parts[0] == "dev" and len(parts) > 1:
         return _device(path, parts)
     if parts[0] in _MOUNTS:
-        return Place(name="mount", path=path, whole=len(parts) <= _WHOLE_DEPTH)
+        return JudgedPath(name="mount", path=path, whole=len(parts) <= _WHOLE_DEPTH)
     if parts[0] in _SYSTEM:
-        return Place(name="system", path=path, whole=len(parts) <= _WHOLE_DEPTH)
-    return Place(name="outside", path=path)
+        return JudgedPath(name="system", path=path, whole=len(parts) <= _WHOLE_DEPTH)
+    return JudgedPath(name="outside", path=path)
 
 
-def _device(path: str, parts: list[str]) -> Place:
+def _device(path: str, parts: list[str]) -> JudgedPath:
     if parts[1] in {"tcp", "udp"}:
-        return Place(name="network", path=path)
-    return Place(name="temp" if _HARMLESS.match(path) else "device", path=path)
+        return JudgedPath(name="network", path=path)
+    return JudgedPath(name="temp" if _HARMLESS.match(path) else "device", path=path)

@@ -12,7 +12,7 @@ from typing import Final
 from hookline.guard.call import ProgramCall, Scene
 from hookline.guard.effects import Effect
 from hookline.guard.pattern import LazyPattern, words
-from hookline.guard.read_only_lists import listed, listing
+from hookline.guard.read_only_lists import is_listed, listing
 from hookline.guard.read_only_programs import SPECIAL
 from hookline.guard.reading import Invocation, Reading, Word
 from hookline.guard.sensitive import RISKY_VARIABLES
@@ -73,7 +73,7 @@ def _program_reads(call: ProgramCall, inner: set[str]) -> bool:
     if name in _BUILTINS:
         return _builtin(name, call)
     special = SPECIAL.get(name)
-    return special(call, name in inner) if special is not None else listed(call, name, name in inner)
+    return special(call, name in inner) if special is not None else is_listed(call, name, name in inner)
 
 
 def _only_shows(name: str, texts: tuple[str, ...], *, commands: bool) -> bool:

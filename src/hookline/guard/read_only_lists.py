@@ -45,7 +45,7 @@ def listing(name: str) -> _Listing | None:
     )  # fmt: skip
 
 
-def listed(call: ProgramCall, name: str, inner: bool) -> bool:
+def is_listed(call: ProgramCall, name: str, inner: bool) -> bool:
     """``inner``: a command that it starts is judged by itself."""
     found = listing(name)
     if found is None:

@@ -11,7 +11,7 @@ from hookline.guard.call import ProgramCall
 from hookline.guard.pattern import LazyPattern, words
 from hookline.guard.programs.network import curl_options, wget_options
 from hookline.guard.read_only_code import reads_awk, reads_lite, reads_sed, reads_sql, sql_reads
-from hookline.guard.read_only_lists import gives_option, listed, listing, matches
+from hookline.guard.read_only_lists import gives_option, is_listed, listing, matches
 from hookline.guard.sensitive import RISKY_VARIABLES
 
 _CURL_NEVER: Final = words(
@@ -198,7 +198,7 @@ def _aws(call: ProgramCall, _inner: bool) -> bool:
 
 def _gh_api(call: ProgramCall, _inner: bool) -> bool:
     if not call.texts or call.texts[0] != "api" or not all(word.known for word in call.words):
-        return listed(call, "gh", inner=False)
+        return is_listed(call, "gh", inner=False)
     options = call.options(
         "X:,method: f:,raw-field: F:,field: H:,header: q:,jq: t:,template: i,include p:,preview: ,input: ,paginate ,cache: ,hostname: ,silent ,slurp ,verbose"
     )
@@ -227,7 +227,7 @@ def _exec(call: ProgramCall, inner: bool) -> bool:
     words = [text for text in call.texts if not text.startswith("-")]
     if words[:1] == ["exec"] or (len(words) > 2 and words[2:3] == ["exec"]):
         return inner and not call.invocation.more_arguments
-    return listed(call, call.name, inner=False)
+    return is_listed(call, call.name, inner=False)
 
 
 def _helm(call: ProgramCall, _inner: bool) -> bool:
@@ -237,7 +237,7 @@ def _helm(call: ProgramCall, _inner: bool) -> bool:
             and any(text in {"install", "upgrade", "uninstall", "rollback"} for text in call.texts[:2])
             and not any(gives_option(text, "--post-renderer") for text in call.texts)
         )
-    return listed(call, "helm", inner=False)
+    return is_listed(call, "helm", inner=False)
 
 
 #: Options that write a file or start a program, and sub-commands that only read without them.
@@ -284,7 +284,7 @@ def _git(call: ProgramCall, _inner: bool) -> bool:
         case "grep":
             return not any(re.match(r"-\w*O", one) for one in rest)
         case _:
-            return name in _GIT_SHOWS or listed(call, "git", inner=False)
+            return name in _GIT_SHOWS or is_listed(call, "git", inner=False)
 
 
 def _fzf(call: ProgramCall, _inner: bool) -> bool:
@@ -353,7 +353,7 @@ def _time(call: ProgramCall, inner: bool) -> bool:
 
 
 def _yq(call: ProgramCall, _inner: bool) -> bool:
-    return "env(" not in " ".join(call.texts) and listed(call, "yq", inner=False)
+    return "env(" not in " ".join(call.texts) and is_listed(call, "yq", inner=False)
 
 
 def _nothing(_call: ProgramCall, _inner: bool) -> bool:

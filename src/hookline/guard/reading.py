@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @final
-class Unknown:
+class _Unknown:
     """A part of a word that only running the command would tell: the output of a program, a variable set elsewhere."""
 
     __slots__ = ()
@@ -24,10 +24,10 @@ class Unknown:
         return "UNKNOWN"
 
 
-UNKNOWN: Final = Unknown()
+UNKNOWN: Final = _Unknown()
 
 #: Text as bash would pass it on, an unquoted glob character (``*``, ``?``, ``[``) as ``Glob``, or ``UNKNOWN``.
-Piece: TypeAlias = "str | Glob | Unknown"
+Piece: TypeAlias = "str | Glob | _Unknown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ def _show(piece: Piece) -> str:
             return piece
         case Glob():
             return piece.text
-        case Unknown():
+        case _Unknown():
             return "…"
 
 

@@ -7,20 +7,20 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import replace
-from hookline.guard.arguments import hand_on, inner, joined, run_fd, run_find, run_parallel, run_xargs
+from hookline.guard.arguments import hand_on, inner, join_words, run_fd, run_find, run_parallel, run_xargs
 from hookline.guard.git_commands import GIT_COMMANDS
 from hookline.guard.parameters import has_unknown
 from hookline.guard.reading import UNKNOWN, Word, word
 from hookline.guard.values import Stream, unknown
-from hookline.guard.wrappers import Options, WrappedCommand, option, options_of, parse, without, wrapper
+from hookline.guard.wrappers import Options, WrappedCommand, option, parse, without, wrapper, wrapper_options
 
 if TYPE_CHECKING:
     from hookline.guard.commands import Commands
     from hookline.guard.context import Execution
 
 #: Shells with a syntax of their own, whose plain commands look like bash's.
-FOREIGN_SHELLS = frozenset({"fish", "csh", "tcsh", "nu", "xonsh", "elvish"})
-_SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "ksh93", "mksh", "ash", "rbash", "yash"}) | FOREIGN_SHELLS
+_FOREIGN_SHELLS = frozenset({"fish", "csh", "tcsh", "nu", "xonsh", "elvish"})
+_SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "ksh93", "mksh", "ash", "rbash", "yash"}) | _FOREIGN_SHELLS
 _SHELL_OPTIONS = Options(letters="OoC", names=("rcfile", "init-file", "init-command", "command"))
 _SPLITS = re.compile(r"-[iv0]*S|--s[a-z-]*=?")
 _SHELL_FLAGS = re.compile(r"[-+][A-Za-z]+")
@@ -124,7 +124,7 @@ def _shell(shell: Commands, name: str, argv: list[Word], call: Execution) -> boo
             at += 1
             break
         if text.startswith("--"):
-            if text in {"--command", "--commands"} and name in FOREIGN_SHELLS:
+            if text in {"--command", "--commands"} and name in _FOREIGN_SHELLS:
                 code = True
             if text in {"--rcfile", "--init-file"} and (first := shell.file(argv[at + 1]) if argv[at + 1 :] else None):
                 shell.child_code(Word(first.pieces, argv[at + 1].source, first.sources), name, call)
@@ -136,7 +136,7 @@ def _shell(shell: Commands, name: str, argv: list[Word], call: Execution) -> boo
         checks = checks or ("n" in text and text[0] == "-" and name != "fish")
         at += 1 + (text[-1] in "oO")
     rest = argv[at:]
-    if name in FOREIGN_SHELLS and code:
+    if name in _FOREIGN_SHELLS and code:
         shell.doubt("the text is for another shell, whose syntax is not bash's", call.source, part=True)
     if checks:
         return True
@@ -192,16 +192,16 @@ def _code(shell: Commands, name: str, argv: list[Word], call: Execution, options
             return options.remote and _from_input(shell, name, call)
         if name == "watch" and {"x", "exec"} & set(found.values):
             return hand_on(shell, name, rest, call)
-        shell.child_code(joined(rest), name, call)
+        shell.child_code(join_words(rest), name, call)
         return True
     finally:
         shell.remote = outer
 
 
 def _container(shell: Commands, name: str, argv: list[Word], call: Execution) -> bool:
-    rest = parse(argv[1:], options_of("docker")).rest
+    rest = parse(argv[1:], wrapper_options("docker")).rest
     while rest and rest[0].text in {"compose", "container"}:
-        rest = parse(rest[1:], options_of("docker")).rest
+        rest = parse(rest[1:], wrapper_options("docker")).rest
     options = wrapper(f"docker: {rest[0].text}") if rest else None
     if options is None:
         return False
@@ -214,7 +214,7 @@ def _container(shell: Commands, name: str, argv: list[Word], call: Execution) ->
 
 
 def _kubectl(shell: Commands, name: str, argv: list[Word], call: Execution) -> bool:
-    found = parse(argv[1:], options_of("kubectl"))
+    found = parse(argv[1:], wrapper_options("kubectl"))
     words = [each.text for each in found.operands]
     if not {"exec", "debug", "run"} & set(words):
         return False
@@ -226,7 +226,7 @@ def _kubectl(shell: Commands, name: str, argv: list[Word], call: Execution) -> b
 
 
 def _git(shell: Commands, name: str, argv: list[Word], call: Execution) -> bool:
-    found = parse(argv[1:], options_of("git"))
+    found = parse(argv[1:], wrapper_options("git"))
     aliases = {key.removeprefix("git "): text for key, text in shell.state.aliases.items() if key.startswith("git ")}
     for each, following in zip(argv[1:], [*argv[2:], word("")], strict=False):
         setting = following.text if each.text == "-c" else each.text[2:] if each.text.startswith("-c") else ""
@@ -242,7 +242,7 @@ def _git(shell: Commands, name: str, argv: list[Word], call: Execution) -> bool:
     if (text := aliases.get(command)) is None or command in GIT_COMMANDS:
         return False
     if text.startswith("!"):
-        shell.child_code(joined([word(text[1:]), *found.rest[1:]]), name, call)
+        shell.child_code(join_words([word(text[1:]), *found.rest[1:]]), name, call)
         return True
     if len(aliases) > 1 or text.split()[:1] != [command]:
         before = argv[: len(argv) - len(found.rest)]
@@ -284,7 +284,7 @@ def _terminal(shell: Commands, name: str, argv: list[Word], call: Execution) -> 
     words = parse(rest[1:], Options(letters=_TMUX_VALUES.get(command[:3], "censtxyFlp"))).rest
     words = [each for each in words if not (command.startswith("send") and _KEY.fullmatch(each.text))]
     if words:
-        shell.child_code(joined(words), name, call)
+        shell.child_code(join_words(words), name, call)
     return bool(words)
 
 

@@ -63,7 +63,7 @@ def wrapper(name: str) -> Options | None:
     )
 
 
-def options_of(name: str) -> Options:
+def wrapper_options(name: str) -> Options:
     return wrapper(name) or Options()
 
 

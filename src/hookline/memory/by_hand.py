@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from hookline.memory.notes.index import NoteIndex
 
 #: Days after which an entry is old, by its kind: nobody may know any more whether it still holds.
-OLD: dict[Kind, int] = {"open": 30, "decision": 180, "failure": 365, "learning": 365, "note": 180}
+_OLD: dict[Kind, int] = {"open": 30, "decision": 180, "failure": 365, "learning": 365, "note": 180}
 #: Two current decisions that are as alike as this may contradict each other: of their words, and of their vectors.
 _SHARED, _ALIKE = 0.6, 0.7
 _DETAIL: dict[Kind, str] = {"decision": "rationale", "failure": "prevention", "learning": "learning"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class ReviewItem:
     """What a person should decide. ``why`` is one of question, rivals, alike, old."""
 
     why: str
@@ -90,14 +90,14 @@ class Hand:
 def age(entry: Entry, now: datetime) -> int:
     """Days since it was last confirmed: added, edited, pinned or reopened."""
     told = [one.at for one in entry.changes if one.op in {"add", "edit", "pin", "reopen"}]
-    return max(0, (now - moment(max(told, default=entry.created), now)).days)
+    return max(0, (now - _moment(max(told, default=entry.created), now)).days)
 
 
 def is_old(entry: Entry, now: datetime) -> bool:
-    return entry.is_current and not entry.pinned and age(entry, now) > OLD[entry.kind]
+    return entry.is_current and not entry.pinned and age(entry, now) > _OLD[entry.kind]
 
 
-def moment(text: str, default: datetime) -> datetime:
+def _moment(text: str, default: datetime) -> datetime:
     try:
         found = datetime.fromisoformat(text)
     except ValueError:
@@ -105,14 +105,14 @@ def moment(text: str, default: datetime) -> datetime:
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
-def changed_since(state: State, now: datetime, seconds: float) -> dict[str, list[Entry]]:
+def changes_since(state: State, now: datetime, seconds: float) -> dict[str, list[Entry]]:
     """By what happened: what is new, what ended, what is still open; oldest first."""
     begin = now - timedelta(seconds=seconds)
-    new = [one for one in state.entries.values() if moment(one.created, now) >= begin and one.status != "duplicate"]
+    new = [one for one in state.entries.values() if _moment(one.created, now) >= begin and one.status != "duplicate"]
     ended = [
         one
         for one in state.entries.values()
-        if one.since and one.status != "duplicate" and moment(one.since, now) >= begin
+        if one.since and one.status != "duplicate" and _moment(one.since, now) >= begin
     ]
     return {
         **{kind: [one for one in new if one.kind == kind] for kind in ("decision", "failure", "learning", "note")},
@@ -121,20 +121,22 @@ def changed_since(state: State, now: datetime, seconds: float) -> dict[str, list
     }
 
 
-def review(state: State, now: datetime, index: NoteIndex) -> Iterator[Finding]:
+def review(state: State, now: datetime, index: NoteIndex) -> Iterator[ReviewItem]:
     """What only a person can decide, most pressing first."""
     for entry in state.entries.values():
         if entry.is_current and (asked := entry.question):
             because = str(asked.data.get("because") or asked.data.get("wants") or "a change that it may not make")
-            yield Finding(why="question", entries=(entry,), text=f"the distiller asked: {because}")
+            yield ReviewItem(why="question", entries=(entry,), text=f"the distiller asked: {because}")
     for entry in state.entries.values():
         if entry.is_current and entry.rivals:
-            yield Finding(why="rivals", entries=(entry,), text="was edited in two places: " + " / ".join(entry.rivals))
+            yield ReviewItem(
+                why="rivals", entries=(entry,), text="was edited in two places: " + " / ".join(entry.rivals)
+            )
     for one, other in _alike(state.current("decision"), index):
-        yield Finding(why="alike", entries=(one, other), text="may contradict each other")
+        yield ReviewItem(why="alike", entries=(one, other), text="may contradict each other")
     for entry in state.current():
         if is_old(entry, now):
-            yield Finding(why="old", entries=(entry,), text=f"nobody confirmed it for {age(entry, now)} days")
+            yield ReviewItem(why="old", entries=(entry,), text=f"nobody confirmed it for {age(entry, now)} days")
 
 
 def _alike(entries: list[Entry], index: NoteIndex) -> Iterator[tuple[Entry, Entry]]:

@@ -35,7 +35,7 @@ _END = "\n</recalled-memory>"
 _MOST = 50
 #: Characters of a text that an agent may add, or is told of one entry.
 _LONGEST = 20_000
-Kind = Literal["decision", "failure", "open", "learning", "note"]
+_Kind = Literal["decision", "failure", "open", "learning", "note"]
 
 
 def serve(cwd: str, environ: Mapping[str, str], agent: str = "") -> int:
@@ -51,7 +51,7 @@ def make_server(cwd: str, environ: Mapping[str, str], agent: str = "") -> MCPSer
         raise ConfigError(
             f"hookline memory serve needs the MCP SDK; install it: {install_command('memory')}"
         ) from error
-    tools = Tools(cwd, environ, agent)
+    tools = _Tools(cwd, environ, agent)
     server: MCPServer = MCPServer("hookline-memory", version=__version__, instructions=_ABOUT, log_level="ERROR")
     for tool in (tools.search, tools.timeline, tools.open, tools.add, tools.supersede, tools.retire):
         server.tool(structured_output=False)(_answering(tool))
@@ -74,7 +74,7 @@ def _answering(tool: Callable[..., str]) -> Callable[..., str]:
     return answer
 
 
-class Tools:
+class _Tools:
     """Each call reads settings and memory anew: the server lives as long as the agent."""
 
     def __init__(self, cwd: str, environ: Mapping[str, str], agent: str) -> None:
@@ -143,7 +143,7 @@ class Tools:
         entry = hand.find(id)
         return _framed(context, _full(entry, hand.state()))
 
-    def add(self, text: str, kind: Kind = "decision", why: str = "") -> str:
+    def add(self, text: str, kind: _Kind = "decision", why: str = "") -> str:
         """Remember one fact for later sessions, in one sentence that is understood without this conversation.
 
         Args:

@@ -28,7 +28,7 @@ _ASSIGNED = re.compile(rf"(\$?[A-Za-z_]\w*\s*\+?=\s*)(?!=){_VALUE}")
 _MASKED = "[not recorded]"
 
 
-def mask_assignments(text: str) -> str:
+def _mask_assignments(text: str) -> str:
     """``API=[not recorded] cmd``: what is assigned may be a secret."""
     if "=" not in text:
         return text
@@ -37,7 +37,7 @@ def mask_assignments(text: str) -> str:
 
 def _mask_texts(value: Any) -> Any:
     if isinstance(value, str):
-        return mask_assignments(value)
+        return _mask_assignments(value)
     if isinstance(value, list):
         return [_mask_texts(each) for each in value]
     if not isinstance(value, Mapping):
@@ -72,7 +72,7 @@ class RedactingRecorder(WrappedRecorder):
                 decision=replace(
                     decision,
                     data=_masked(record.event.kind.name, decision.data),
-                    reason=mask_assignments(decision.reason),
+                    reason=_mask_assignments(decision.reason),
                     outcomes=tuple(map(_mask_output, decision.outcomes)),
                 ),
             )

@@ -14,11 +14,11 @@ from hookline.state.record.chain import subject
 from hookline.state.record.store import Store
 
 #: Rows of one page at most, characters of a line's texts, and recent events in which choices of filters are looked for.
-MOST, MOST_NEW, _TEXT, _RECENT = 500, 2000, 240, 20_000
+_MOST, MOST_NEW, _TEXT, _RECENT = 500, 2000, 240, 20_000
 #: What a line needs; the order is that of ``_line``.
 _COLUMNS = "number, id, time, session, turn, agent, event, cwd, effect, granted, reason, modified, ms, data, ignored"
 #: Where those columns are in a row of the journal, which has no number.
-JOURNAL = (0, 1, 2, 3, 4, 5, 7, 8, 9, 10, 12, 13, 15, 21)
+_JOURNAL = (0, 1, 2, 3, 4, 5, 7, 8, 9, 10, 12, 13, 15, 21)
 
 
 @lru_cache(maxsize=2048)
@@ -46,7 +46,7 @@ def line(row: Sequence[Any], runs: Sequence[Sequence[Any]]) -> dict[str, Any]:
 def journal_line(rows: Any) -> dict[str, Any]:
     """The same of a line of the journal, which has not reached the store."""
     row, runs = rows
-    return line((None, *(row[at] for at in JOURNAL)), [(run[2], run[4], run[5]) for run in runs])
+    return line((None, *(row[at] for at in _JOURNAL)), [(run[2], run[4], run[5]) for run in runs])
 
 
 def where(filters: Mapping[str, str]) -> tuple[str, list[Any]]:
@@ -91,7 +91,7 @@ def page(store: Store, filters: Mapping[str, str], offset: int, limit: int) -> l
     """The newest first. ``upto`` among the filters pins the newest, so that pages fit together while events arrive."""
     condition, arguments = where(filters)
     numbers = f"SELECT number FROM firings {_index(filters)} WHERE {condition} ORDER BY number DESC LIMIT ? OFFSET ?"
-    limits = (max(1, min(limit, MOST)), max(0, offset))
+    limits = (max(1, min(limit, _MOST)), max(0, offset))
     rows = store.read(
         f"SELECT {_COLUMNS} FROM firings WHERE number IN ({numbers}) ORDER BY number DESC", [*arguments, *limits]
     )

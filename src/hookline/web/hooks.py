@@ -39,7 +39,7 @@ _SHOWN = 40_000
 
 
 @contextmanager
-def service(project: str) -> Generator[HookService]:
+def _service(project: str) -> Generator[HookService]:
     """The hooks of a folder, loaded anew: what is shown is what the files say now."""
 
     def assemble() -> Runtime:
@@ -53,7 +53,7 @@ def service(project: str) -> Generator[HookService]:
 
 
 def hooks(project: str) -> dict[str, Any]:
-    with service(project) as found:
+    with _service(project) as found:
         runtime = found.runtime
         store = record_store(runtime.paths, runtime.loaded.settings.record)
         try:
@@ -81,7 +81,7 @@ def _shape(hook: Hook, now: float, days: list[int]) -> dict[str, Any]:
 
 def details(project: str, name: str) -> dict[str, Any]:
     """One hook whole: its text, what its approval covers, its latest runs."""
-    with service(project) as found:
+    with _service(project) as found:
         hook = _find(found, name)
         runtime, spec = found.runtime, hook.specs[0]
         clean = Redactor(os.environ).text
@@ -137,7 +137,7 @@ def _table(file: str, index: int) -> str | None:
 
 
 def switch(project: str, name: str, *, on: bool, seconds: float | None) -> None:
-    with service(project) as found:
+    with _service(project) as found:
         hook = _find(found, name)
         if on:
             found.switch_on(hook)
@@ -147,7 +147,7 @@ def switch(project: str, name: str, *, on: bool, seconds: float | None) -> None:
 
 def trust(project: str, name: str, seal: str) -> None:
     """Approve one hook as it was shown, with what its file holds besides."""
-    with service(project) as found:
+    with _service(project) as found:
         hook = _find(found, name)
         if _seal(found.runtime, hook) != seal:
             raise ConfigError(f"{hook.name!r} has changed since it was shown; look at it again")
@@ -164,7 +164,7 @@ def _seal(runtime: Runtime, hook: Hook) -> str:
 
 
 def try_hook(project: str, name: str, event: str) -> dict[str, Any]:
-    with service(project) as found:
+    with _service(project) as found:
         trial = found.try_sample(_find(found, name), event)
         raw = trial.raw
         return {
@@ -177,7 +177,7 @@ def try_hook(project: str, name: str, event: str) -> dict[str, Any]:
 
 def save(project: str, name: str, table: str) -> str:
     """Replace the table of a native hook; where the old file is kept. The file must still load, with the same hooks."""
-    with service(project) as found:
+    with _service(project) as found:
         hook = _find(found, name)
         place = _PLACE.fullmatch(hook.origin.pointer)
         if hook.dialect != "native" or place is None:

@@ -19,7 +19,7 @@ from starlette.responses import FileResponse, PlainTextResponse, Response, Strea
 from hookline.core.errors import HooklineError
 from hookline.web.security import POLICY
 
-STATIC = os.path.join(os.path.dirname(__file__), "static")
+_STATIC = os.path.join(os.path.dirname(__file__), "static")
 _TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 _STYLE = '<link rel="stylesheet" href="/static/style.css">'
 _FOREVER = {"cache-control": "private, max-age=31536000, immutable"}
@@ -30,7 +30,7 @@ class Pages:
 
     def __init__(self, first: Callable[[Request], Any]) -> None:
         self._first = first
-        files = {name: _read(name) for name in sorted(os.listdir(STATIC))}
+        files = {name: _read(name) for name in sorted(os.listdir(_STATIC))}
         self._version = hashlib.sha256(repr(files).encode()).hexdigest()[:12]
         style = files["style.css"]
         page = files["index.html"].replace(_STYLE, f"<style>{style}</style>")
@@ -55,12 +55,12 @@ class Pages:
 
     def static(self, request: Request) -> Response:
         name = os.path.basename(request.path_params["name"])
-        kind, path = _TYPES.get(os.path.splitext(name)[1]), os.path.join(STATIC, name)
+        kind, path = _TYPES.get(os.path.splitext(name)[1]), os.path.join(_STATIC, name)
         if kind is None or request.path_params["version"] != self._version or not os.path.isfile(path):
             return PlainTextResponse("There is no such file.", 404)
         return FileResponse(path, media_type=kind, headers=_FOREVER)
 
 
 def _read(name: str) -> str:
-    with open(os.path.join(STATIC, name), encoding="utf-8") as file:
+    with open(os.path.join(_STATIC, name), encoding="utf-8") as file:
         return file.read()

@@ -22,13 +22,13 @@ from hookline.web.access import Access
 from hookline.web.app import Services, View, make_app
 
 #: The port unless one is given; the next free one if it is taken.
-PORT = 7788
+_PORT = 7788
 _TRIES = 20
 
 
 def bind(port: int | None) -> socket.socket:
     """A socket on loopback. A port that was asked for must be free; else the next free one is taken."""
-    for number in [port] if port is not None else range(PORT, PORT + _TRIES):
+    for number in [port] if port is not None else range(_PORT, _PORT + _TRIES):
         # With the protocol named, asyncio sends at once; else each body waits 40 ms for the head to be acknowledged.
         sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -44,10 +44,10 @@ def bind(port: int | None) -> socket.socket:
                 ) from error
             continue
         return sock
-    raise StateError(f"the ports {PORT} to {PORT + _TRIES - 1} are all taken; choose another: --port N, or 0 for any")
+    raise StateError(f"the ports {_PORT} to {_PORT + _TRIES - 1} are all taken; choose another: --port N, or 0 for any")
 
 
-def require_person() -> None:
+def _require_person() -> None:
     """An agent must not be able to answer for the person it asks."""
     agent = find_agent_above(os.getpid(), os.environ)
     if agent:
@@ -74,7 +74,7 @@ def serve(
     say: Callable[[str], None],
 ) -> None:
     """Until somebody ends it."""
-    require_person()
+    _require_person()
     read_only = read_only or (is_protected(paths.state) and not _has_terminal())
     sock = bind(port)
     number = int(sock.getsockname()[1])

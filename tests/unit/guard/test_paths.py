@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hookline.guard.paths import KnownPlaces, Place, locate, locate_path
+from hookline.guard.paths import JudgedPath, KnownPlaces, locate, locate_path
 from hookline.guard.reading import UNKNOWN, Glob, Word
 
 PLACES = KnownPlaces(cwd="/work/app/src", project="/work/app", home="/home/me")
@@ -54,7 +54,7 @@ def test_a_link_is_judged_by_where_it_leads() -> None:
 
 
 def test_a_pattern_may_mean_what_the_system_needs() -> None:
-    assert locate(Word(("/et", Glob("?"))), PLACES, "/") == Place(name="system", path="/etc", whole=True)
+    assert locate(Word(("/et", Glob("?"))), PLACES, "/") == JudgedPath(name="system", path="/etc", whole=True)
     assert locate(Word(("/", Glob("*"))), PLACES, "/").name == "root"
 
 

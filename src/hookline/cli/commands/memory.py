@@ -31,7 +31,7 @@ from hookline.cli.output import paint, plural, print_json, safe
 from hookline.cli.parser import Parser
 from hookline.core.errors import StateError, UsageError
 from hookline.memory import layout
-from hookline.memory.by_hand import Hand, age, changed_since, is_old, review
+from hookline.memory.by_hand import Hand, age, changes_since, is_old, review
 from hookline.memory.context import MemoryContext, memory_context
 from hookline.memory.journal.files import Author
 from hookline.memory.journal.model import KINDS, Entry, State
@@ -241,7 +241,7 @@ def _history(args: Namespace, context: MemoryContext, hand: Hand) -> int:
 
 
 def _digest(args: Namespace, context: MemoryContext, hand: Hand) -> int:
-    found = changed_since(hand.state(), _now(), knowledge_notes.seconds_back(args.since))
+    found = changes_since(hand.state(), _now(), knowledge_notes.seconds_back(args.since))
     if args.json:
         print_json({"since": args.since, **{what: [_shape(one) for one in entries] for what, entries in found.items()}})
         return 0

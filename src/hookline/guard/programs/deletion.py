@@ -11,7 +11,7 @@ from typing import Final
 from hookline.core._dataclass import replace
 from hookline.guard.call import Handler, ProgramCall
 from hookline.guard.effects import Effect, Harm
-from hookline.guard.paths import Place
+from hookline.guard.paths import JudgedPath
 from hookline.guard.pattern import LazyPattern, words
 from hookline.guard.reading import Word
 from hookline.guard.sensitive import own_path, repository_part, write_kind
@@ -108,7 +108,7 @@ def deletion(call: ProgramCall, word: Word, *, tree: bool, force: bool = True) -
     yield call.effect(kind, harm, word.text, where=place.name, why=why, safer=_TRASH if harm != "low" else "")
 
 
-def _loss(place: Place, word: Word, *, tree: bool, force: bool) -> tuple[Harm, str]:
+def _loss(place: JudgedPath, word: Word, *, tree: bool, force: bool) -> tuple[Harm, str]:
     if place.name == "unknown":
         return ("high" if tree and force else "medium" if tree else "low"), "what it deletes is not known"
     if place.whole and (tree or word.globs):
@@ -131,7 +131,7 @@ def _loss(place: Place, word: Word, *, tree: bool, force: bool) -> tuple[Harm, s
     return ("high" if force and not deep else "medium"), f"it is outside the project ({place.name})"
 
 
-def _whole(place: Place) -> tuple[Harm, str]:
+def _whole(place: JudgedPath) -> tuple[Harm, str]:
     if place.name == "temp":
         return "medium", "other programs use files there"
     if place.name == "project":

@@ -10,7 +10,7 @@ from typing import Final
 from hookline.guard.call import Handler, ProgramCall
 from hookline.guard.effects import Effect, Harm
 from hookline.guard.options import GivenOptions, cut, parse_options
-from hookline.guard.paths import Place
+from hookline.guard.paths import JudgedPath
 from hookline.guard.pattern import words
 from hookline.guard.programs.deletion import deletion
 from hookline.guard.reading import Word
@@ -80,7 +80,7 @@ def _mv(call: ProgramCall) -> Iterator[Effect]:
         yield from _into(call, sources, target)
 
 
-def moving(call: ProgramCall, word: Word, target: Place | None) -> Iterator[Effect]:
+def moving(call: ProgramCall, word: Word, target: JudgedPath | None) -> Iterator[Effect]:
     place = call.place(word)
     special = write_kind(place.path or word.text)
     if target is not None and target.path == place.path:

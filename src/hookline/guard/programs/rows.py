@@ -54,7 +54,7 @@ class _Row(NamedTuple):
     conditions: tuple[tuple[str, ...], ...]
 
 
-class Section(NamedTuple):
+class _Section(NamedTuple):
     options: str | None
     free: frozenset[str]
     skip: frozenset[str]
@@ -65,7 +65,7 @@ class Section(NamedTuple):
 
 
 @cache
-def section(name: str) -> Section | None:
+def section(name: str) -> _Section | None:
     """The section of a program, or of ``program: sub-command``."""
     body = "".join(sections(file).get(name, "") for file in _FILES)
     if not body:
@@ -90,7 +90,7 @@ def section(name: str) -> Section | None:
                 values.append((head, tuple(rest.split())))
             case _:
                 rows.append(_row(head, rest, line.below))
-    return Section(options, frozenset(free), frozenset(skip), takes_input, tuple(values), tuple(rows))
+    return _Section(options, frozenset(free), frozenset(skip), takes_input, tuple(values), tuple(rows))
 
 
 def _row(kind: str, rest: str, below: Sequence[str]) -> _Row:
@@ -121,7 +121,7 @@ def prints_secret(call: ProgramCall) -> bool:
 
 
 def section_effects(
-    call: ProgramCall, found: Section, given: Sequence[Word], settings: Mapping[str, Word] | None = None
+    call: ProgramCall, found: _Section, given: Sequence[Word], settings: Mapping[str, Word] | None = None
 ) -> Iterator[Effect]:
     """``given`` are the words after the program or its sub-command; ``settings`` count as options ``c:name``."""
     stdin = call.invocation.stdin

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 
-class Line(NamedTuple):
+class _Line(NamedTuple):
     """One line, and those below it that are indented."""
 
     text: str
@@ -38,7 +38,7 @@ def sections(file: str) -> Mapping[str, str]:
     return MappingProxyType(found)
 
 
-def lines(section: str) -> Iterator[Line]:
+def lines(section: str) -> Iterator[_Line]:
     """The lines of a section."""
     text, below = "", list[str]()
     for line in section.splitlines():
@@ -48,7 +48,7 @@ def lines(section: str) -> Iterator[Line]:
             below.append(line.strip())
             continue
         if text:
-            yield Line(text, tuple(below))
+            yield _Line(text, tuple(below))
         text, below = line, []
     if text:
-        yield Line(text, tuple(below))
+        yield _Line(text, tuple(below))

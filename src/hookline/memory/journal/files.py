@@ -71,7 +71,7 @@ class Journal:
                 if named.op == "add":
                     seen.add(named.entry)
                 yield named
-        for change in legacy.left_behind(self._places, self._memories, seen):
+        for change in legacy.legacy_changes(self._places, self._memories, seen):
             yield self._named(change)
 
     def _named(self, change: Change) -> Change:
@@ -137,7 +137,7 @@ class Journal:
     def _change(  # noqa: PLR0917  the fields of one line
         self, op: Op, entry: str, number: int, author: Author, data: Mapping[str, Any], at: str = ""
     ) -> Change:
-        moment = at or utc(self._clock())
+        moment = at or _utc(self._clock())
         machine = machine_name(self._places.state)
         return Change(
             id=digest(entry, op, number, machine, moment, sorted(data.items(), key=str)), op=op, entry=entry,
@@ -147,7 +147,7 @@ class Journal:
 
     def _append(self, project: str, change: Change) -> None:
         folder = make_private(os.path.join(self.memory, FOLDER) if project else journal_folder(self._places, ""))
-        day = utc(self._clock())[:10]
+        day = _utc(self._clock())[:10]
         append(os.path.join(folder, f"{day}-{change.machine}.jsonl"), change)
 
 
@@ -177,7 +177,7 @@ def read_folder(folder: str) -> Iterator[Change]:
                     yield change
 
 
-def session_changes(folder: str, session: str) -> set[str]:
+def _session_changes(folder: str, session: str) -> set[str]:
     """The lines of a journal that a session wrote, or that are about an entry of the session; by their ids."""
     changes = list(read_folder(folder))
     own = {one.entry for one in changes if one.op == "add" and one.session == session}
@@ -188,7 +188,7 @@ def forget(folder: str, session: str) -> int:
     """Remove these lines; how many. Raises OSError and StateError."""
     from hookline.memory.dir_lock import lock_directory
 
-    gone = session_changes(folder, session)
+    gone = _session_changes(folder, session)
     if not gone:
         return 0
     with lock_directory(os.path.dirname(folder)):
@@ -256,5 +256,5 @@ def machine_name(state: str) -> str:
     return (read_text(path, 256) or plain).strip()
 
 
-def utc(seconds: float) -> str:
+def _utc(seconds: float) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{int(seconds % 1 * 1000):03d}Z"

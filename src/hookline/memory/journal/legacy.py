@@ -23,16 +23,16 @@ FILES: Mapping[str, Kind] = {DECISIONS: "decision", FAILURES: "failure", NOTES: 
 _OWN = frozenset({"ts", "type", "summary", "project", "session_id", "agent", "id", "status", "superseded_by"})
 
 
-def left_behind(places: Places, memories: Sequence[str], known: Collection[str]) -> Iterator[Change]:
+def legacy_changes(places: Places, memories: Sequence[str], known: Collection[str]) -> Iterator[Change]:
     """Of a project's directories. ``known``: ids of entries that a journal has."""
     for folder in memories:
         own = folder.startswith(os.path.join(places.root, "memory") + os.sep)
         project = os.path.basename(folder) if own else os.path.basename(memories[0])
-        yield from left_in(folder, project, known)
+        yield from legacy_changes_in(folder, project, known)
     yield from _learnings(places.learnings, known)
 
 
-def left_in(folder: str, project: str, known: Collection[str]) -> Iterator[Change]:
+def legacy_changes_in(folder: str, project: str, known: Collection[str]) -> Iterator[Change]:
     """Of one directory."""
     for name, kind in FILES.items():
         for line in (read_text(os.path.join(folder, name)) or "").split("\n"):

@@ -19,13 +19,13 @@ Kind = Literal["decision", "failure", "open", "learning", "note"]
 KINDS: tuple[Kind, ...] = ("decision", "failure", "open", "learning", "note")
 #: Who made a change. A person's word counts more than a distiller's.
 Source = Literal["distiller", "agent", "person"]
-Status = Literal["current", "superseded", "closed", "retired", "duplicate"]
-STATUSES: tuple[Status, ...] = ("current", "superseded", "closed", "retired")
+_Status = Literal["current", "superseded", "closed", "retired", "duplicate"]
+STATUSES: tuple[_Status, ...] = ("current", "superseded", "closed", "retired")
 #: ``question``: a distiller wanted a change that it may not make; a person decides. ``distilled``: a session was read.
 Op = Literal[
     "add", "edit", "supersede", "close", "retire", "reopen", "pin", "unpin", "question", "duplicate", "distilled"
 ]
-_ENDS: Mapping[str, Status] = {
+_ENDS: Mapping[str, _Status] = {
     "supersede": "superseded", "close": "closed", "retire": "retired", "duplicate": "duplicate", "reopen": "current",
 }  # fmt: skip
 
@@ -62,7 +62,7 @@ class Entry:
     agent: str = ""
     session: str = ""
     details: Mapping[str, Any] = field(default_factory=empty)
-    status: Status = "current"
+    status: _Status = "current"
     #: When the status began, why, and the entry that counts instead.
     since: str = ""
     because: str = ""

@@ -51,7 +51,7 @@ def sync(places: Places, environ: Mapping[str, str]) -> str:
     git = _Git(places.root, environ)
     with lock_directory(places.root):
         git.recover()
-        for journal, name in journals(places):
+        for journal, name in _journals(places):
             for entry in journal.state().entries.values():
                 if not entry.changes[0].machine and entry.project:  # only a file of an earlier version has it
                     journal.adopt(entry)
@@ -74,7 +74,7 @@ def sync(places: Places, environ: Mapping[str, str]) -> str:
     return ", ".join(dict.fromkeys(done))
 
 
-def journals(places: Places) -> Iterator[tuple[Journal, str]]:
+def _journals(places: Places) -> Iterator[tuple[Journal, str]]:
     """Of every project in the vault, with the project's name."""
     for folder in list_names(os.path.join(places.root, "memory")):
         path = os.path.join(places.root, "memory", folder)
@@ -96,7 +96,7 @@ def _name(memory: str) -> str:
 def _merge(git: _Git, places: Places, theirs: str) -> None:
     base = git.text("merge-base", "HEAD", theirs, check=False) or "HEAD"
     changed = git.text("diff", "--name-only", "-z", "--diff-filter=AM", base, theirs, "--", "*.md")
-    known = dict(journals(places))
+    known = dict(_journals(places))
     for path in filter(None, changed.split("\0")):
         parts = path.split("/")
         for journal in known:
@@ -112,7 +112,7 @@ def _merge(git: _Git, places: Places, theirs: str) -> None:
         os.unlink(mark)
         raise
     os.unlink(mark)
-    for journal, name in journals(places):
+    for journal, name in _journals(places):
         refresh(places, journal, name)
     git.commit(places)
 

@@ -63,7 +63,7 @@ def refresh(places: Places, journal: Journal, name: str, session: str = "", unti
         for folder in {memory, *map(os.path.dirname, paths.values())}:
             sweep(folder)
         for entry in shown:
-            _write(paths[entry.id], render(entry, name, paths, state), notes.get(entry.id))
+            _write(paths[entry.id], _render(entry, name, paths, state), notes.get(entry.id))
     return state
 
 
@@ -223,7 +223,7 @@ def _path(places: Places, memory: str, entry: Entry) -> str:
     return os.path.join(memory, FOLDERS[entry.kind], f"{name}-{entry.id[:4]}.md")
 
 
-def render(entry: Entry, project: str, paths: Mapping[str, str], state: State) -> str:
+def _render(entry: Entry, project: str, paths: Mapping[str, str], state: State) -> str:
     """The note of an entry, with links to its session, its successor and what it replaced."""
     details, status = entry.details, entry.status
     fields: dict[str, Any] = {"id": entry.id, "type": entry.kind, "title": entry.text, "date": entry.created[:10]}

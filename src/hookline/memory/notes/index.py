@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import dataclass
 from hookline.core.errors import StateError
-from hookline.memory.notes.note_files import Folder, file_signature, folders, list_notes, listed, session_folder
+from hookline.memory.notes.note_files import Folder, file_signature, folders, list_notes, note_listing, session_folder
 from hookline.memory.notes.related import concepts
 from hookline.memory.notes.sentence_model import NAME, load_model
-from hookline.memory.notes.vectors import BITS, likeness, near_pairs, nearest, packed, signs
+from hookline.memory.notes.vectors import BITS, likeness, near_pairs, nearest, pack, signs
 from hookline.memory.notes.words import space_cjk, unspace_cjk
 from hookline.state.database import Database, Schema, transaction
 
@@ -181,7 +181,7 @@ class NoteIndex:
         titles = model.embed([title for _id, title, _body, _tags in rows])
         texts = model.embed([f"{title}. {body[:4000]} {tags}" for _id, title, body, tags in rows])
         with transaction(self._connection):
-            for (number, *_), vector in zip(rows, packed(titles + texts), strict=True):
+            for (number, *_), vector in zip(rows, pack(titles + texts), strict=True):
                 self._keep_vector(number, vector)
         return len(rows)
 
@@ -235,7 +235,7 @@ class NoteIndex:
             return False
         with transaction(self._connection):
             self._connection.execute("INSERT OR IGNORE INTO folders VALUES (?, '')", (_stored(folder.path),))
-            self._file(folder, os.path.basename(path), listed(folder, path, signature))
+            self._file(folder, os.path.basename(path), note_listing(folder, path, signature))
         return True
 
     def _folder(self, folder: Folder, progress: Progress | None) -> None:

@@ -13,7 +13,7 @@ from hookline.core._dataclass import dataclass
 from hookline.core.files import list_names
 from hookline.memory.journal.files import FOLDER as JOURNAL
 from hookline.memory.journal.files import read_folder
-from hookline.memory.journal.legacy import FILES, left_in
+from hookline.memory.journal.legacy import FILES, legacy_changes_in
 from hookline.memory.journal.model import Entry, digest, fold
 from hookline.memory.layout import HANDOFF, Places, encode_cwd
 from hookline.memory.notes.front_matter import parse_note, split_front_matter
@@ -138,7 +138,7 @@ def _below(
 def file_signature(path: str) -> str:
     """Changes with the file or directory: time, size and inode. "" if there is none."""
     try:
-        return stat_signature(os.stat(path))
+        return _stat_signature(os.stat(path))
     except OSError:
         return ""
 
@@ -162,7 +162,7 @@ def _journal(folder: str) -> str:
     return folder if os.path.basename(folder) == JOURNAL else os.path.join(folder, JOURNAL)
 
 
-def stat_signature(status: os.stat_result) -> str:
+def _stat_signature(status: os.stat_result) -> str:
     return f"{status.st_mtime_ns} {status.st_size} {status.st_ino}"
 
 
@@ -190,10 +190,10 @@ def _files(folder: Folder) -> Iterator[tuple[str, Listed]]:
             if folder.holds(entry.name) and entry.name.isprintable():
                 with suppress(OSError):
                     if entry.is_file():
-                        yield entry.name, listed(folder, entry.path, stat_signature(entry.stat()))
+                        yield entry.name, note_listing(folder, entry.path, _stat_signature(entry.stat()))
 
 
-def listed(folder: Folder, path: str, signature: str) -> Listed:
+def note_listing(folder: Folder, path: str, signature: str) -> Listed:
     return Listed(signature=signature, read=partial(_read, folder, path))
 
 
@@ -228,7 +228,7 @@ def _entries(folder: Folder) -> Iterator[tuple[str, Listed]]:
     project = os.path.basename(folder.path)
     changes = list(read_folder(_journal(folder.path)))
     if _journal(folder.path) != folder.path:
-        changes += left_in(folder.path, project, {one.entry for one in changes if one.op == "add"})
+        changes += legacy_changes_in(folder.path, project, {one.entry for one in changes if one.op == "add"})
     notes = {
         name: os.path.join(folder.path, place, name)
         for place in _NOTES.values()

@@ -34,7 +34,7 @@ _LAYERS, _HEADS = 6, 12
 _LONGEST, _TOKENS = 2000, 128
 
 
-class SentenceModel:
+class _SentenceModel:
     def __init__(self, folder: str) -> None:
         from tokenizers import Tokenizer
 
@@ -121,7 +121,7 @@ def _read_weights(path: str) -> Mapping[str, Floats]:
 
 
 @cache
-def load_model() -> SentenceModel | None:
+def load_model() -> _SentenceModel | None:
     """None without the extra."""
     from importlib.util import find_spec  # the packages themselves are not imported
 
@@ -129,7 +129,7 @@ def load_model() -> SentenceModel | None:
         spec = find_spec(package)
         for place in (spec and spec.submodule_search_locations) or ():
             try:
-                return SentenceModel(os.path.join(place, folder))
+                return _SentenceModel(os.path.join(place, folder))
             except (ImportError, OSError, ValueError):
                 continue
     return None

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 BITS = SIZE // 8
 
 
-def packed(rows: Floats) -> list[bytes]:
+def pack(rows: Floats) -> list[bytes]:
     import numpy as np
 
     scale = 127 / np.maximum(np.abs(rows).max(axis=1, keepdims=True), 1e-9)

@@ -97,7 +97,7 @@ def commands(text: str, *, with_env: bool = False) -> list[dict[str, Any]]:
     return found if with_env else [{name: one[name] for name in ("command", "args", "redirects")} for one in found]
 
 
-def started(text: str, aliases: Mapping[str, str]) -> list[dict[str, Any]]:
+def expand_commands(text: str, aliases: Mapping[str, str]) -> list[dict[str, Any]]:
     """Every command that the text starts: through aliases and ``eval`` too."""
     return [each for one in _commands(text) for each in _unaliased(one, aliases)]
 
@@ -106,10 +106,10 @@ def _unaliased(one: dict[str, Any], aliases: Mapping[str, str]) -> list[dict[str
     """The last command of an alias gets the words after it."""
     name = one["command"]
     if name == "eval":
-        return [one, *started(" ".join(one["args"]), aliases)]
+        return [one, *expand_commands(" ".join(one["args"]), aliases)]
     if name not in aliases:
         return [one]
-    found = started(aliases[name], {other: text for other, text in aliases.items() if other != name})
+    found = expand_commands(aliases[name], {other: text for other, text in aliases.items() if other != name})
     if found:
         found[-1]["args"] = [*found[-1]["args"], *one["args"]]
         found[-1]["redirects"] = [*found[-1]["redirects"], *one["redirects"]]

@@ -97,7 +97,7 @@ _SWITCH_INTERVAL = 0.0005
 _LAST_WAIT = 4.0
 
 
-class ShellServer:
+class _ShellServer:
     """Runs until the shell ends or another process takes over."""
 
     def __init__(self, shell: str, pid: int, room: Room, options: ShellOptions) -> None:
@@ -221,7 +221,7 @@ def serve(shell: str, pid: int, room: str, options: ShellOptions, *, reason: str
     sys.setswitchinterval(_SWITCH_INTERVAL)
     for number in (signal.SIGQUIT, signal.SIGHUP, signal.SIGPIPE):
         signal.signal(number, signal.SIG_IGN)
-    server = ShellServer(shell, pid, Room(room, pid, reason), options)
+    server = _ShellServer(shell, pid, Room(room, pid, reason), options)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, server.interrupt)
     server.run()

@@ -19,11 +19,11 @@ from hookline.shell.bash_zsh.line_text import (
     bodies,
     can_be_replaced,
     commands,
+    expand_commands,
     in_background,
     is_plain,
     one_command,
     only_defines,
-    started,
     writes_around,
 )
 from hookline.shell.bash_zsh.script import BASE_TIMEOUT, for_bash, for_zsh, strip_markers
@@ -232,7 +232,7 @@ class ShellService:
             return [_RUN, self._message()]
         aliases = dict(each.split("=", 1) for each in fields.get("aliases", "").split("\n") if "=" in each)
         functions = fields.get("functions", "")
-        found = [*started(text, aliases), *started(bodies(functions), aliases)]
+        found = [*expand_commands(text, aliases), *expand_commands(bodies(functions), aliases)]
         known: dict[str, str] = {}
         refused: dict[str, str] = {}
         writes = any(writes_around(command, functions) for command in found)

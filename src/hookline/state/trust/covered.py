@@ -498,7 +498,7 @@ def _counts(rule: str, path: str, folder: bool) -> bool:
     if rule == MODULES:
         stem = name.partition(".")[0]
         return stem in sys.stdlib_module_names and (folder or name.endswith(_MODULE_SUFFIXES))
-    from fnmatch import fnmatchcase  # noqa: PLC0415  few approvals have such a rule
+    from fnmatch import fnmatchcase
 
     return not folder and fnmatchcase(name, rule)
 
