@@ -194,6 +194,18 @@ def test_a_misspelt_pack_is_asked_for_again(found: Project) -> None:
     assert "Nothing changed." in shown
 
 
+def test_a_misspelt_agent_is_asked_for_again_and_the_end_names_the_pack(found: Project) -> None:
+    shown = at_a_terminal(found, "banana\nclaude\nproject\nstandard\nsecrets\n\n")
+    assert "unknown agent 'banana'; write one of " in shown
+    assert "added the pack hookline:secrets" in shown
+
+
+def test_a_directory_that_cannot_be_written_is_said_with_an_option_of_init(found: Project) -> None:
+    (found.home / ".config" / "hookline").touch()
+    result = found.run("init", "--yes")
+    assert (result.code, "(--scope user or project)" in result.err) == (78, True)
+
+
 def test_a_person_is_asked_and_sees_what_will_be_written(found: Project) -> None:
     shown = at_a_terminal(found, "claude\nproject\nstr\n\n\n")
     assert "Agents: claude-code, gemini-cli, opencode" in shown
@@ -236,4 +248,8 @@ def test_an_agent_that_cannot_be_approved_does_not_stop_the_others(found: Projec
     result = found.run("init", "--yes", PATH="/usr/bin:/bin")
     assert result.code == 1
     assert "claude-code refuses rm -rf ~" in result.out
-    assert "codex does not refuse rm -rf ~: Codex could not be asked about its hooks" in result.out
+    assert (
+        "codex does not refuse rm -rf ~: Codex could not be asked about its hooks, because codex is not in"
+        in result.out
+    )
+    assert (result.out + result.err).count("could not be asked") == 1

@@ -30,6 +30,10 @@ _BEGIN = "# Approved by hookline deploy: begin"
 _END = "# Approved by hookline deploy: end"
 #: Seconds that Codex may take to list its hooks.
 _TIMEOUT = 30.0
+_NO_PROGRAM = (
+    "Codex could not be asked about its hooks, because codex is not in your PATH; they are registered, and run once they "
+    "are approved: install codex, then type the same command again, or approve them in codex with /hooks"
+)
 
 
 def config_file(home: str, environ: Mapping[str, str]) -> str:
@@ -45,8 +49,10 @@ def approve(ledger: apply.Ledger, here: str, home: str) -> list[str]:
     """The keys of what is approved now. Raises ConfigError where it cannot be done: hooks that Codex skips without a
     message are the worst of all."""
     program = shutil.which("codex")
+    if not program:
+        raise ConfigError(_NO_PROGRAM)
     files = _untouched(ledger)
-    states = [one for one in own_states(program, here, os.environ) if one[0].startswith(files)] if program else []
+    states = [one for one in own_states(program, here, os.environ) if one[0].startswith(files)]
     if not states:
         raise ConfigError("Codex could not be asked about its hooks; open codex, type /hooks and approve them there")
     path = config_file(home, os.environ)

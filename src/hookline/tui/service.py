@@ -126,8 +126,13 @@ def config_text(path: str, *, missing: str | None) -> str:
     raise ConfigError(str(text.problem))
 
 
-def replace_config(path: str, before: str, after: str) -> None:
-    """Replace atomically, unless the file has changed meanwhile. Its permissions stay."""
+def replace_config(
+    path: str, before: str, after: str, elsewhere: str = "write it elsewhere (--to user, project or local)"
+) -> None:
+    """Replace atomically, unless the file has changed meanwhile. Its permissions stay.
+
+    ``elsewhere`` is the advice where it cannot be written.
+    """
     folder = os.path.dirname(path)
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
@@ -136,7 +141,6 @@ def replace_config(path: str, before: str, after: str) -> None:
             if config_text(path, missing="") != before:
                 raise ConfigError(f"{path} has just changed; nothing was written")
     except OSError as error:
-        elsewhere = "write it elsewhere (--to user, project or local)"
         raise ConfigError(str(unusable(folder, error, elsewhere))) from error
 
 

@@ -438,7 +438,7 @@ def print_rows(rows: list[dict[str, Any]], args: Namespace) -> None:
         said = "nothing to change" if not row["changed"] else "would change" if args.dry_run else "registered"
         for finding in row["findings"]:
             print(f"hookline: {finding}", file=sys.stderr)
-        if row["findings"]:
+        if row["findings"] and row["state"] != "not approved":
             continue
         out = sys.stderr if args.dry_run else sys.stdout
         if not row["events"]:

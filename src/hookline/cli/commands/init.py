@@ -109,7 +109,7 @@ def run(args: Namespace) -> int:
     )  # fmt: skip
     rows = deploy_rows(asked)
     if not args.json:
-        print_rows(rows, asked)
+        print_rows([row for row in rows if not row["findings"]], asked)  # the others are said with their probe
     for row in rows:
         row["probe"] = probe_guard(row, setup.policy, paths)
     return _report(setup, rows, args)
@@ -180,8 +180,12 @@ def _ask_agents(home: str, *, yes: bool) -> list[str]:
     if yes:
         return found
     print(f"Agents: {', '.join(found)}")
-    answer = _line("Guard which of them? [all] ").replace(",", " ").split()
-    return [agent.name for agent in select_agents(answer)] if answer and answer != ["all"] else found
+    while True:
+        answer = _line("Guard which of them? [all] ").replace(",", " ").split()
+        try:
+            return [agent.name for agent in select_agents(answer)] if answer and answer != ["all"] else found
+        except UsageError as error:
+            print(error)
 
 
 def _ask(question: str, options: dict[Any, str], default: str, *, yes: bool) -> str:
@@ -244,7 +248,7 @@ def _write(setup: _Setup, paths: Paths) -> None:
     if setup.changes:
         if setup.before:
             backup(paths.state, setup.path, setup.before)
-        replace_config(setup.path, setup.before, setup.after)
+        replace_config(setup.path, setup.before, setup.after, "write it elsewhere (--scope user or project)")
     if setup.scope == "project":
         _approve_guard(setup.path)
 
@@ -281,7 +285,9 @@ def _report(setup: _Setup, rows: Sequence[dict[str, Any]], args: Namespace) -> i
             "scope": setup.scope, "file": setup.path, "policy": setup.policy, "changed": changed, "agents": list(rows),
         })  # fmt: skip
         return int(not good)
-    if not changed:
+    for source in setup.packs:
+        print(f"{paint('added', 'green')} the pack {safe(source)}; see it with: hookline packs")
+    if not changed and not setup.packs:
         print(f"Nothing to change: the {setup.policy} guard was set up already.")
     for row in rows:
         _print_probe(row["agent"], row["probe"], setup.policy)
