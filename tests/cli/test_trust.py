@@ -127,6 +127,24 @@ def test_a_guard_that_was_taken_out_is_missed(guarded):
     assert "the trusted hook 'guard' is missing" in checked.out
 
 
+def test_approving_another_hook_leaves_the_approval_of_a_hook_with_an_error(guarded):
+    guarded.run("trust", "--yes")
+    another = HOOKS.replace('"guard"', '"another"').replace("./guard.sh", "true")
+    guarded.write(".hookline/hookline.toml", HOOKS.replace("PreToolUse", "PreToolUsee") + another)
+    assert "correct the errors of this file" in guarded.run("check").out
+    done = guarded.run("trust", "--yes")
+    assert (done.out.splitlines()[-1], "what was approved of it stays" in done.err) == ("Approved 1 hook.", True)
+    assert guarded.fire("PreToolUse", LS).json["effect"] == "deny"
+
+
+def test_the_diff_of_a_definition_says_what_a_failure_means(guarded):
+    guarded.run("trust", "--yes")
+    guarded.write(".hookline/hookline.toml", HOOKS.replace('on_failure = "deny"\n', ""))
+    shown = guarded.run("trust").out
+    assert "+on_failure = deny (not set: the default)" in shown
+    assert "on_failure = ignore" not in shown
+
+
 def test_that_a_guard_is_gone_is_said_once_and_settled_as_such(guarded):
     guarded.run("trust", "--yes")
     guarded.write(".hookline/hookline.toml", "")
@@ -140,7 +158,9 @@ def test_that_a_guard_is_gone_is_said_once_and_settled_as_such(guarded):
     assert guarded.run("trust").out == "No hooks here.\n"
 
 
-@pytest.mark.parametrize("text", ["broken = [", "\0"])
+@pytest.mark.parametrize(
+    "text", ["broken = [", "\0", HOOKS.replace("PreToolUse", "PreToolUsee"), HOOKS + "timeout = 'x'"]
+)
 def test_an_approval_outlives_a_file_that_cannot_be_read(guarded, text):
     guarded.run("trust", "--yes")
     guarded.write(".hookline/hookline.toml", text)

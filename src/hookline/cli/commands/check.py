@@ -92,16 +92,18 @@ def run(args: Namespace) -> int:
 
 
 def _with_missing(runtime: Runtime, *, registered: bool) -> Loaded:
-    more = [*map(_missing_problem, runtime.missing)]
+    wrong = {one.file for one in runtime.loaded.problems if one.severity == "error"}
+    more = [_missing_problem(one, unread=one.file in wrong) for one in runtime.missing]
     more += map(_unregistered_problem, missing_registrations(runtime)) if registered else []
     more += (problem for one in runtime.loaded.sources if one.found for problem in _front_matter_problems(one))
     return replace(runtime.loaded, problems=(*runtime.loaded.problems, *more))
 
 
-def _missing_problem(one: Approval) -> Problem:
+def _missing_problem(one: Approval, *, unread: bool) -> Problem:
+    """``unread``: the file has errors, and the hook may be one of those that they are about."""
     return Problem(
         file=one.file, severity="warning", pointer="$", finding=f"the trusted hook {one.name!r} is missing",
-        fix="review it with: hookline trust",
+        fix="correct the errors of this file" if unread else "review it with: hookline trust",
     )  # fmt: skip
 
 

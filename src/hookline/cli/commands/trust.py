@@ -257,7 +257,7 @@ def run(args: Namespace) -> int:
     if args.json and not args.yes:
         _print_json(looks)
         return 1 if any(look.is_open for look in looks) else 0
-    needed = any(look.is_open or _broken_files(look.runtime) for look in looks)
+    needed = any(look.is_open or look.faulty for look in looks)
     looks = [replace(look, asking=(*look.asking, *_renewable(look.runtime))) for look in looks]
     for look in looks:
         _show(look)
@@ -274,6 +274,8 @@ class _Look:
     asking: tuple[HookSpec, ...]
     #: Those of which more than hooks is to be approved, or that have no hooks at all.
     files: tuple[_File, ...]
+    #: Files with errors. A hook that is missing there may be one that cannot be read: its approval stays.
+    faulty: frozenset[str] = frozenset()
 
     @property
     def is_open(self) -> bool:
@@ -288,14 +290,16 @@ def _looks(dialect: str | None) -> list[_Look]:
         runtime = load_runtime(Sources(dialect=name, inspect=True), READ_ONLY)
         runtime.engine.close()
         tell_problems(replace(runtime, missing=()))  # a hook that cannot be loaded is not in the list
-        # What a broken file contains is unknown: its hooks are not gone, and refuse until it is corrected.
-        broken = _broken_files(runtime)
-        runtime = replace(runtime, missing=tuple(one for one in runtime.missing if one.file not in broken))
+        # Which hooks a file with errors has is unknown: they are not gone, and refuse until it is corrected.
+        wrong = {one.file for one in runtime.loaded.problems if one.severity == "error"}
+        faulty = _broken_files(runtime) | {one.file for one in runtime.missing if one.file in wrong}
+        runtime = replace(runtime, missing=tuple(one for one in runtime.missing if one.file not in faulty))
         new = [spec for spec in runtime.loaded.specs if spec.origin.file not in seen]
         asking = [spec for spec in new if _state(runtime, spec) in {"unknown", "changed"}]
         files = [one for one in _open_files(runtime, asking) if one[0].origin.file not in seen]
         seen |= {spec.origin.file for spec in (*new, *(spec for spec, _ in runtime.contents))}
-        looks.append(_Look(runtime=runtime, dialect=name or "hookline", asking=tuple(asking), files=tuple(files)))
+        look = _Look(runtime=runtime, dialect=name or "hookline", asking=tuple(asking), files=tuple(files))
+        looks.append(replace(look, faulty=frozenset(faulty)))
     return looks
 
 
@@ -361,7 +365,7 @@ def _decide(looks: Sequence[_Look], *, yes: bool) -> int:
     files = sum(len(look.files) for look in looks)
     gone = sum(len(look.runtime.missing) for look in looks)
     if not (hooks or files or gone):
-        if any(_broken_files(look.runtime) for look in looks):
+        if any(look.faulty for look in looks):
             print("Nothing changed. Correct the file first; all problems: hookline check", file=sys.stderr)
             return 1
         found = any(look.runtime.loaded.specs for look in looks)
@@ -381,6 +385,11 @@ def _decide(looks: Sequence[_Look], *, yes: bool) -> int:
     done += [f"Approved {plural(files, 'file')} besides hooks."] if files else []
     done += [f"Removed {plural(gone, 'stale approval')}."] if gone else []
     print(" ".join(done))
+    for file in sorted(file for look in looks for file in look.faulty):
+        print(
+            f"hookline: {safe(file)} has errors; what was approved of it stays. Correct it: hookline check",
+            file=sys.stderr,
+        )
     _ignore_local_files({os.path.dirname(spec.origin.file) for look in looks for spec in look.asking})
     _report_unregistered(looks)
     return 0

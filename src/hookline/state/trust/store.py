@@ -217,7 +217,15 @@ class TrustStore:
         copies, root = self._copies(), self._root or _file_project(spec.origin.file)
         if approval.definition not in _definitions(spec, self._root_names(spec.origin.file)):
             text = definition_text(spec, self._root_names(spec.origin.file)[0])
-            yield copies.compare("definition", approval.definition, text, definition_lines)
+
+            def show(data: bytes) -> bytes:
+                """What a failure means is kept as in the first approvals, which a person must not read."""
+                meant = spec.on_failure if data == text else approval.on_failure
+                lines = definition_lines(data)
+                default = f"on_failure = {meant} (not set: the default)\n".encode()
+                return lines.replace(b"on_failure = ignore\n", default) if meant and meant != "ignore" else lines
+
+            yield copies.compare("definition", approval.definition, text, show)
         before, after = dict(approval.cover.files), dict((self._shown.get(spec.id) or self.pins(spec)).files)
         for path in dict.fromkeys((*before, *after)):
             if before.get(path) != after.get(path):
