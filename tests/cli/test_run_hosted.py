@@ -38,11 +38,12 @@ def leftovers(stage: Stage) -> Iterator[Callable[[str], int]]:
             os.kill(one, 9)
 
 
-@pytest.mark.parametrize("started", ["nohup sleep 60 >/dev/null 2>&1 &", "setsid sleep 60 >/dev/null 2>&1 &"])
+@pytest.mark.parametrize("started", ["nohup sleep 61 >/dev/null 2>&1 &", "setsid sleep 62 >/dev/null 2>&1 &"])
 def test_what_a_hook_detached_outlives_it(
     stage: Stage, serve: Serve, leftovers: Callable[[str], int], started: str
 ) -> None:
-    stage.write(HEAD + "hooks:\n" + script("user_message", f"#!/bin/bash\n{started}\npgrep -nx sleep > pid"))
+    look = f"until pgrep -xf '{' '.join(started.split()[1:3])}' > pid; do :; done"  # setsid may start another process
+    stage.write(HEAD + "hooks:\n" + script("user_message", f"#!/bin/bash\n{started}\n{look}"))
     assert stage.run("-f", "t.lec", server=serve({"text": "Hi"})).code == 0
     time.sleep(0.1)
     assert alive(leftovers("pid"))

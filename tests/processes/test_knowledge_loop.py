@@ -43,6 +43,7 @@ path = "{config}"
 [compound_loop]
 enabled = true
 min_messages = 2
+reprocess_min_growth_seconds = 0.2  # a session that does not say its end is over after five times as long
 """
 
 

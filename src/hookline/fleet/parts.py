@@ -34,6 +34,8 @@ from hookline.fleet.subjects import MACHINES, policy_bucket
 #: Seconds between two looks at the policy (a change is announced besides), after one that failed, at the machine, and between
 #: two reports.
 _POLICY, _RETRY, _LOOK, _REPORT = 120.0, 30.0, 60.0, 300.0
+#: Machines that hear the same news must not all ask at once.
+_SPREAD = random.SystemRandom().uniform
 _CONTACT = "contact.json"
 #: Bytes that a record needs to grow.
 _ROOM = 1 << 20
@@ -68,8 +70,8 @@ async def pull(link: FleetLink) -> None:
             link.note("policy", problem)
             with suppress(TimeoutError):
                 pause = _RETRY if problem else _POLICY
-                await asyncio.wait_for(link.news.wait(), pause * random.uniform(0.8, 1.2))  # noqa: S311  not all at once
-                await asyncio.sleep(random.uniform(0, 1))  # noqa: S311
+                await asyncio.wait_for(link.news.wait(), pause * _SPREAD(0.8, 1.2))
+                await asyncio.sleep(_SPREAD(0, 1))
     finally:
         with suppress(*UNREACHABLE):
             await announced.unsubscribe()
