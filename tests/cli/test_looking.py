@@ -43,6 +43,8 @@ def test_explain_agrees_with_fire(hooked):
     fired = hooked.fire("PreToolUse", LS).json["outcomes"]
     assert [one["hook"] for one in explained if one["would_run"]] == [one["hook"] for one in fired] == ["second"]
     assert "does not match" in explained[0]["why_not"]
+    without = hooked.run("explain", "PreToolUse", "--json").json["hooks"][0]["why_not"]
+    assert without == "no tool_name was given that would match 'Edit'"
 
 
 def test_explain_shows_hooks_that_their_file_turns_off(project):
@@ -280,6 +282,7 @@ def test_a_mistyped_command_is_answered_in_whole_sentences(project):
         64,
         "hookline: there is no command 'fier'; did you mean 'fire'? All commands: hookline --help\n",
     )
+    assert "--sinse (did you mean --since?); see: hookline log --help" in project.run("log", "--sinse").err
     assert project.run("xyzzy").err == "hookline: there is no command 'xyzzy'. All commands: hookline --help\n"
 
 

@@ -35,7 +35,9 @@ def report(days: float, *, as_json: bool) -> int:
             continue
         print(f"{paint_status(would)}  {words} {plural(sum(one['count'] for one in group), 'call')} in {days:g} days")
         for one in group[:_LISTED]:
-            print(f"  {one['count']:>5} times  {', '.join(one['agents'])}  {safe(one['reason'], 200)}")
+            print(
+                f"  {one['count']:>5} {'times' if one['count'] > 1 else 'time '}  {', '.join(one['agents'])}  {safe(one['reason'], 200)}"
+            )
         if len(group) > _LISTED:
             print(f"  and {len(group) - _LISTED} more: hookline guard report --json")
     return 0

@@ -19,7 +19,17 @@ class Parser(argparse.ArgumentParser):
         self.color = color
 
     def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{message}; see: {self.prog} --help")
+        raise UsageError(f"{message}{self._nearest_option(message)}; see: {self.prog} --help")
+
+    def _nearest_option(self, message: str) -> str:
+        """For an option that argparse does not know, the one that looks most like it."""
+        from hookline.core.suggest import nearest
+
+        words = message.partition("unrecognized arguments: ")[2].split()
+        unknown = words[0].partition("=")[0] if words else ""
+        known = [name for action in self._actions for name in action.option_strings]
+        near = nearest(unknown, known, 0.7) if unknown.startswith("--") else ""
+        return f" (did you mean {near}?)" if near else ""
 
 
 def _formatter(prog: str) -> argparse.HelpFormatter:

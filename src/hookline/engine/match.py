@@ -191,7 +191,9 @@ class Index:
     def _mismatch(self, spec: HookSpec, event: Event) -> str:
         names = subject_names(event.kind, event.data)
         if not self._subject_fits(spec, names):
-            return f"{event.kind.subject or 'subject'} {names[0] if names else ''!r} does not match {_expected_subject(spec)}"
+            subject = event.kind.subject or "subject"
+            found = f"{subject} {names[0]!r} does not match" if names else f"no {subject} was given that would match"
+            return f"{found} {_expected_subject(spec)}"
         if not _in_scope(spec.scope, event.data):
             return f"the interlocutor is not {spec.scope.name!r}"
         failing = [test for test in spec.matcher.fields if not self._field_fits(test, event.data)]

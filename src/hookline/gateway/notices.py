@@ -47,9 +47,10 @@ def approval_lines(runtime: Runtime) -> list[str]:
 def _what(one: Unapproved) -> str:
     if not one.hooks and not one.settings:
         return "not approved, so nothing of it has any effect"
-    parts = [f"the hooks {', '.join(one.hooks)}"] if one.hooks else []
+    several = len(one.hooks) != 1 or one.settings
+    parts = [f"the hook{'s' * (len(one.hooks) > 1)} {', '.join(one.hooks)}"] if one.hooks else []
     parts += ["its settings and sources"] if one.settings else []
-    return f"not approved, so without effect: {' and '.join(parts)}"
+    return f"not approved, so {' and '.join(parts)} {'have' if several else 'has'} no effect"
 
 
 class SessionNotice:

@@ -102,7 +102,7 @@ class Security:
         """The cookie, and the same page without the token: neither the history nor a referrer keeps it."""
         cookie = self._access.admit(token)
         if cookie is None:
-            return PlainTextResponse(f"This address was used already. {_NEW_ADDRESS}", 403)
+            return PlainTextResponse(f"This address is not valid, or not any more. {_NEW_ADDRESS}", 403)
         response = RedirectResponse("/", 303)
         response.set_cookie(self._cookie, cookie, httponly=True, samesite="strict", path="/")
         return response

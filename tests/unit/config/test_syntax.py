@@ -77,6 +77,8 @@ def test_carriage_returns_do_not_count_twice() -> None:
         ("a = " + "9" * 5000, 0, "digits"),
         ("\n" + ".".join("a" * 100) + " = 1", 2, "more than 64 parts"),
         ("\n\na = [", 3, "Invalid value"),
+        ('a = 1\nb = "c\n', 2, "a string has no closing quote"),
+        ("a = 1\nb = 'c", 2, "a string has no closing quote"),
     ],
 )
 def test_bad_toml_is_a_problem_with_a_line(text: str, line: int, part: str) -> None:

@@ -91,8 +91,9 @@ def test_a_hook_of_another_event_is_not_missed_as_a_guard(gate: Gate, tmp_path: 
     ("one", "text"),
     [
         (Unapproved(file="/p/a"), "not approved, so nothing of it has any effect"),
-        (Unapproved(file="/p/a", hooks=("b", "c")), "not approved, so without effect: the hooks b, c"),
-        (Unapproved(file="/p/a", settings=True), "not approved, so without effect: its settings and sources"),
+        (Unapproved(file="/p/a", hooks=("b", "c")), "not approved, so the hooks b, c have no effect"),
+        (Unapproved(file="/p/a", hooks=("b",)), "not approved, so the hook b has no effect"),
+        (Unapproved(file="/p/a", settings=True), "not approved, so its settings and sources have no effect"),
     ],
 )
 def test_what_is_not_approved_is_named_with_the_command(gate: Gate, one: Unapproved, text: str) -> None:

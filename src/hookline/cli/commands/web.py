@@ -65,7 +65,7 @@ def run(args: Namespace) -> int:
     try:
         from hookline.web.serve import serve
     except ImportError as error:
-        raise ConfigError(f"the view needs {error.name}: {install_command('web')}") from error
+        raise ConfigError(f"the view needs the extra 'web': {install_command('web')}") from error
     home = os.environ.get("HOME") or os.path.expanduser("~")
     paths = find_paths(os.environ, home)
     serve(

@@ -9,6 +9,8 @@ from hookline.config.syntax import Document, Lines, Offsets
 from hookline.core.problem import Problem
 
 _PLACE = re.compile(r" \(at line (\d+), column \d+\)$")
+#: How the parser says that a line, or the text, ends inside a string.
+_UNCLOSED = ("Illegal character '\\n'", "Expected \"'")
 _BLANK = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
 _SPACE = re.compile(r"[ \t]*")
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
@@ -31,7 +33,8 @@ def read(path: str, text: str) -> Document:
         told = str(error)
         place = _PLACE.search(told)
         line = int(place[1]) if place else text.count("\n") + 1 if "end of document" in told else 0
-        return _broken(path, _PLACE.sub("", told), line)
+        finding = "a string has no closing quote" if told.startswith(_UNCLOSED) else _PLACE.sub("", told)
+        return _broken(path, finding, line)
     return Document(tree=tree, line=Lines(_Scanner(text).scan))
 
 
