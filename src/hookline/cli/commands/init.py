@@ -109,7 +109,7 @@ def run(args: Namespace) -> int:
     )  # fmt: skip
     rows = deploy_rows(asked)
     if not args.json:
-        print_rows([row for row in rows if not row["findings"]], asked)  # the others are said with their probe
+        print_rows([row for row in rows if row["state"] != "not approved"], asked)  # the probe says why
     for row in rows:
         row["probe"] = probe_guard(row, setup.policy, paths)
     return _report(setup, rows, args)
