@@ -25,6 +25,17 @@ def test_guards_that_cannot_refuse_are_named(project: Any) -> None:
     assert (told["fail_open"], len(told["problems"])) == (["open"], 3)
 
 
+def test_files_beside_those_that_are_read_are_named_with_their_place(project: Any) -> None:
+    project.write(".hookline/local.toml", "")
+    project.write(".hookline/hookline.local.toml", BAD)
+    project.write("hookline.toml", BAD)
+    told = project.run("check", "--json").json
+    assert [(one["file"], one["fix"]) for one in told["problems"]] == [
+        (f"{project.path}/hookline.toml", f"move it to {project.path}/.hookline/hookline.toml"),
+        (f"{project.path}/.hookline/hookline.local.toml", f"move it to {project.path}/.hookline/local.toml"),
+    ]
+
+
 def test_a_named_file_is_checked_and_no_other(project: Any) -> None:
     project.write(".hookline/hookline.toml", BAD)
     project.write("mine.toml", BAD.replace("PreTolUse", "PreToolUse"))

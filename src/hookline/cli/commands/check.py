@@ -4,9 +4,10 @@
   hookline check FILE...               these files only; the dialect is detected from their names, or set by --dialect
 
 Warnings are: a program or module that is missing, not executable, without an interpreter or saved with CRLF; a match on
-a field that the hook's events do not have, since such a hook would never run; and on_failure = "deny" for a hook that
-nobody waits for. Notes name hooks that mean something else than in an earlier version (CHANGELOG.md). Guards that let an
-action pass if they fail are named. The exit code is 78 if there is an error, otherwise 0.
+a field that the hook's events do not have, since such a hook would never run; on_failure = "deny" for a hook that
+nobody waits for; and a hookline.toml beside .hookline, which is not read. Notes name hooks that mean something else than
+in an earlier version (CHANGELOG.md). Guards that let an action pass if they fail are named. The exit code is 78 if there
+is an error, otherwise 0.
 
 A project's file that is not approved is checked too, and shown as not approved.
 
@@ -24,6 +25,7 @@ from hookline.cli.options import add_json, add_sources
 from hookline.cli.output import paint, paint_status, plural, print_json, safe
 from hookline.core._dataclass import replace
 from hookline.core.describe import is_guard, is_inner
+from hookline.core.paths import FILE, FOLDER, LOCAL, project_root
 from hookline.core.problem import Problem
 from hookline.core.typed import TYPE_CHECKING
 from hookline.dialects import dialect_named
@@ -94,7 +96,9 @@ def run(args: Namespace) -> int:
 def _with_missing(runtime: Runtime, *, registered: bool) -> Loaded:
     wrong = {one.file for one in runtime.loaded.problems if one.severity == "error"}
     more = [_missing_problem(one, unread=one.file in wrong) for one in runtime.missing]
-    more += map(_unregistered_problem, missing_registrations(runtime)) if registered else []
+    if registered:
+        more += map(_unregistered_problem, missing_registrations(runtime))
+        more += _misplaced_problems({os.path.realpath(one.path) for one in runtime.loaded.sources})
     more += (problem for one in runtime.loaded.sources if one.found for problem in _front_matter_problems(one))
     return replace(runtime.loaded, problems=(*runtime.loaded.problems, *more))
 
@@ -109,6 +113,16 @@ def _missing_problem(one: Approval, *, unread: bool) -> Problem:
 
 def _unregistered_problem(one: Unregistered) -> Problem:
     return Problem(file=one.path, severity="warning", pointer="$.hooks", finding=one.finding, fix=one.fix)
+
+
+def _misplaced_problems(read: set[str]) -> Iterator[Problem]:
+    """Files that look like a project's configuration, and are not read."""
+    folder = os.path.join(project_root(os.getcwd(), os.path.expanduser("~")), FOLDER)
+    for name, right in ((f"../{FILE}", FILE), ("hookline.local.toml", LOCAL)):
+        path = os.path.normpath(os.path.join(folder, name))
+        if os.path.isfile(path) and os.path.realpath(path) not in read:
+            fix = f"move it to {os.path.join(folder, right)}"
+            yield Problem(file=path, severity="warning", pointer="$", finding="this file is not read here", fix=fix)
 
 
 def _front_matter_problems(source: SourceFile) -> Iterator[Problem]:
