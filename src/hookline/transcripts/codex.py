@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
+from types import MappingProxyType
 from typing import Any
 
 from hookline.core._dataclass import replace
@@ -14,6 +14,7 @@ from hookline.transcripts.message import (
     Latest,
     Tokens,
     TranscriptMessage,
+    at,
     exit_code,
     rows,
     table,
@@ -21,12 +22,9 @@ from hookline.transcripts.message import (
     tokens,
     words,
 )
-from hookline.transcripts.paths import Homes, SessionFile, agent_home, files_in, names_in
 from hookline.transcripts.reader import TranscriptReader, is_synthetic
 
 _USAGE = ("input_tokens", "output_tokens", "cached_input_tokens")
-#: Sessions of all directories, the newest first; older ones are not searched.
-_ENOUGH = 100
 _KINDS = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted", "token_usage_record"})
 _OUTPUTS = frozenset({"function_call_output", "custom_tool_call_output", "local_shell_call_output"})
 _EXITED = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d+)$", re.MULTILINE)
@@ -34,10 +32,21 @@ _EXITED = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d+)$", re.MU
 
 class CodexReader(TranscriptReader):
     agent = "codex"
+    home = ".codex"
+    home_variable = "CODEX_HOME"
+    #: A folder for each day on which sessions began.
+    place = "sessions/*/*/*/*.jsonl"
+    head_type = "session_meta"
+    head = MappingProxyType(
+        {
+            "session": "payload.id", "cwd": "payload.cwd", "version": "payload.cli_version",
+            "branch": "payload.git.branch", "started": "payload.timestamp",
+        }
+    )  # fmt: skip
 
     def __init__(self) -> None:
+        super().__init__()
         self._held: TranscriptMessage | None = None
-        self._tools = Latest()
         self._failed = Latest()
         self._unspent: Tokens | None = None
         #: The session records the tokens of every call, not only a total now and then.
@@ -51,19 +60,6 @@ class CodexReader(TranscriptReader):
     @staticmethod
     def claims(record: dict[str, Any]) -> bool:
         return words(record.get("type")) in _KINDS and isinstance(record.get("payload"), dict)
-
-    @staticmethod
-    def sessions(directories: tuple[str, ...], homes: Homes) -> Iterator[SessionFile]:
-        """A folder for each day on which sessions began: the last days, until there are enough."""
-        base, found = os.path.join(agent_home("CODEX_HOME", homes.environ, homes.home, ".codex"), "sessions"), 0
-        for year in names_in(base):
-            for month in names_in(os.path.join(base, year)):
-                for day in names_in(os.path.join(base, year, month)):
-                    for one in files_in("codex", os.path.join(base, year, month, day), ".jsonl", certain=False):
-                        found += 1
-                        yield one
-                    if found >= _ENOUGH:
-                        return
 
     def messages(self, record: dict[str, Any]) -> Iterator[TranscriptMessage]:
         kind, payload = record.get("type"), table(record.get("payload"))
@@ -90,15 +86,11 @@ class CodexReader(TranscriptReader):
             self._held = None
 
     def early(self, record: dict[str, Any]) -> Iterator[TranscriptMessage]:
-        item = table(table(record.get("payload")).get("item"))
+        item = table(record, "payload", "item")
         if isinstance(item.get("status"), str):  # a command, a patch, a call of a server; messages have none
-            call = words(item.get("id"))
-            failed = words(item["status"]) in {"failed", "declined"} or exit_code(item.get("exit_code")) != 0
-            text = words(item.get("aggregated_output")) or words(table(item.get("error")).get("message"))
-            yield TranscriptMessage(
-                role="tool_result", text=text, time=words(record.get("timestamp")),
-                call=call, tool=self._tools.get(call, ""), failed=failed,
-            )  # fmt: skip
+            failed = item["status"] in {"failed", "declined"} or exit_code(item.get("exit_code")) != 0
+            text = words(item, "aggregated_output") or words(item, "error", "message")
+            yield self.tool_result(words(item, "id"), text, words(record, "timestamp"), failed=failed)
 
     def _item(self, payload: dict[str, Any], time: str) -> Iterator[TranscriptMessage]:
         kind = words(payload.get("type"))
@@ -110,12 +102,8 @@ class CodexReader(TranscriptReader):
                 yield from self.rest()
                 yield TranscriptMessage(role="user", text=text, time=time, synthetic=_not_typed(payload, text))
         elif kind in {"function_call", "custom_tool_call", "local_shell_call"}:
-            call = words(payload.get("call_id")) or words(payload.get("id"))
-            tool = words(payload.get("name")) or kind
-            self._tools.put(call, tool)
-            yield from self._hold(
-                TranscriptMessage(role="tool_call", time=time, tool=tool, call=call, input=_input(payload))
-            )
+            call, tool = words(payload, "call_id") or words(payload, "id"), words(payload, "name") or kind
+            yield from self._hold(self.tool_call(call, tool, _input(payload), time))
         elif kind in _OUTPUTS:
             yield from self.rest()
             yield self._result(payload, time)
@@ -128,9 +116,7 @@ class CodexReader(TranscriptReader):
         if failed is None:
             failed = table(output).get("success") is False or (exited is not None and exited[1] != "0")
         self._failed.put(call, None)  # the next call may have the same name
-        return TranscriptMessage(
-            role="tool_result", text=text, time=time, call=call, tool=self._tools.get(call, ""), failed=bool(failed)
-        )
+        return self.tool_result(call, text, time, failed=bool(failed))
 
     def _hold(self, message: TranscriptMessage) -> Iterator[TranscriptMessage]:
         yield from self.rest()
@@ -153,17 +139,12 @@ class CodexReader(TranscriptReader):
             self._held = replace(held, synthetic=True)
 
     def describe(self, record: dict[str, Any], known: About) -> About:
-        if record.get("type") != "session_meta" or known.session:
+        found, source = super().describe(record, known), at(record, "payload", "source")
+        if found is known:
             return known
-        payload = table(record.get("payload"))
-        source = payload.get("source")
-        return replace(
-            known, session=words(payload.get("id")), cwd=words(payload.get("cwd")),
-            version=words(payload.get("cli_version")), branch=words(table(payload.get("git")).get("branch")),
-            started=words(payload.get("timestamp")) or words(record.get("timestamp")),
-            # A subagent's source is an object.
-            interactive=words(source) in {"cli", "vscode"} if source else None,
-        )  # fmt: skip
+        # A subagent's source is an object.
+        live = words(source) in {"cli", "vscode"} if source else None
+        return replace(found, started=found.started or words(record, "timestamp"), interactive=live)
 
 
 def _not_typed(payload: dict[str, Any], text: str) -> bool:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from types import MappingProxyType
 from typing import Any
 
 from hookline.core._dataclass import replace
 from hookline.transcripts.message import (
     About,
-    Latest,
     Tokens,
     TranscriptMessage,
+    at,
     exit_code,
     rows,
     table,
@@ -20,7 +20,6 @@ from hookline.transcripts.message import (
     tokens,
     words,
 )
-from hookline.transcripts.paths import Homes, SessionFile, agent_home, file_in_each, first_text
 from hookline.transcripts.reader import TranscriptReader, is_synthetic
 
 _USAGE = ("inputTokens", "outputTokens", "cacheReadTokens")
@@ -29,15 +28,23 @@ _ALONE = "You are running in non-interactive mode"
 _EXITED = re.compile(r"<shellId: \S+ completed with exit code (-?\d+)>\s*\Z")
 
 
-def _folder(home: str, environ: Mapping[str, str]) -> str:
-    return os.path.join(agent_home("COPILOT_HOME", environ, home, ".copilot"), "session-state")
-
-
 class CopilotReader(TranscriptReader):
+    """It names its transcript only when it stops."""
+
     agent = "copilot-cli"
+    home = ".copilot"
+    home_variable = "COPILOT_HOME"
+    place = "session-state/{session}/events.jsonl"
+    head_type = "session.start"
+    head = MappingProxyType(
+        {
+            "session": "data.sessionId", "cwd": "data.context.cwd", "version": "data.copilotVersion",
+            "branch": "data.context.branch", "started": "data.startTime",
+        }
+    )  # fmt: skip
 
     def __init__(self) -> None:
-        self._tools = Latest()
+        super().__init__()
         self._unspent: Tokens | None = None
         #: Why a hook last refused to let the agent stop: the agent repeats it as a prompt.
         self._refused = ""
@@ -45,18 +52,6 @@ class CopilotReader(TranscriptReader):
     @staticmethod
     def claims(record: dict[str, Any]) -> bool:
         return "." in words(record.get("type")) and isinstance(record.get("data"), dict) and "parentId" in record
-
-    @staticmethod
-    def locate(data: Mapping[str, Any], home: str, environ: Mapping[str, str]) -> str:
-        """It names its transcript only when it stops."""
-        session = first_text(data, "session_id", "sessionId")
-        if not session or "/" in session or session.startswith("."):
-            return ""
-        return os.path.join(_folder(home, environ), session, "events.jsonl")
-
-    @staticmethod
-    def sessions(directories: tuple[str, ...], homes: Homes) -> Iterator[SessionFile]:
-        return file_in_each("copilot-cli", _folder(homes.home, homes.environ), "events.jsonl")
 
     @staticmethod
     def shell_failure(output: str) -> str | None:
@@ -89,31 +84,18 @@ class CopilotReader(TranscriptReader):
         if text := words(data.get("content")):
             found.append(TranscriptMessage(role="assistant", text=text, time=time))
         for one in rows(data.get("toolRequests")):
-            call, tool, given = words(one.get("toolCallId")), words(one.get("name")), table(one.get("arguments"))
-            self._tools.put(call, tool)
-            found.append(TranscriptMessage(role="tool_call", time=time, tool=tool, call=call, input=given))
+            found.append(self.tool_call(words(one, "toolCallId"), one.get("name"), one.get("arguments"), time))
         if found:
             found[-1] = replace(found[-1], tokens=self._unspent)
             self._unspent = None
         yield from found
 
     def _result(self, data: dict[str, Any], time: str) -> TranscriptMessage:
-        call = words(data.get("toolCallId"))
-        text = texts(table(data.get("result")).get("content")) or words(table(data.get("error")).get("message"))
-        failed = data.get("success") is False or exit_code(table(data.get("shellExecution")).get("exitCode")) != 0
-        return TranscriptMessage(
-            role="tool_result", text=text, time=time, call=call, tool=self._tools.get(call, ""), failed=failed
-        )
+        text = texts(data, "result", "content") or words(data, "error", "message")
+        failed = data.get("success") is False or exit_code(at(data, "shellExecution", "exitCode")) != 0
+        return self.tool_result(words(data, "toolCallId"), text, time, failed=failed)
 
     def describe(self, record: dict[str, Any], known: About) -> About:
-        data = table(record.get("data"))
-        if record.get("type") == "session.start" and not known.session:
-            around = table(data.get("context"))
-            return replace(
-                known, session=words(data.get("sessionId")), cwd=words(around.get("cwd")),
-                version=words(data.get("copilotVersion")), branch=words(around.get("branch")),
-                started=words(data.get("startTime")),
-            )  # fmt: skip
-        if record.get("type") == "system.message" and _ALONE in words(data.get("content")):
+        if record.get("type") == "system.message" and _ALONE in words(record, "data", "content"):
             return replace(known, interactive=False)
-        return known
+        return super().describe(record, known)

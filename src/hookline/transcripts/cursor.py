@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from hookline.transcripts.message import Latest, TranscriptMessage, table, words
-from hookline.transcripts.parts import moment, part_messages
+from hookline.transcripts.message import TranscriptMessage, moment, table, words
 from hookline.transcripts.reader import TranscriptReader
 
 
@@ -15,14 +14,11 @@ class CursorReader(TranscriptReader):
 
     agent = "cursor"
 
-    def __init__(self) -> None:
-        self._tools = Latest()
-
-    @staticmethod
-    def owns(path: str) -> bool:
+    @classmethod
+    def owns(cls, path: str) -> bool:
         return "/agent-transcripts/" in path
 
     def messages(self, record: dict[str, Any]) -> Iterator[TranscriptMessage]:
         message = table(record.get("message")) or record
         role = words(record.get("role")) or words(message.get("role"))
-        yield from part_messages(role, message.get("content"), moment(record.get("timestamp")), self._tools)
+        yield from self.part_messages(role, message.get("content"), moment(record.get("timestamp")))

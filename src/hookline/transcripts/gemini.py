@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from types import MappingProxyType
 from typing import Any
 
 from hookline.core._dataclass import replace
@@ -24,7 +25,6 @@ from hookline.transcripts.message import (
     tokens,
     words,
 )
-from hookline.transcripts.paths import Homes, SessionFile, files_in, names_in
 from hookline.transcripts.reader import TranscriptReader, own_words
 
 #: In the folder of a project's chats.
@@ -35,8 +35,12 @@ _FAILED = frozenset({"error", "cancelled"})
 
 class GeminiReader(TranscriptReader):
     agent = "gemini-cli"
+    home = ".gemini"
+    place = "tmp/*/chats/*.json*"
+    head = MappingProxyType({"session": "sessionId", "started": "startTime"})
 
     def __init__(self) -> None:
+        super().__init__()
         self._seen = Latest()
         self._spent = Spent()
 
@@ -47,13 +51,6 @@ class GeminiReader(TranscriptReader):
         return record.get("type") == "gemini" and "id" in record
 
     @staticmethod
-    def sessions(directories: tuple[str, ...], homes: Homes) -> Iterator[SessionFile]:
-        base = os.path.join(homes.home, ".gemini", "tmp")
-        for name in names_in(base):
-            for ending in (".json", ".jsonl"):
-                yield from files_in("gemini-cli", os.path.join(base, name, "chats"), ending, certain=False)
-
-    @staticmethod
     def shell_failure(output: str) -> str | None:
         return output if shell_failed(output) else None
 
@@ -62,7 +59,7 @@ class GeminiReader(TranscriptReader):
         return known if known.cwd else replace(known, cwd=_project_root(path))
 
     def messages(self, record: dict[str, Any]) -> Iterator[TranscriptMessage]:
-        several = rows(record.get("messages")) or rows(table(record.get("$set")).get("messages"))
+        several = rows(record, "messages") or rows(record, "$set", "messages")
         for one in several or [record]:
             kind = words(one.get("type"))
             if kind == "user":
@@ -76,10 +73,7 @@ class GeminiReader(TranscriptReader):
             given = table(part.get("functionResponse"))
             if given and self._seen.first("result " + words(given.get("id"))):
                 text, failed = answer(given.get("response"))
-                yield TranscriptMessage(
-                    role="tool_result", text=text, time=time, tool=words(given.get("name")), call=words(given.get("id")),
-                    failed=failed,
-                )  # fmt: skip
+                yield self.tool_result(words(given, "id"), text, time, failed=failed, tool=words(given, "name"))
         text, synthetic = own_words(pieces(one.get("content")))
         if text and self._seen.first("user " + (words(one.get("id")) or text[:200] + time)):
             yield TranscriptMessage(role="user", text=text, time=time, synthetic=synthetic)
@@ -101,20 +95,12 @@ class GeminiReader(TranscriptReader):
     def _call(self, call: dict[str, Any], time: str) -> Iterator[TranscriptMessage]:
         name, tool, given = words(call.get("id")), words(call.get("name")), table(call.get("args"))
         if self._seen.first("call " + name):
-            yield TranscriptMessage(role="tool_call", time=time, tool=tool, call=name, input=given)
+            yield self.tool_call(name, tool, given, time)
         results = [table(part.get("functionResponse")) for part in rows(call.get("result"))]
         if (results or words(call.get("status")) in _FAILED) and self._seen.first("result " + name):
             text, failed = answer(table(results[0]).get("response")) if results else ("", True)
-            yield TranscriptMessage(
-                role="tool_result", text=text, time=words(call.get("timestamp")) or time, tool=tool, call=name,
-                input=given, failed=failed or words(call.get("status")) in _FAILED,
-            )  # fmt: skip
-
-    def describe(self, record: dict[str, Any], known: About) -> About:
-        """The transcript records neither the directory nor whether a person took part."""
-        if known.session or "projectHash" not in record:
-            return known
-        return replace(known, session=words(record.get("sessionId")), started=words(record.get("startTime")))
+            failed = failed or words(call, "status") in _FAILED
+            yield self.tool_result(name, text, words(call, "timestamp") or time, failed=failed, tool=tool)
 
 
 def _project_root(path: str) -> str:

@@ -8,10 +8,9 @@ from typing import Any
 
 from hookline.core._dataclass import replace
 from hookline.transcripts.lines import records
-from hookline.transcripts.message import About, Latest, Tokens, TranscriptMessage, table, texts, tokens, words
-from hookline.transcripts.parts import moment
+from hookline.transcripts.message import About, Tokens, TranscriptMessage, moment, table, texts, tokens, words
 from hookline.transcripts.paths import Homes, SessionFile, agent_home, first_text
-from hookline.transcripts.reader import TranscriptReader, own_words
+from hookline.transcripts.reader import TranscriptReader, user_messages
 
 _USAGE = ("inputOther", "output", "inputCacheRead")
 _WIRE = os.path.join("agents", "main", "wire.jsonl")
@@ -28,22 +27,22 @@ class KimiReader(TranscriptReader):
     agent = "kimi-code"
 
     def __init__(self) -> None:
-        self._tools = Latest()
+        super().__init__()
         self._unspent: Tokens | None = None
 
     @staticmethod
     def claims(record: dict[str, Any]) -> bool:
         return record.get("type") == "metadata" and "protocol_version" in record
 
-    @staticmethod
-    def locate(data: Mapping[str, Any], home: str, environ: Mapping[str, str]) -> str:
+    @classmethod
+    def locate(cls, data: Mapping[str, Any], home: str, environ: Mapping[str, str]) -> str:
         session = first_text(data, "session_id")
         return next(
             (os.path.join(folder, _WIRE) for name, folder, _cwd in _index(home, environ) if name == session), ""
         )
 
-    @staticmethod
-    def sessions(directories: tuple[str, ...], homes: Homes) -> Iterator[SessionFile]:
+    @classmethod
+    def sessions(cls, directories: tuple[str, ...], homes: Homes) -> Iterator[SessionFile]:
         for _session, folder, cwd in _index(homes.home, homes.environ):
             path = os.path.join(folder, _WIRE)
             if cwd in directories and os.path.isfile(path):
@@ -59,10 +58,9 @@ class KimiReader(TranscriptReader):
             yield from self._step(table(record.get("event")), time)
 
     def _message(self, message: dict[str, Any], time: str) -> Iterator[TranscriptMessage]:
-        text, nobody = own_words([texts(message.get("content"))])
-        if message.get("role") == "user" and text:
-            typed = table(message.get("origin")).get("kind", "user") == "user"
-            yield TranscriptMessage(role="user", text=text, time=time, synthetic=nobody or not typed)
+        if message.get("role") == "user":
+            typed = table(message, "origin").get("kind", "user") == "user"
+            yield from user_messages([texts(message, "content")], time, synthetic=not typed)
 
     def _step(self, event: dict[str, Any], time: str) -> Iterator[TranscriptMessage]:
         call = words(event.get("toolCallId"))
@@ -70,18 +68,10 @@ class KimiReader(TranscriptReader):
             case "content.part" if text := texts([table(event.get("part"))]):
                 yield TranscriptMessage(role="assistant", text=text, time=time, tokens=self._spend())
             case "tool.call":
-                tool = words(event.get("name"))
-                self._tools.put(call, tool)
-                given = table(event.get("args"))
-                yield TranscriptMessage(
-                    role="tool_call", time=time, tool=tool, call=call, input=given, tokens=self._spend()
-                )
+                yield replace(self.tool_call(call, event.get("name"), event.get("args"), time), tokens=self._spend())
             case "tool.result":
                 result = table(event.get("result"))
-                yield TranscriptMessage(
-                    role="tool_result", text=words(result.get("output")) or texts(result.get("output")), time=time, call=call,
-                    tool=self._tools.get(call, ""), failed=result.get("isError") is True,
-                )  # fmt: skip
+                yield self.tool_result(call, texts(result, "output"), time, failed=result.get("isError") is True)
             case _:
                 pass
 
@@ -90,11 +80,7 @@ class KimiReader(TranscriptReader):
         return spent
 
     def describe(self, record: dict[str, Any], known: About) -> About:
-        return (
-            replace(known, started=moment(record["created_at"]))
-            if "created_at" in record and not known.started
-            else known
-        )
+        return known if known.started else replace(known, started=moment(record.get("created_at")))
 
     def complete(self, path: str, known: About) -> About:
         folder = os.path.dirname(os.path.dirname(os.path.dirname(path)))

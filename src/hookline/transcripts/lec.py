@@ -26,8 +26,8 @@ class LecReader(TranscriptReader):
 
     agent = "hookline"
 
-    @staticmethod
-    def owns(path: str) -> bool:
+    @classmethod
+    def owns(cls, path: str) -> bool:
         return path.endswith(".lec")
 
     def tail(self, path: str, size: int) -> Iterator[tuple[int, TranscriptMessage]]:

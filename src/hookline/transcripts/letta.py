@@ -9,21 +9,35 @@ import base64
 import binascii
 import os
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from hookline.core._dataclass import replace
-from hookline.transcripts.message import About, Latest, Spent, TranscriptMessage, rows, table, texts, tokens, words
-from hookline.transcripts.paths import Homes, SessionFile, file_in_each, first_text
-from hookline.transcripts.reader import TranscriptReader, own_words
-
-#: A folder for each conversation of its local backend.
-_CONVERSATIONS = os.path.join(".letta", "lc-local-backend", "conversations")
+from hookline.transcripts.message import (
+    About,
+    Latest,
+    Spent,
+    TranscriptMessage,
+    pieces,
+    rows,
+    table,
+    texts,
+    tokens,
+    words,
+)
+from hookline.transcripts.paths import first_text
+from hookline.transcripts.reader import TranscriptReader, user_messages
 
 
 class LettaReader(TranscriptReader):
     agent = "letta-code"
+    home = ".letta"
+    place = "lc-local-backend/conversations/{session}/messages.jsonl"
+    head_type = "session"
+    head = MappingProxyType({"session": "id", "cwd": "cwd", "started": "timestamp"})
 
     def __init__(self) -> None:
+        super().__init__()
         self._seen = Latest()
         self._spent = Spent()
 
@@ -35,19 +49,14 @@ class LettaReader(TranscriptReader):
         return record.get("type") == "message" and "parentId" in record and "role" in message
 
     @staticmethod
-    def locate(data: Mapping[str, Any], home: str, environ: Mapping[str, str]) -> str:
+    def session_name(data: Mapping[str, Any]) -> str:
         """The folder's name is the conversation's, encoded in characters that every file system allows."""
         conversation = first_text(data, "conversation_id")
         if not conversation:
             return ""
         owner = first_text(data, "agent_id")
         what = f"default:{owner}" if conversation == "default" else f"conversation:{conversation}"
-        folder = base64.urlsafe_b64encode(what.encode("utf-8", "replace")).decode().rstrip("=")
-        return os.path.join(home, _CONVERSATIONS, folder, "messages.jsonl")
-
-    @staticmethod
-    def sessions(directories: tuple[str, ...], homes: Homes) -> Iterator[SessionFile]:
-        return file_in_each("letta-code", os.path.join(homes.home, _CONVERSATIONS), "messages.jsonl")
+        return base64.urlsafe_b64encode(what.encode("utf-8", "replace")).decode().rstrip("=")
 
     def complete(self, path: str, known: About) -> About:
         """Every agent has a conversation called ``default``; only its folder names the agent."""
@@ -59,20 +68,12 @@ class LettaReader(TranscriptReader):
             return
         role, content = message.get("role"), message.get("content")
         if role == "user":
-            yield from self._user(content, time)
+            yield from user_messages(pieces(content), time)
         elif role == "assistant":
             yield from self._model(message, time)
         elif role == "toolResult":
-            yield TranscriptMessage(
-                role="tool_result", text=texts(content), time=time, tool=words(message.get("toolName")),
-                call=words(message.get("toolCallId")), failed=message.get("isError") is True,
-            )  # fmt: skip
-
-    def _user(self, content: Any, time: str) -> Iterator[TranscriptMessage]:
-        parts = [content] if isinstance(content, str) else [words(part.get("text")) for part in rows(content)]
-        text, synthetic = own_words(parts)
-        if text:
-            yield TranscriptMessage(role="user", text=text, time=time, synthetic=synthetic)
+            call, failed = words(message, "toolCallId"), message.get("isError") is True
+            yield self.tool_result(call, texts(content), time, failed=failed, tool=words(message, "toolName"))
 
     def _model(self, message: dict[str, Any], time: str) -> Iterator[TranscriptMessage]:
         """A message is written again when the model continues it: known parts are not repeated."""
@@ -82,22 +83,11 @@ class LettaReader(TranscriptReader):
             if part.get("type") == "text" and text and self._seen.first(f"{name} text {text[:500]}"):
                 found.append(TranscriptMessage(role="assistant", text=text, time=time))
             elif part.get("type") == "toolCall" and self._seen.first(f"{name} call {call}"):
-                given = table(part.get("arguments"))
-                found.append(
-                    TranscriptMessage(role="tool_call", time=time, tool=words(part.get("name")), call=call, input=given)
-                )
+                found.append(self.tool_call(call, part.get("name"), part.get("arguments"), time))
         if found:
             usage = tokens(table(message.get("usage")), ("input", "output", "cacheRead"), "cacheWrite")
             found[-1] = replace(found[-1], tokens=self._spent.new(f"{name} {message.get('timestamp')}", usage))
         yield from found
-
-    def describe(self, record: dict[str, Any], known: About) -> About:
-        """The transcript does not record whether a person took part."""
-        if known.session or record.get("type") != "session":
-            return known
-        return replace(
-            known, session=words(record.get("id")), cwd=words(record.get("cwd")), started=words(record.get("timestamp"))
-        )
 
 
 def _owner(path: str) -> str:

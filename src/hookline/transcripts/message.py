@@ -5,22 +5,33 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any, Literal
 
 from hookline.core._dataclass import dataclass, empty, field
 
 
-def table(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
+def at(value: Any, *path: str) -> Any:
+    """What stands at this path of names; None where nothing does."""
+    for name in path:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
 
 
-def rows(value: Any) -> list[dict[str, Any]]:
+def table(value: Any, *path: str) -> dict[str, Any]:
+    found = at(value, *path)
+    return found if isinstance(found, dict) else {}
+
+
+def rows(value: Any, *path: str) -> list[dict[str, Any]]:
     """The objects in a list."""
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    found = at(value, *path)
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
 
-def words(value: Any) -> str:
-    return value if isinstance(value, str) else ""
+def words(value: Any, *path: str) -> str:
+    found = at(value, *path)
+    return found if isinstance(found, str) else ""
 
 
 def count(value: Any) -> int:
@@ -30,11 +41,20 @@ def count(value: Any) -> int:
     return int(value) if 0 <= value < 1e15 else 0
 
 
-def texts(value: Any) -> str:
+def texts(value: Any, *path: str) -> str:
     """A text, or the texts of its parts."""
-    if isinstance(value, str):
-        return value
-    return "\n".join(text for one in rows(value) if (text := words(one.get("text"))))
+    found = at(value, *path)
+    return found if isinstance(found, str) else "\n".join(text for one in rows(found) if (text := words(one, "text")))
+
+
+def moment(value: Any) -> str:
+    """A time in milliseconds or seconds since 1970, or a text, as ISO 8601."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return words(value)
+    try:
+        return datetime.fromtimestamp(value / 1000 if value > 1e11 else value, UTC).isoformat(timespec="milliseconds")
+    except (ValueError, OverflowError, OSError):
+        return ""
 
 
 def exit_code(value: Any) -> int:
@@ -105,7 +125,7 @@ def pieces(parts: Any) -> list[str]:
     """The texts of a content, without the model's reasoning."""
     if isinstance(parts, str):
         return [parts]
-    return [words(part.get("text")) for part in rows(parts) if part.get("thought") is not True]
+    return [words(part, "text") for part in rows(parts) if part.get("thought") is not True]
 
 
 def content_text(parts: Any) -> str:
@@ -114,9 +134,8 @@ def content_text(parts: Any) -> str:
 
 def answer(response: Any) -> tuple[str, bool]:
     """The result of a function, and whether it failed."""
-    given = table(response)
-    error = given.get("error")
-    text = words(error) or words(given.get("output"))
+    error = at(response, "error")
+    text = words(error) or words(response, "output")
     return text, bool(error) or shell_failed(text)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from typing import Any
 
 from hookline.core._dataclass import dataclass
@@ -90,19 +89,3 @@ def files_in(agent: str, folder: str, ending: str, *, certain: bool = True) -> I
                     yield SessionFile(modified=modified, agent=agent, path=entry.path, certain=certain)
     except OSError:
         return
-
-
-def file_in_each(agent: str, base: str, file: str) -> Iterator[SessionFile]:
-    """One file in each folder; only the transcript names its directory."""
-    for name in names_in(base):
-        path = os.path.join(base, name, file)
-        with suppress(OSError):
-            yield SessionFile(modified=os.stat(path).st_mtime, agent=agent, path=path, certain=False)
-
-
-def names_in(folder: str) -> list[str]:
-    """The last first."""
-    try:
-        return sorted(os.listdir(folder), reverse=True)
-    except OSError:
-        return []

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
+from types import MappingProxyType
 from typing import Any
 
 from hookline.core._dataclass import replace
 from hookline.transcripts.message import (
-    About,
     TranscriptMessage,
     answer,
+    at,
     content_text,
     exit_code,
     pieces,
@@ -19,14 +19,18 @@ from hookline.transcripts.message import (
     tokens,
     words,
 )
-from hookline.transcripts.paths import Homes, SessionFile, files_in, folder_names
-from hookline.transcripts.reader import TranscriptReader, own_words
+from hookline.transcripts.reader import TranscriptReader, user_messages
 
 _USAGE = ("promptTokenCount", "candidatesTokenCount", "cachedContentTokenCount")
 
 
 class QwenReader(TranscriptReader):
     agent = "qwen-code"
+    home = ".qwen"
+    place = "projects/{folder}/chats/*.jsonl"
+    head = MappingProxyType(
+        {"session": "sessionId", "cwd": "cwd", "version": "version", "branch": "gitBranch", "started": "timestamp"}
+    )
 
     @staticmethod
     def claims(record: dict[str, Any]) -> bool:
@@ -34,19 +38,12 @@ class QwenReader(TranscriptReader):
             return False
         return "provenance" in record or isinstance(table(record.get("message")).get("parts"), list)
 
-    @staticmethod
-    def sessions(directories: tuple[str, ...], homes: Homes) -> Iterator[SessionFile]:
-        for name in (name for directory in directories for name in folder_names(directory)):
-            yield from files_in("qwen-code", os.path.join(homes.home, ".qwen", "projects", name, "chats"), ".jsonl")
-
     def messages(self, record: dict[str, Any]) -> Iterator[TranscriptMessage]:
         kind, time = record.get("type"), words(record.get("timestamp"))
         parts = table(record.get("message")).get("parts")
         if kind == "user":
-            text, synthetic = own_words(pieces(parts))
-            if text:
-                synthetic = synthetic or record.get("provenance", "real_user") != "real_user"
-                yield TranscriptMessage(role="user", text=text, time=time, synthetic=synthetic)
+            real = record.get("provenance", "real_user") == "real_user"
+            yield from user_messages(pieces(parts), time, synthetic=not real)
         elif kind == "assistant":
             yield from self._model(record, parts, time)
         elif kind == "tool_result":
@@ -57,34 +54,18 @@ class QwenReader(TranscriptReader):
         if text := content_text(parts):
             found.append(TranscriptMessage(role="assistant", text=text, time=time))
         for part in rows(parts):
-            if call := table(part.get("functionCall")):
-                found.append(
-                    TranscriptMessage(
-                        role="tool_call", time=time, tool=words(call.get("name")), call=words(call.get("id")),
-                        input=table(call.get("args")),
-                    )
-                )  # fmt: skip
+            if call := table(part, "functionCall"):
+                found.append(self.tool_call(words(call, "id"), call.get("name"), call.get("args"), time))
         if found:
             found[-1] = replace(found[-1], tokens=tokens(table(record.get("usageMetadata")), _USAGE))
         yield from found
 
     def _results(self, record: dict[str, Any], parts: Any, time: str) -> Iterator[TranscriptMessage]:
-        result = table(record.get("toolCallResult"))
-        display = table(result.get("resultDisplay"))
-        bad = words(result.get("status")) in {"error", "cancelled"} or exit_code(display.get("exitCode")) != 0
+        result = table(record, "toolCallResult")
+        bad = (
+            words(result, "status") in {"error", "cancelled"} or exit_code(at(result, "resultDisplay", "exitCode")) != 0
+        )
         for part in rows(parts):
             if given := table(part.get("functionResponse")):
                 text, failed = answer(given.get("response"))
-                yield TranscriptMessage(
-                    role="tool_result", text=text, time=time, tool=words(given.get("name")), call=words(given.get("id")),
-                    failed=failed or bad,
-                )  # fmt: skip
-
-    def describe(self, record: dict[str, Any], known: About) -> About:
-        """The transcript does not record whether a person took part."""
-        if known.session or not isinstance(record.get("sessionId"), str):
-            return known
-        return replace(
-            known, session=record["sessionId"], cwd=words(record.get("cwd")), version=words(record.get("version")),
-            branch=words(record.get("gitBranch")), started=words(record.get("timestamp")),
-        )  # fmt: skip
+                yield self.tool_result(words(given, "id"), text, time, failed=failed or bad, tool=words(given, "name"))
