@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from hookline.guard.reading import UNKNOWN, Invocation, Word, word
 from hookline.guard.values import EMPTY, Stream, concatenate, literal, unknown
-from hookline.guard.wrappers import WrappedCommand, option_text, parse, wrapper_options
+from hookline.guard.wrappers import WrappedCommand, parse, wrapper_options
 
 if TYPE_CHECKING:
     from hookline.guard.commands import Commands
@@ -41,12 +41,8 @@ def hand_on(shell: Commands, name: str, rest: list[Word], call: Execution, *, mo
 def run_xargs(shell: Commands, name: str, argv: list[Word], call: Execution) -> bool:
     found = parse(argv[1:], wrapper_options("xargs"))
     rest = found.rest or [word("echo")]
-    mark = option_text(found, "I", "J", "replace") or ("{}" if {"i", "replace"} & set(found.values) else None)
-    given = (
-        literal(shell.stdin.word)
-        if shell.stdin.word and "a" not in found.values and "arg-file" not in found.values
-        else None
-    )
+    mark = _text(found, "I", "J", "replace") or ("{}" if found.given.any("i", "replace") else None)
+    given = literal(shell.stdin.word) if shell.stdin.word and not found.given.any("a", "arg-file") else None
     sources = shell.stdin.word.sources if shell.stdin.word else ()
     shell.stdin = Stream(EMPTY)
     if mark:
@@ -62,12 +58,17 @@ def run_xargs(shell: Commands, name: str, argv: list[Word], call: Execution) -> 
         # Unknown, or with a quote that is not closed, where it stops in the middle.
         return hand_on(shell, name, rest + _below(sources), call, more=True)
     arguments = _divided(given, found)
-    size = option_text(found, "n", "max-args", "L")
+    size = _text(found, "n", "max-args", "L")
     step = int(size) if size is not None and size.isdigit() and int(size) else len(arguments) or 1
     for at in range(0, max(len(arguments), 1), step):
         more = [Word((each,) if each else (), each, sources) for each in arguments[at : at + step]]
         hand_on(shell, name, rest + more, call)
     return True
+
+
+def _text(found: WrappedCommand, *names: str) -> str | None:
+    value = found.given.last(*names)
+    return None if value is None else literal(value)
 
 
 def _below(sources: tuple[Invocation, ...]) -> list[Word]:
@@ -88,9 +89,9 @@ def _few(values: list[Word]) -> list[Word]:
 
 
 def _divided(given: str, found: WrappedCommand) -> list[str]:
-    if {"0", "null"} & set(found.values):
+    if found.given.any("0", "null"):
         return [part for part in given.split("\0") if part]
-    delimiter = option_text(found, "d", "delimiter")
+    delimiter = _text(found, "d", "delimiter")
     if delimiter is not None:
         sign = {"\\n": "\n", "\\t": "\t", "\\0": "\0"}.get(delimiter, delimiter)
         return given.removesuffix(sign).split(sign)

@@ -12,14 +12,13 @@ from hookline.guard.builtins import BUILTINS
 from hookline.guard.call import ProgramCall, Scene
 from hookline.guard.effects import Effect, Harm
 from hookline.guard.flows import flow_effects
-from hookline.guard.options import cut
 from hookline.guard.paths import absolute
 from hookline.guard.pattern import LazyPattern, words
 from hookline.guard.programs import HANDLERS
 from hookline.guard.programs.rows import row_effects
 from hookline.guard.read_only import programs_read
 from hookline.guard.read_only_lists import listing
-from hookline.guard.reading import Invocation, Reading
+from hookline.guard.reading import Invocation, Reading, cut
 from hookline.guard.wrappers import wrapper
 
 #: More programs or words than this in one command are not judged one by one.
@@ -117,7 +116,7 @@ _LOADS = LazyPattern(r"(LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|BASH_ENV|PERL5
 
 #: Settings of programs that check a commit, with which they do not.
 _SKIPS = LazyPattern(
-    r"(HUSKY|LEFTHOOK|OVERCOMMIT_DISABLE)=(0|1|false)|(HUSKY_SKIP_HOOKS|PRE_COMMIT_ALLOW_NO_CONFIG)=1|SKIP=.+"
+    r"(HUSKY|LEFTHOOK)=(0|false)|OVERCOMMIT_DISABLE=1|(HUSKY_SKIP_HOOKS|PRE_COMMIT_ALLOW_NO_CONFIG)=1|SKIP=.+"
 )
 
 
@@ -189,4 +188,5 @@ def _nameless(call: ProgramCall) -> Iterator[Effect]:
     grave = any(place.whole and place.name in {"root", "home", "system"} for place in places)
     forced = any(re.fullmatch(r"-\w*[rRf]\w*", text) for text in call.texts)
     harm: Harm = "high" if grave and forced else "medium"
-    yield call.effect("unknown", harm, call.invocation.argv[0].text, why="which program it starts is not known")
+    program = call.invocation.argv[0]
+    yield call.effect("unknown", harm, program.source or program.text, why="which program it starts is not known")

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from hookline.core._dataclass import replace
 from hookline.guard.arithmetic import changes
 from hookline.guard.output import foresee_output
-from hookline.guard.parameters import has_unknown, separators
-from hookline.guard.reading import UNKNOWN, Word, word
+from hookline.guard.parameters import has_unknown, lookup, separators
+from hookline.guard.reading import UNKNOWN, Word, cut, word
 from hookline.guard.values import EMPTY, Stream, concatenate, literal, split, unknown
-from hookline.guard.wrappers import parse, without, wrapper_options
+from hookline.guard.wrappers import parse, wrapper_options
 
 if TYPE_CHECKING:
     from hookline.guard.commands import Commands
@@ -31,6 +31,7 @@ def _change_directory(shell: Commands, argv: list[Word], _call: Execution) -> No
 
 def _enter(shell: Commands, target: Word) -> None:
     state, text = shell.state, literal(target)
+    state.variables.pop("PWD", None)
     if text == "-" or (
         state.directory and UNKNOWN in state.directory.pieces and text and not text.startswith(("/", "~"))
     ):
@@ -43,6 +44,11 @@ def _enter(shell: Commands, target: Word) -> None:
     else:
         base = state.directory.text if state.directory else ""
         state.directory = word(posixpath.normpath(posixpath.join(base, text)) if text else base or ".", target.source)
+
+
+def _print_directory(shell: Commands, argv: list[Word], _call: Execution) -> None:
+    folder = None if len(argv) > 1 or "PWD" in shell.state.variables else lookup(shell, "PWD")
+    shell.print(concatenate([folder, word("\n")]) if isinstance(folder, Word) else unknown((shell.invocations[-1],)))
 
 
 def _push_directory(shell: Commands, argv: list[Word], _call: Execution) -> None:
@@ -75,7 +81,7 @@ def _declare(shell: Commands, argv: list[Word], _call: Execution) -> None:
         name = name.rstrip("+")
         if "f" in flags:
             name += "()"
-        if flags == "n" and (target := literal(without(each, len(name) + 1)) if equals else None):
+        if flags == "n" and (target := literal(cut(each, len(name) + 1)) if equals else None):
             shell.state.aliases[f"reference {name}"] = target
         elif set("inul") & set(flags) and literal(argv[0]) not in {"export", "readonly"}:
             shell.state.exported |= {f"{name} "}
@@ -83,11 +89,10 @@ def _declare(shell: Commands, argv: list[Word], _call: Execution) -> None:
         elif (
             not equals and literal(argv[0]) in {"local", "declare", "typeset"} and "g" not in flags and "p" not in flags
         ):
-            shell.make_local(name)
-            if literal(argv[0]) == "local":
+            if shell.make_local(name) and literal(argv[0]) == "local":
                 shell.state.variables[name] = None
         elif equals and name not in shell.state.variables:
-            shell.state.variables[name] = without(each, len(name) + 1)
+            shell.state.variables[name] = cut(each, len(name) + 1)
         if exports:
             shell.state.exported |= {name} if "n" not in flags else frozenset()
 
@@ -287,7 +292,7 @@ def _exec(shell: Commands, argv: list[Word], call: Execution) -> None:
 
 def _command(shell: Commands, argv: list[Word], call: Execution) -> None:
     found = parse(argv[1:], wrapper_options("command"))
-    if {"v", "V"} & set(found.values):
+    if found.given.any("v", "V"):
         text = literal(found.rest[0]) if len(found.rest) == 1 else None
         shell.print(unknown() if text is None else word(f"/usr/bin/{text}\n" if "/" not in text else text + "\n"))
         shell.status = None
@@ -316,7 +321,7 @@ def _options(shell: Commands, argv: list[Word], _call: Execution) -> None:
 
 _UNSURE, _SUCCESS, _FAILURE = (_status(value=value) for value in (None, True, False))
 BUILTINS: dict[str, Callable[[Commands, list[Word], Execution], None]] = {
-    **dict.fromkeys(("cd", "chdir"), _change_directory), "pushd": _push_directory, "popd": _pop_directory,
+    **dict.fromkeys(("cd", "chdir"), _change_directory), "pushd": _push_directory, "popd": _pop_directory, "pwd": _print_directory,
     **dict.fromkeys(("declare", "typeset", "export", "local", "readonly"), _declare), "unset": _unset, "set": _set,
     "shift": _shift, "eval": _eval, **dict.fromkeys(("source", "."), _source), "trap": _trap, "alias": _alias,
     "unalias": _unalias, "hash": _hash, "enable": _enable, "read": _read, "let": _let, "printf": _printf,

@@ -11,12 +11,11 @@ from hookline.guard.context import Execution, ReadingContext
 from hookline.guard.expand import braces, fields, scalar
 from hookline.guard.output import echo_options, foresee_output, unescape
 from hookline.guard.parameters import array_key, lookup
-from hookline.guard.reading import Invocation, Redirect, Word, word
+from hookline.guard.reading import Invocation, Redirect, Word, cut, word
 from hookline.guard.sensitive import RISKY_VARIABLES, secret_harm
 from hookline.guard.start import start
 from hookline.guard.syntax import Assignment, LiteralText, Raw, Redirection, Simple
 from hookline.guard.values import EMPTY, Array, Stream, Variable, concatenate, literal, merge, unknown
-from hookline.guard.wrappers import without
 
 _NO_OUTPUT = frozenset({"/dev/null"})
 _SAME_OUTPUT = frozenset({"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"})
@@ -33,7 +32,7 @@ class Commands(ReadingContext):
 
     def _simple(self, simple: Simple) -> None:
         mark = len(self.invocations)
-        argv, self.may_fail = list[Word](), False
+        argv, failures = list[Word](), self.failures
         for raw in simple.words:
             if isinstance(raw, Raw):
                 argv += fields(self, raw)
@@ -47,7 +46,7 @@ class Commands(ReadingContext):
             # ``x=$(false)`` fails as its substitution does.
             self.status = True if len(self.invocations) == mark else None
             return
-        may_fail = self.may_fail
+        may_fail = self.failures > failures
         environment = tuple((each.name, self._value(each)) for each in simple.assignments)
         redirects, stdin, target = self._redirects(simple.redirections)
         call = Execution(simple.source, redirects, environment, self.wrappers)
@@ -216,10 +215,12 @@ class Commands(ReadingContext):
     def in_function(self) -> bool:
         return bool(self._locals)
 
-    def make_local(self, name: str) -> None:
-        """A variable of the function that runs: what it held before comes back when the function ends."""
-        if self._locals and name not in self._locals[-1]:
-            self._locals[-1][name] = self.state.variables.get(name, _ABSENT)
+    def make_local(self, name: str) -> bool:
+        """A variable of the function that runs: what it held before comes back at the end. False if it is one already."""
+        if not self._locals or name in self._locals[-1]:
+            return False
+        self._locals[-1][name] = self.state.variables.get(name, _ABSENT)
+        return True
 
     def _declared(self, assignment: Assignment, *, local: bool) -> list[Word]:
         """Braces make ``export x={a,b}`` ordinary words, which are divided."""
@@ -231,7 +232,7 @@ class Commands(ReadingContext):
         words = fields(self, Raw([LiteralText(f"{name}=", quoted=False), *value.parts], assignment.source))
         for each in words:
             if each.prefix.startswith(f"{name}="):
-                self.set(name, without(each, len(name) + 1))
+                self.set(name, cut(each, len(name) + 1))
         return words
 
     # ── variables and redirections ───────────────────────────────────────────────────────────────────
@@ -243,15 +244,9 @@ class Commands(ReadingContext):
         if RISKY_VARIABLES.fullmatch(name) and name != "IFS":
             self.doubt(f"{name} decides which programs run", assignment.source, part=True)
         if isinstance(assignment.value, list):
-            self.state.variables[name] = self._array(
-                assignment.value, lookup(self, name) if assignment.append else None
-            )
+            self.state.variables[name] = self._array(assignment.value, name if assignment.append else None)
         elif assignment.index is not None:
-            array = lookup(self, name)
-            array = dict(array) if isinstance(array, dict) else {}
-            key = array_key(self, array, assignment.index)
-            array[key] = concatenate([array.get(key, EMPTY), value]) if assignment.append else value
-            self.state.variables[name] = array
+            self._assign_element(name, assignment.index, value, append=assignment.append)
         elif assignment.append:
             before = lookup(self, name)
             value = concatenate([before if isinstance(before, Word) else EMPTY if before is None else unknown(), value])
@@ -260,29 +255,54 @@ class Commands(ReadingContext):
             self.set(name, value)
         return concatenate([word(f"{name}="), value], assignment.source)
 
+    def _assign_element(self, name: str, index: str, value: Word, *, append: bool) -> None:
+        array = self._elements(name)
+        if array is None:
+            self.state.variables[name] = unknown(value.sources)
+            return
+        key = array_key(self, array, index)
+        array[key] = concatenate([array.get(key, EMPTY), value]) if append else value
+        self.state.variables[name] = _in_order(array)
+
     def set(self, name: str, value: Word) -> None:
         """A variable with attributes (integer, lower case, a reference) holds something else than was assigned."""
         name = self.state.aliases.get(f"reference {name}", name)
-        self.state.variables[name] = unknown(value.sources) if f"{name} " in self.state.exported else value
+        value = unknown(value.sources) if f"{name} " in self.state.exported else value
+        before = self.state.variables.get(name)
+        self.state.variables[name] = {**before, "0": value} if isinstance(before, dict) else value
 
     def _value(self, assignment: Assignment) -> Word:
         if isinstance(assignment.value, list):
             return unknown(source=assignment.source)
         return scalar(self, assignment.value, assigned=True)
 
-    def _array(self, values: list[Raw | Assignment], before: Variable) -> Array:
-        array: Array = dict(before) if isinstance(before, dict) else {}
+    def _elements(self, name: str) -> Array | None:
+        """A variable as an array, to be changed; None if what is in it is not known."""
+        value = lookup(self, name)
+        if isinstance(value, dict):
+            return dict(value)
+        if value is None or name not in self.state.variables:  # no array is inherited
+            return {}
+        return {"0": value} if value.known else None
+
+    def _array(self, values: list[Raw | Assignment], before: str | None) -> Variable:
+        """The values, behind those of the variable ``before``."""
+        known = {} if before is None else self._elements(before)
+        array: Array = {"0": unknown()} if known is None else known
+        at = max((int(key) for key in array if key.isdecimal()), default=-1) + 1
         for each in values:
             if isinstance(each, Assignment) and each.index is not None:
                 # A name may be the key of an associative array as well as a number: it stays as it is written.
                 key = each.index if each.index.isidentifier() else array_key(self, array, each.index)
                 array[key] = self._value(each)
+                at = int(key) + 1 if key.isdecimal() else at
                 if key == each.index and "~" in each.source:
                     array[key] = unknown(array[key].sources)  # an associative array keeps the tilde
             elif isinstance(each, Raw):
                 for value in fields(self, each, like=False):
-                    array[str(len(array))] = value
-        return array
+                    array[str(at)] = value
+                    at += 1
+        return _in_order(array)
 
     def _redirects(self, redirections: list[Redirection]) -> tuple[tuple[Redirect, ...], Stream | None, Word | None]:
         """The redirects, standard input if it changes, and where standard output goes if not to where it went."""
@@ -336,7 +356,7 @@ class Commands(ReadingContext):
 
     def redirect_all(self, printed: Word, redirects: tuple[Redirect, ...], source: str) -> None:
         """Redirections that hold for several programs stand by themselves, behind those whose output they take."""
-        if any(each.operator != "<" for each in redirects):
+        if any(each.operator != "<" or secret_harm(each.target.text) for each in redirects):
             outer, self.upstream = self.upstream, printed.sources
             self.emit([], Execution(source, redirects, (), self.wrappers))
             self.upstream = outer
@@ -374,6 +394,11 @@ class Commands(ReadingContext):
 
 def _takes_errors(redirection: Redirection) -> bool:
     return (redirection.operator, redirection.descriptor, redirection.target.source) == (">&", "2", "1")
+
+
+def _in_order(array: Array) -> Array:
+    """As bash lists it: by number. An associative array has an order that nobody foresees."""
+    return dict(sorted(array.items(), key=lambda item: int(item[0]))) if all(map(str.isdecimal, array)) else array
 
 
 def _word(raw: Raw | Assignment) -> str | None:

@@ -75,8 +75,8 @@ class ReadingContext:
         self._forked = 0
         #: Descriptors that the last redirections closed (``3>&-``).
         self.closed = list[str]()
-        #: The words of the last command may not be expanded at all.
-        self.may_fail = False
+        #: Words so far that may not be expanded at all.
+        self.failures = 0
         self._files = 63
         #: The commands in ``>(…)``, by the name of the file that they read.
         self.sinks = dict[str, ShellScript]()
@@ -128,8 +128,11 @@ class ReadingContext:
             self.state = outer
 
     def substitute(self, script: ShellScript) -> Word:
-        mark = len(self.invocations)
+        mark, failures = len(self.invocations), self.failures
         printed = self.captured(lambda: self.apart(lambda: self.script(script)))
+        if self.failures > failures and printed.pieces:
+            source = self.invocations[mark].source if mark < len(self.invocations) else ""
+            self.doubt("an expression may fail, and what stands behind it would not run", source, part=True)
         only = self.invocations[mark:]
         alone = len(only) == 1 and not only[0].argv and not printed.pieces
         if alone and [each.operator for each in only[0].redirects] == ["<"]:  # $(<file) is what is in the file
@@ -173,6 +176,8 @@ class ReadingContext:
                 self.print(unknown(value.sources))
                 self.budget.leave()
                 return
+        if text.rstrip("\n").endswith("\\"):  # bash goes on with the line behind it, or reads that otherwise
+            self.doubt(f"{runner} runs a text that ends with a backslash", value.source or value.text, part=True)
         self.statements(ScriptParser(text.replace("\0", ""), self.budget, self.doubts).statements())
         self.budget.leave()
 

@@ -6,6 +6,7 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from hookline.core._dataclass import replace
 from hookline.guard.arithmetic import changes, evaluate
 from hookline.guard.parameters import expand_parameter, has_unknown, separators, text_lookup
 from hookline.guard.reading import UNKNOWN, Glob, Piece, Word, word
@@ -21,6 +22,8 @@ _HOLE = re.compile(r"[\U0010fe00-\U0010feff]")
 _SEQUENCE = re.compile(r"(-?\d+|[A-Za-z])\.\.(-?\d+|[A-Za-z])(?:\.\.(-?\d+))?", re.ASCII)
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _ASSIGNED = re.compile(r"[A-Za-z_]\w*=", re.ASCII)
+#: ``"${x-"{"}"``: bash takes the inner quotes for the end and the beginning of the outer ones.
+_NESTED = re.compile(r'"[^"]*\$\{[^"]*"[^"]*(?<!\$)\{')
 _MOST_WORDS = 300
 
 
@@ -49,6 +52,8 @@ def scalar(shell: ReadingContext, raw: Raw, *, assigned: bool = False) -> Word:
         value = part_value(shell, part)
         if isinstance(value, list):
             value = concatenate(_between(value, word(" ")))
+        if isinstance(part, Substitution) and len(raw.parts) > 1 and value.globs:  # one name, or many in a row
+            value = replace(value, pieces=tuple(UNKNOWN if isinstance(each, Glob) else each for each in value.pieces))
         if isinstance(part, LiteralText) and not part.quoted and not assigned:
             add(
                 pieces, (piece for text in value.pieces for piece in (globs(text) if isinstance(text, str) else [text]))
@@ -95,14 +100,14 @@ def number(shell: ReadingContext, raw: Raw) -> Word:
     value = scalar(shell, raw)
     text = value.text if value.known else None
     if text is None:
-        shell.may_fail = True  # if it is no expression, and then nothing of the command happens
+        shell.failures += 1  # if it is no expression, and then nothing of the command happens
         return unknown(value.sources, raw.source)
     for name in changes(text):
         shell.state.variables[name] = unknown()
     if "[" in text and ("$(" in text or "`" in text):
         shell.doubt("a subscript is evaluated, with the commands in it", text, part=True)
     found = evaluate(text, lambda name: text_lookup(shell, name))
-    shell.may_fail = shell.may_fail or found is None
+    shell.failures += found is None
     return unknown(value.sources, raw.source) if found is None else Word((str(found),), raw.source, value.sources)
 
 
@@ -229,7 +234,7 @@ def _home(shell: ReadingContext, text: str, *, ends: bool) -> list[Part]:
     if name.startswith("~:"):
         # Outside of assignments bash expands this as well, and what follows it sometimes not at all.
         return [LiteralText(shell.hole(unknown()), quoted=False)]
-    if ends and not rest:
+    if ends and "/" not in rest:
         return [LiteralText(text, quoted=False)]
     home = {"~": shell.home_directory(), "~root": "/root"}.get(name) or shell.hole(unknown())
     return [LiteralText(home, quoted=True), LiteralText(rest, quoted=False)]
@@ -250,8 +255,10 @@ def braces(shell: ReadingContext, parts: list[Part]) -> list[list[Part] | None]:
             atoms.append(part)
     shell.budget.spend(len(atoms) // 10)
     for part in parts:
+        if isinstance(part, Parameter) and part.argument is not None and _NESTED.search(part.argument.source):
+            shell.doubt("a brace in nested quotes may keep the others from counting", part.argument.source, part=True)
+        # Bash takes these quotes for the word's own when it looks for braces.
         if isinstance(part, Substitution) and part.quoted and part.source[0] == "`" and '"' in part.source:
-            # Bash takes these quotes for the word's own when it looks for braces.
             shell.doubt("quotes in backquotes beside braces cannot be read", part.source)
             return [None]
     try:

@@ -32,7 +32,7 @@ from hookline.guard.programs.files import sources_and_target
 from hookline.guard.programs.interpreters import CodeSource, code_source
 from hookline.guard.programs.network import Traffic, is_network, traffic
 from hookline.guard.reading import Invocation, Word
-from hookline.guard.sensitive import SECRET_NAME, SECRET_VARIABLE
+from hookline.guard.sensitive import CREDENTIAL, SECRET_NAME, SECRET_VARIABLE
 
 _READ_OPTIONS: Final = LazyPattern(
     r"^(-i|--env-file|--identity|--key|--cert|--cacert|--netrc-file|--kubeconfig|-E|--private-key|-keyout|-out)(=|$)"
@@ -42,6 +42,8 @@ _RECIPES: Final = MappingProxyType(
     {"make": "Makefile", "npm": "package.json", "yarn": "package.json", "just": "justfile"}
 )
 #: Code that runs a text as code, which may be what it reads.
+#: Programs that carry out, or set up, what is in the files that they name.
+_CARRIES_OUT: Final = words("make gmake just dpkg rpm apt apt-get dnf yum zypper installer insmod")
 _EVALUATES: Final = LazyPattern(r"(?<![.\w])(eval|exec|instance_eval|loadstring)\b")
 _PLAIN: Final = words(
     "cat head tail base64 base32 xxd od hexdump gzip grep sort uniq nl tac rev printf echo yes true find ls"
@@ -49,7 +51,16 @@ _PLAIN: Final = words(
 #: Programs that carry out what stands on their input.
 _INSTRUCTED: Final = words("psql mysql mariadb sqlite3 mongosh redis-cli kubectl oc")
 #: Programs that send to whoever listens: no account of one's own is at the other end.
-_RAW: Final = words("nc ncat netcat nc.traditional nc.openbsd socat telnet curl wget openssl")
+_RAW: Final = words("nc ncat netcat nc.traditional nc.openbsd socat telnet curl wget openssl dig nslookup host")
+
+
+#: Credentials that belong to one service: the variable's name, and what its machines are called.
+_OWNERS: Final = MappingProxyType({
+    r"\$\{?AWS_(SECRET|SESSION)": "aws", r"\$\{?OPENAI_API": "openai", r"\$\{?ANTHROPIC_API": "anthropic",
+    r"\$\{?(GITHUB|GH)_TOKEN": "git", r"\$\{?NPM_TOKEN": "npm",
+})  # fmt: skip
+_HOST: Final = LazyPattern(r"(?:https?://)?(?:[^/@\s]*@)?([A-Za-z0-9.-]+)(?=[:/?#]|$)")
+_NEAR: Final = LazyPattern(r"localhost$|127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|0\.0\.0\.0|host\.docker|[^.]+$")
 
 
 def flow_effects(invocations: Sequence[Invocation], scene: Scene) -> Iterator[Effect]:
@@ -83,6 +94,9 @@ class _Flow(DataLabels):
         )
         if (recipe := _RECIPES.get(call.name)) and self._files:
             labels |= self._files.get(self._path(call, Word((recipe,), recipe)), NOTHING) & NETWORK
+        if call.name in _CARRIES_OUT and any(self._file(call, word) & NETWORK for word in call.words):
+            why = "what was just fetched is set up or carried out unread"
+            yield call.effect("remote-code", "high", " ".join((call.name, *call.texts[:2])), why=why)
         if call.invocation.argv and not call.invocation.argv[0].known:
             labels |= self._word(call.invocation.argv[0]) & NETWORK
         yield from self._unpacked_code(call, source)
@@ -204,9 +218,17 @@ class _Flow(DataLabels):
         return [call.place(word) for word in packed if not word.prefix.startswith("-")]
 
     def _credentials(self, call: ProgramCall, sent: Traffic) -> Iterator[Effect]:
-        """``curl -d "$TOKEN"``: in a header it is meant for the other side, elsewhere hardly."""
+        """``curl -d "$TOKEN"``: in a header it is meant for the other side, unless that is somebody else's."""
+        found = _HOST.match(sent.address)
+        host = found[1] if found else "localhost"
+        for owner, names in _OWNERS.items() if not _NEAR.match(host) else ():
+            if names not in host and any(re.search(owner, word.source) for word in sent.words):
+                why = "a credential goes to a machine that it does not belong to"
+                yield call.effect("send", "high", sent.address, where="network", why=why)
         for word in sent.body:
-            if SECRET_VARIABLE.search(word.source):
+            if CREDENTIAL.search(word.text):
+                yield call.effect("send", "high", sent.address, where="network", why="a credential leaves the machine")
+            elif SECRET_VARIABLE.search(word.source):
                 whole = re.fullmatch(r"[\"']?\$\{?\w+\}?[\"']?", word.source) is not None
                 why = "a variable that by its name is a secret leaves the machine"
                 yield call.effect("send", "high" if whole else "medium", sent.address, where="network", why=why)

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from hookline.core.errors import ConfigError
 from hookline.core.event import Event
-from hookline.core.paths import find_paths, project_root
+from hookline.core.paths import find_paths, home_directory, project_root
 from hookline.core.result import Reply
 from hookline.guard.policy import Policy
 from hookline.guard.scripts import SessionFiles
@@ -124,7 +124,7 @@ def _is_person(environ: Mapping[str, str]) -> bool:
 
 def _home(event: Event) -> str:
     known = event.directories
-    return known.home if known is not None else event.environ.get("HOME") or os.path.expanduser("~")
+    return known.home if known is not None else home_directory(event.environ)
 
 
 def _state(event: Event, home: str) -> str:

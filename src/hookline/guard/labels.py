@@ -8,6 +8,7 @@ from typing import Final
 
 from hookline.guard.call import ProgramCall, Scene
 from hookline.guard.effects import Harm
+from hookline.guard.output import foresee_output
 from hookline.guard.paths import absolute
 from hookline.guard.pattern import LazyPattern, words
 from hookline.guard.programs.files import sources_and_target
@@ -37,8 +38,6 @@ _DECODERS: Final = (
     ("uudecode gunzip zcat bzcat xzcat unxz bunzip2 zstdcat gpg qprint", None), ("gzip xz bzip2 zstd", LazyPattern(r"-\w*d\w*$|--decompress$|--uncompress$")), ("rev tac", None),
     ("python python3 perl ruby node php", LazyPattern(r"(?s).*(pack\W|fromhex|b64decode|base64|unhexlify|\bchr\W|atob|Buffer\.from|fromCharCode)")),
 )  # fmt: skip
-#: Decoders whose output the reader knows where it knows their input.
-_FORESEEN: Final = words("base64 gbase64 base32 basenc xxd openssl rev tac")
 _LANGUAGES: Final = words("python python3 node perl ruby php")
 _STRINGS: Final = LazyPattern(r"[\"']([^\"'\n]{1,200})[\"']")
 #: What packing a file adds to its name, where it is not the packer's name.
@@ -134,14 +133,14 @@ class DataLabels:
             labels |= TOKEN
         if name in _LANGUAGES and any(secret_harm(one[1]) for text in texts for one in _STRINGS.finditer(text)):
             labels |= SECRET
-        if _decodes(name, texts) and (call.invocation.stdin is None or name not in _FORESEEN):
+        if _decodes(name, texts) and not _foreseen(call):
             labels |= HIDDEN
         for word in call.words:
             labels |= self._word(word)
             if name in {"echo", "printf", "printenv"} and SECRET_VARIABLE.search(word.source):
                 labels |= ENVIRONMENT
             if name not in NO_READERS | _DIGEST and not word.prefix.startswith("-"):
-                labels |= self._sent_file(call, word) if name in PACKERS | {"cat"} else self._file(call, word)
+                labels |= self._sent_file(call, word) if name in PACKERS | {"cat", "curl"} else self._file(call, word)
         if name in PACKERS and any(text.startswith(("--files-from", "-T")) for text in texts):
             labels |= SECRET
         return labels
@@ -155,7 +154,7 @@ class DataLabels:
             self._mark(call, word, NETWORK)
         name = call.name
         self._fetched_folder(call, incoming)
-        if name == "mkfifo":
+        if name == "mkfifo" or (name == "mknod" and "p" in call.texts):
             self._pipes.update(self._path(call, word) for word in call.words)
         if name == "tee":
             for word in call.options("a i p").operands:
@@ -239,6 +238,12 @@ class DataLabels:
         return NOTHING.union(
             *(self._file(call, Word((text[3:],), text)) for text in call.texts if text.startswith("if=")), NOTHING
         )
+
+
+def _foreseen(call: ProgramCall) -> bool:
+    """The reader knows what the decoder prints, and has read it."""
+    given = call.invocation.stdin
+    return given is not None and given.known and foresee_output(call.name, list(call.texts), given.text) is not None
 
 
 def _repository(address: str) -> str:

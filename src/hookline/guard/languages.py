@@ -30,9 +30,9 @@ def language_effects(call: ProgramCall, language: str, code: str) -> Iterator[Ef
         from hookline.guard.python_code import python_effects
 
         found = python_effects(call, code)
-        yield from _scan(call, code) if found is None else found
+        yield from _scan_whole(call, code) if found is None else found
     else:
-        yield from _scan(call, code)
+        yield from _scan_whole(call, code)
 
 
 _QUOTED = r"""\(?\s*\[?\s*(?:glob\s*\(?\s*)?(["'`])((?:\\.|(?!\1).)*)\1"""
@@ -99,6 +99,12 @@ _CONNECTS = LazyPattern(
 _RUNS = LazyPattern(
     r"(?i)\b(exec|system|passthru|shell_exec|popen|proc_open|spawn\w*|child_process|os\.execute|io\.popen|iex|invoke-expression|Process\.Start|cmd\.exe)\b|/bin/(ba|z|da)?sh"
 )
+_SENDS = LazyPattern(
+    r"\bfetch\s*\(|\bhttps?\.(request|post)|\.post\s*\(|\baxios\b|XMLHttpRequest|Net::HTTP|HTTP::Tiny|LWP::|curl_exec|IO::Socket|TCPSocket|net\.connect"
+)
+_ENVIRONMENT = LazyPattern(
+    r"JSON\.stringify\(\s*process\.env\s*\)|\bENV\.(to_h|inspect|to_json)|%ENV\b|\bgetenv\(\)|\$_ENV\b"
+)
 _FORKS = LazyPattern(r"\bfork\b.{0,200}\bwhile\b|\b(while|for|loop)\b.{0,200}\bfork\b", re.DOTALL)
 _HIDDEN_CALL = LazyPattern(
     r"[\"'](unlink|rmdir|system|exec|shell_exec|passthru|popen)[\"']\s*[,)]|\[['\"](exec|spawn|system)\w*['\"]\]\s*\(|\$\w+\s*\(\s*\$_|\bsend\s*\(?\s*:?['\"]?(system|exec|eval)"
@@ -108,6 +114,16 @@ _SHELLISH = LazyPattern(r"\s*(sudo\s+)?(rm|git|dd|mkfs\S*|shred|chmod|chown|find
 
 #: What stands for an escaped sign while strings are looked for, so that a long row of them takes no long time.
 _BACKSLASH, _DOUBLE, _SINGLE = "\x01\x02\x03"
+
+
+def _scan_whole(call: ProgramCall, code: str) -> Iterator[Effect]:
+    """All calls, and what they do together: a secret is read, and something is sent."""
+    secret = bool(_ENVIRONMENT.search(code))
+    for effect in _scan(call, code):
+        secret = secret or effect.kind == "secret"
+        yield effect
+    if secret and _SENDS.search(code):
+        yield call.effect("send", "critical", why="a secret is read and data are sent in one program")
 
 
 def _scan(call: ProgramCall, code: str) -> Iterator[Effect]:

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from hookline.core._dataclass import dataclass
-from hookline.guard.reading import Word
+from hookline.guard.reading import Word, cut
 
 _EVERYWHERE = "help version"
 
@@ -36,6 +36,8 @@ class GivenOptions:
     unknown: tuple[str, ...] = ()
     #: Operands after ``--``.
     after: tuple[Word, ...] = ()
+    #: An option that takes a value was abbreviated, which may mean another one in another version.
+    abbreviated: bool = False
 
     def __contains__(self, key: str) -> bool:
         return key in self.given
@@ -57,23 +59,40 @@ class GivenOptions:
 
 
 def parse_options(
-    words: Iterable[Word], specification: str = "", *, until_operand: bool = False, dashes: int = 2
+    words: Iterable[Word],
+    specification: str = "",
+    *,
+    until_operand: bool = False,
+    before: int = 0,
+    dashes: int = 2,
+    others: str | None = None,
 ) -> GivenOptions:
-    """Read ``words`` (without the program's name). ``dashes=1``: long options begin with one dash, as in terraform."""
-    parser = _Parser(words, _specification(specification))
-    after = parser.run(until_operand=until_operand, dashes=dashes)
+    """Read ``words`` (without the program's name), to the end or to the first operand behind those ``before`` it.
+
+    ``dashes=1``: long options begin with one dash, as in terraform. ``others``: what an option takes that the
+    specification lacks; without it, such options are ``unknown``.
+    """
+    parser = _Parser(words, _specification(specification), others)
+    after = parser.run(before if until_operand else None, dashes=dashes)
     given = {key: tuple(values) for key, values in parser.given.items()}
-    return GivenOptions(given=given, operands=(*parser.operands, *after), unknown=tuple(parser.unknown), after=after)
+    return GivenOptions(
+        given=given,
+        operands=(*parser.operands, *after),
+        unknown=tuple(parser.unknown),
+        after=after,
+        abbreviated=parser.abbreviated,
+    )
 
 
 class _Parser:
-    def __init__(self, words: Iterable[Word], known: _Specification) -> None:
-        self._rest, self._known = iter(words), known
+    def __init__(self, words: Iterable[Word], known: _Specification, others: str | None) -> None:
+        self._rest, self._known, self._others = iter(words), known, others
+        self.abbreviated = False
         self.given: dict[str, list[Word | None]] = {}
         self.operands: list[Word] = []
         self.unknown: list[str] = []
 
-    def run(self, *, until_operand: bool, dashes: int) -> tuple[Word, ...]:
+    def run(self, before: int | None, *, dashes: int) -> tuple[Word, ...]:
         """What follows ``--``."""
         for word in self._rest:
             text = word.prefix
@@ -85,25 +104,32 @@ class _Parser:
                 self._cluster(word, text)
             else:
                 self.operands.append(word)
-                if until_operand:
+                if before is not None and len(self.operands) > before:
                     self.operands.extend(self._rest)
         return ()
 
     def _long(self, word: Word, text: str) -> None:
         name, equals, _ = text.lstrip("-").partition("=")
         option = _find(name, self._known.long)
+        self.abbreviated = self.abbreviated or (
+            option is not None and bool(option.takes) and name not in self._known.long
+        )
+        option = option or self._other(name, self._others)
         if option is None:
             self.unknown.append(text)
             return
         value = cut(word, text.index("=") + 1) if equals else self._next(option)
         self.given.setdefault(option.key, []).append(value)
 
+    def _other(self, name: str, takes: str | None) -> _Option | None:
+        return None if self._others is None else _Option(name, takes or "")
+
     def _next(self, option: _Option) -> Word | None:
         return next(self._rest, None) if option.takes == ":" else None
 
     def _cluster(self, word: Word, text: str) -> None:
         for position, letter in enumerate(text[1:], 2):
-            option = self._known.short.get(letter)
+            option = self._known.short.get(letter) or self._other(letter, "")
             if option is None:
                 self.unknown.append("-" + letter)
                 continue
@@ -113,16 +139,6 @@ class _Parser:
                 values.append(attached if attached.pieces else self._next(option))
                 return
             values.append(None)
-
-
-def cut(word: Word, count: int) -> Word:
-    """The word without its first ``count`` known characters."""
-    pieces = list(word.pieces)
-    while count and pieces and isinstance(pieces[0], str):
-        head = pieces[0]
-        pieces[0:1] = [head[count:]] if len(head) > count else []
-        count -= min(count, len(head))
-    return Word(tuple(pieces), word.source, word.sources)
 
 
 def _find(name: str, long: Mapping[str, _Option]) -> _Option | None:

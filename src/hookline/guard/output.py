@@ -136,29 +136,12 @@ def _base64(given: str, flags: str) -> str | None:
     )
 
 
-def _base32(given: str, flags: str) -> str | None:
-    import base64
-
-    return _text(base64.b32decode(given.replace("\n", ""))) if "-d" in flags or "--d" in flags else None
-
-
 def _xxd(given: str, flags: str) -> str | None:
     words = set(re.findall(r"[rp]|ps|revert|plain|postscript", flags))
     if not {"r", "revert"} & words:
         return _raw(given).hex() + "\n" if len(given) <= 30 and "p" in words else None
-    if {"p", "ps", "plain", "postscript"} & words:
-        return _text(bytes.fromhex(re.sub(r"[^0-9A-Fa-f]", "", given)))
-    dump = [re.sub(r"^\s*[0-9A-Fa-f]+:\s?", "", line) for line in given.splitlines()]
-    return _text(b"".join(bytes.fromhex("".join(line.split("  ")[0].split())) for line in dump))
-
-
-def _gunzip(given: str, _flags: str) -> str | None:
-    import zlib
-
-    try:
-        return _text(zlib.decompressobj(47).decompress(_raw(given), _LONGEST))
-    except zlib.error:
-        return None
+    plain = {"p", "ps", "plain", "postscript"} & words
+    return _text(bytes.fromhex(re.sub(r"[^0-9A-Fa-f]", "", given))) if plain else None
 
 
 def _tr(args: list[str], given: str | None) -> str | None:
@@ -296,26 +279,10 @@ def _where(args: list[str], _given: str | None) -> str | None:
     return f"{names[0] if '/' in names[0] else '/usr/bin/' + names[0]}\n" if len(names) == 1 else None
 
 
-def _base_name(args: list[str], _given: str | None) -> str | None:
-    if not args or len(args) > 2 or args[0].startswith("-"):
-        return None
-    last = args[0].rstrip("/").rpartition("/")[2]
-    return (last.removesuffix(args[1]) if len(args) == 2 else last) + "\n"
-
-
-def _openssl(args: list[str], given: str | None) -> str | None:
-    plain = {"base64", "enc", "-base64", "-d", "-a", "-A"}
-    return _base64(given, "-d") if given is not None and set(args) <= plain and "-d" in args else None
-
-
 _PROGRAMS: dict[str, Callable[[list[str], str | None], str | None]] = {
     "printf": _printf,
     "base64": _filter(r"|(-[diD]+|--decode|--dec?o?d?e?|-w ?\d+|--wrap=\d+|-di|--ignore-garbage|-i| )+", _base64),
-    "base32": _filter(r"-d|--decode", _base32),
     "xxd": _filter(r"(-[rp]+|-ps|-revert|-plain| )+", _xxd),
-    "gunzip": _filter(r"|-c|-q", _gunzip),
-    "zcat": _filter(r"", _gunzip),
-    "gzip": _filter(r"-d|-dc|-cd|-d -c|--decompress", _gunzip),
     "tr": _tr,
     "rev": _filter(r"", lambda given, _: _each_line(given, lambda line: line[::-1])),
     "tac": _filter(r"", lambda given, _: "".join(reversed(given.splitlines(keepends=True)))),
@@ -327,8 +294,6 @@ _PROGRAMS: dict[str, Callable[[list[str], str | None], str | None]] = {
     **dict.fromkeys(("python", "python3", "perl", "ruby", "node", "php"), _prints),
     "seq": _seq,
     "which": _where,
-    "basename": _base_name,
-    "openssl": _openssl,
     "true": lambda _args, _given: "",
     "false": lambda _args, _given: "",
     "test": lambda _args, _given: "",

@@ -470,7 +470,7 @@ class ScriptParser(Scanner):
         self.pos = found.end()
         self._blanks()
         operator = found[2] or found[3]
-        target = self.word()
+        target = self._dash() if operator in {"<&", ">&"} and self._at("-") else self.word()
         if target is None:
             self.fail("the target of a redirection is missing", found.start())
             target = _literal("")
@@ -479,6 +479,11 @@ class ScriptParser(Scanner):
             delimiter, literal = _delimiter(target)
             self._heredocs.append((redirection, delimiter, operator == "<<-", literal))
         return redirection
+
+    def _dash(self) -> Raw:
+        """``<&-``: whatever follows is a word of its own."""
+        self.pos += 1
+        return Raw([LiteralText("-", quoted=False)], "-")
 
 
 def _literal(text: str) -> Raw:

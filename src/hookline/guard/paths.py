@@ -162,6 +162,8 @@ def locate_path(
 
 def _remote(path: str, full: str, places: KnownPlaces) -> JudgedPath:
     found = _name(full, places) if path.startswith(("/", "~")) else UNKNOWN_PLACE
+    if found.name == "temp" and not found.whole:
+        return found
     return JudgedPath(name="remote", path=full, whole=found.whole or found.name == "root")
 
 

@@ -64,6 +64,9 @@ _STARTERS: Final = frozenset(name for name, action in _CALLS.items() if action i
 _FETCHERS: Final = words("urllib.request.urlopen urllib.request.urlretrieve requests.get httpx.get wget.download")
 
 
+_ANYTHING: Final = ast.parse("glob.glob('*')", mode="eval").body
+
+
 class _Python:
     """One walk over a program: names of modules, values of variables that are plainly set, and calls."""
 
@@ -106,9 +109,17 @@ class _Python:
         elif isinstance(node, (ast.For, ast.comprehension)) and isinstance(node.target, ast.Name):
             elements = node.iter.elts if isinstance(node.iter, (ast.List, ast.Tuple)) else [node.iter]
             self._values[node.target.id] = elements[0] if elements else node.iter
+        elif isinstance(node, (ast.For, ast.comprehension)) and isinstance(node.target, ast.Tuple):
+            self._walks(node.target, node.iter)
         elif isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
             self._names.pop(node.targets[0].id, None)
             self._values[node.targets[0].id] = node.value
+
+    def _walks(self, target: ast.Tuple, iterated: ast.expr) -> None:
+        """``for folder, _, names in os.walk(root)``: the folder, and anything in it."""
+        if isinstance(iterated, ast.Call) and iterated.args and self._dotted(iterated.func) in {"os.walk", "os.fwalk"}:
+            names = [one.id for one in target.elts if isinstance(one, ast.Name)]
+            self._values.update(dict.fromkeys(names, _ANYTHING), **{names[0]: iterated.args[0]} if names else {})
 
     def _dotted(self, node: ast.expr) -> str:
         match node:
@@ -297,14 +308,16 @@ class _Python:
     def _code(self, node: ast.Call) -> Iterator[Effect]:
         if _decodes(node):
             yield self._call.effect("remote-code", "high", why="it runs hidden or fetched code")
-        elif (
-            node.args
-            and self._text(node.args[0]).known
-            and isinstance(node.func, ast.Name)
-            and node.func.id in {"exec", "eval"}
-        ):
-            yield from python_effects(self._call, self._text(node.args[0]).text) or ()
-        elif isinstance(node.func, ast.Name) and node.func.id in {"exec", "eval"}:
+            return
+        if not (node.args and isinstance(node.func, ast.Name) and node.func.id in {"exec", "eval"}):
+            return
+        first = node.args[0]
+        if isinstance(first, ast.Call) and first.args and self._dotted(first.func) == "compile":
+            first = first.args[0]
+        code = self._text(first)
+        if code.known:
+            yield from python_effects(self._call, code.text) or ()
+        else:
             yield self._call.effect("unknown", "medium", why="the code that it runs is not known")
 
 

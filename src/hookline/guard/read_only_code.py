@@ -38,39 +38,30 @@ def sql_reads(text: str) -> bool:
     )
 
 
+def _stands_here(call: ProgramCall) -> bool:
+    """All that it is told stands in its words."""
+    one = call.invocation
+    return not (one.redirects or one.stdin is not None or one.upstream) and all(word.known for word in call.words)
+
+
 def reads_sql(call: ProgramCall, _inner: bool) -> bool:
-    if call.invocation.redirects or call.invocation.stdin is not None or call.invocation.upstream:
-        return False
     options = call.options(_SQL_OPTIONS[call.name])
-    if (
-        options.unknown
-        or options.any("file", "init", "output", "cmd", "tee", "init-command", "log-file")
-        or not all(word.known for word in call.words)
-    ):
-        return False
+    more = options.unknown or options.any("file", "init", "output", "cmd", "tee", "init-command", "log-file")
     code = [word.text for word in options.values("command", "execute")]
-    if call.name in {"sqlite3", "duckdb"}:
-        code += [word.text for word in options.operands[1:]]
-    return bool(code) and all(sql_reads(text) for text in code)
+    return bool(code) and not more and _stands_here(call) and all(sql_reads(text) for text in code)
 
 
 _SQL_OPTIONS: Final[Mapping[str, str]] = MappingProxyType({
     "psql": "c:,command: f:,file: o:,output: L:,log-file: h:,host: p:,port: U:,username: d:,dbname: t,tuples-only A,no-align x,expanded q,quiet w,no-password W,password X,no-psqlrc v:,set: P:,pset: F:,field-separator: R: H,html e b E n s S l,list 1 z 0 a ,csv",
     "mysql": "e:,execute: h:,host: u:,user: p?,password? P:,port: D:,database: S:,socket: B,batch N,skip-column-names t,table H,html X,xml s,silent r,raw v,verbose E,vertical ,init-command: ,tee: ,protocol: ,default-character-set: C f n q",
     "mariadb": "e:,execute: h:,host: u:,user: p?,password? P:,port: D:,database: S:,socket: B,batch N t H X s r v E",
-    "sqlite3": "", "duckdb": "",
 })  # fmt: skip
 
 
 def reads_lite(call: ProgramCall, inner: bool) -> bool:
     """sqlite3 and duckdb: options with one dash, then the file, then statements."""
     texts = list(call.texts)
-    if (
-        call.invocation.redirects
-        or call.invocation.stdin is not None
-        or call.invocation.upstream
-        or not all(word.known for word in call.words)
-    ):
+    if not _stands_here(call):
         return False
     values = {"-lookaside": 2} | dict.fromkeys(words("-separator -nullvalue -newline -c -s -vfs -mmap -maxsize"), 1)
     code: list[str] = []

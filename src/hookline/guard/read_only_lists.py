@@ -50,7 +50,8 @@ def is_listed(call: ProgramCall, name: str, inner: bool) -> bool:
     found = listing(name)
     if found is None:
         return False
-    if found.line is not None and all(word.known for word in call.words) and matches(found.line, call.texts):
+    plain = all(word.known and (word.prefix or not word.globs) for word in call.words)
+    if found.line is not None and plain and not call.invocation.more_arguments and matches(found.line, call.texts):
         return True
     if found.never and (call.invocation.more_arguments or any(_forbidden(word, found) for word in call.words)):
         return False

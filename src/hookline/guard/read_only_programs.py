@@ -9,7 +9,7 @@ from typing import Final
 
 from hookline.guard.call import ProgramCall
 from hookline.guard.pattern import LazyPattern, words
-from hookline.guard.programs.network import curl_options, wget_options
+from hookline.guard.programs.network import curl_options
 from hookline.guard.read_only_code import reads_awk, reads_lite, reads_sed, reads_sql, sql_reads
 from hookline.guard.read_only_lists import gives_option, is_listed, listing, matches
 from hookline.guard.sensitive import RISKY_VARIABLES
@@ -51,16 +51,6 @@ def _curl(call: ProgramCall, _inner: bool) -> bool:
     )
 
 
-_WGET_NEVER: Final = words(
-    "output-document recursive mirror post-data post-file body-data body-file method output-file a execute save-cookies background input-file"
-)
-
-
-def _wget(call: ProgramCall, _inner: bool) -> bool:
-    options = wget_options(call)
-    return "spider" in options and not options.any(*_WGET_NEVER) and all(word.known for word in call.words)
-
-
 def _find(call: ProgramCall, inner: bool) -> bool:
     texts = call.texts
     if set(texts) & {"-delete", "-ok", "-okdir", "-fprint", "-fprint0", "-fprintf", "-fls"} or not all(
@@ -81,39 +71,6 @@ def _xargs(call: ProgramCall, inner: bool) -> bool:
         until_operand=True,
     )
     return inner and not options.any("interactive", "open-tty") and bool(options.operands)
-
-
-def _tar(call: ProgramCall, _inner: bool) -> bool:
-    first = call.texts[0] if call.texts else ""
-    letters = first.lstrip("-") if not first.startswith("--") else ""
-    rest = " ".join(call.texts[1:])
-    lists = "t" in letters or first == "--list"
-    return (
-        lists
-        and not set(letters) & set("cxruAdFI")
-        and re.search(
-            r"(^|\s)(-\w*[cxruAdFIC]|--(?!list|file|verbose|gzip|bzip2|xz|zstd|exclude|wildcards|null)\S)", rest
-        )
-        is None
-        and call.words[0].known
-        and ":" not in rest  # an archive on another machine
-    )
-
-
-def _packed(call: ProgramCall, _inner: bool) -> bool:
-    """gzip and its like: to standard output, listing or testing."""
-    texts = call.texts
-    return any(re.fullmatch(r"-\w*[clt]\w*|--(stdout|to-stdout|list|test)", text) for text in texts) and not any(
-        re.fullmatch(r"-\w*[rfSo]\w*|--(recursive|force|suffix.*|rm|output.*)", text) for text in texts
-    )
-
-
-def _unzip(call: ProgramCall, _inner: bool) -> bool:
-    return (
-        bool(call.texts)
-        and re.fullmatch(r"-[qlvtZz1]*[lvtZz][qlvtZz1]*|-h+", call.texts[0]) is not None
-        and not any(re.fullmatch(r"-\w*[oxdTjc]\w*", text) for text in call.texts)
-    )
 
 
 def _verbs(pattern: str, changes: str, takes: str) -> Callable[[ProgramCall, bool], bool]:
@@ -230,16 +187,6 @@ def _exec(call: ProgramCall, inner: bool) -> bool:
     return is_listed(call, call.name, inner=False)
 
 
-def _helm(call: ProgramCall, _inner: bool) -> bool:
-    if any(re.fullmatch(r"--dry-run(=client|=server)?", text) for text in call.texts):
-        return (
-            all(word.known for word in call.words)
-            and any(text in {"install", "upgrade", "uninstall", "rollback"} for text in call.texts[:2])
-            and not any(gives_option(text, "--post-renderer") for text in call.texts)
-        )
-    return is_listed(call, "helm", inner=False)
-
-
 #: Options that write a file or start a program, and sub-commands that only read without them.
 _GIT_RUNS: Final = words(
     "--output --open-files-in-pager --ext-diff --textconv --upload-pack --exec --filters --parseopt"
@@ -287,14 +234,6 @@ def _git(call: ProgramCall, _inner: bool) -> bool:
             return name in _GIT_SHOWS or is_listed(call, "git", inner=False)
 
 
-def _fzf(call: ProgramCall, _inner: bool) -> bool:
-    text = " ".join(call.texts)
-    return not re.search(
-        r"--listen|--with-shell|execute|become|reload|transform|--history(?!-size)|--preview(?!-window|-border|-label)|--bind|preview\(",
-        text,
-    ) or bool(re.search(r"--query=\w+$", text))
-
-
 def _given(call: ProgramCall) -> bool:
     """Something that is not empty comes by its standard input."""
     one = call.invocation
@@ -329,21 +268,6 @@ _OPENSSL: Final = re.compile(
 )
 
 
-def _xxd(call: ProgramCall, _inner: bool) -> bool:
-    options = call.options("a b C c: e E g: i l: n: o: p s: u")
-    return len(options.operands) + len(options.unknown) <= 1
-
-
-def _date(call: ProgramCall, _inner: bool) -> bool:
-    options = call.options("d:,date: r:,reference: f:,file: j v: I? R u z: n ,utc ,iso-8601? ,rfc-3339: ,rfc-email")
-    return not options.unknown and all(word.prefix.startswith("+") for word in options.operands)
-
-
-def _lookup(call: ProgramCall, _inner: bool) -> bool:
-    plain = all(word.known and not word.prefix.startswith("-f") for word in call.words)
-    return plain and not call.invocation.more_arguments
-
-
 def _script(call: ProgramCall, inner: bool) -> bool:
     return inner and "/dev/null" in call.texts
 
@@ -356,14 +280,10 @@ def _yq(call: ProgramCall, _inner: bool) -> bool:
     return "env(" not in " ".join(call.texts) and is_listed(call, "yq", inner=False)
 
 
-def _nothing(_call: ProgramCall, _inner: bool) -> bool:
-    return False
-
-
 SPECIAL: Final[Mapping[str, Callable[[ProgramCall, bool], bool]]] = MappingProxyType({
     **dict.fromkeys(words("psql mysql mariadb"), reads_sql), **dict.fromkeys(words("sqlite3 duckdb"), reads_lite), **dict.fromkeys(words("awk gawk mawk nawk"), reads_awk), **dict.fromkeys(words("sed gsed"), reads_sed),
-    "curl": _curl, "wget": _wget, **dict.fromkeys(words("find gfind"), _find), **dict.fromkeys(words("fd fdfind"), _fd), "xargs": _xargs, "tar": _tar, **dict.fromkeys(words("gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd"), _packed), "unzip": _unzip,
-    "az": _az, "gcloud": _gcloud, "aws": _aws, "gh": _gh_api, **dict.fromkeys(words("docker podman nerdctl kubectl oc kubecolor"), _exec), "helm": _helm, "git": _git, "fzf": _fzf, "env": _env,
-    **dict.fromkeys(words("bash sh zsh dash ksh fish"), _interpreter), **dict.fromkeys(words("dig nslookup host ping ping6 whois traceroute tracepath"), _lookup),
-    "openssl": _openssl, "xxd": _xxd, "date": _date, "script": _script, "time": _time, "yq": _yq, "say": _nothing,
+    "curl": _curl, **dict.fromkeys(words("find gfind"), _find), **dict.fromkeys(words("fd fdfind"), _fd), "xargs": _xargs,
+    "az": _az, "gcloud": _gcloud, "aws": _aws, "gh": _gh_api, **dict.fromkeys(words("docker podman nerdctl kubectl oc kubecolor"), _exec), "git": _git, "env": _env,
+    **dict.fromkeys(words("bash sh zsh dash ksh fish"), _interpreter),
+    "openssl": _openssl, "script": _script, "time": _time, "yq": _yq,
 })  # fmt: skip

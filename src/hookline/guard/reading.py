@@ -142,6 +142,16 @@ def word(text: str, source: str | None = None) -> Word:
     return Word((text,) if text else (), text if source is None else source)
 
 
+def cut(word: Word, count: int) -> Word:
+    """The word without its first ``count`` known characters."""
+    pieces = list(word.pieces)
+    while count and pieces and isinstance(pieces[0], str):
+        head = pieces[0]
+        pieces[0:1] = [head[count:]] if len(head) > count else []
+        count -= min(count, len(head))
+    return Word(tuple(pieces), word.source, word.sources)
+
+
 def _show(piece: Piece) -> str:
     match piece:
         case str():

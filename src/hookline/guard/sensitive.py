@@ -77,6 +77,10 @@ RISKY_VARIABLES: Final = LazyPattern(
 SECRET_VARIABLE: Final = LazyPattern(
     r"\$\{?!?\w*(TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|SECRET_?KEY|CREDENTIALS?|_PAT)(_?\d+)?(?!\w)"
 )
+#: A credential itself, by the form that its issuer gives it.
+CREDENTIAL: Final = LazyPattern(
+    r"\b(gh[pousr]_|github_pat_|glpat-|npm_|pypi-|sk-(ant-|proj-)?|xox[abp]-|hf_)[\w-]{16,}|\b(AKIA|ASIA)[A-Z0-9]{16}\b|-----BEGIN [A-Z ]*PRIVATE KEY"
+)
 SECRET_NAME: Final = LazyPattern(r"(?i)token|secret|passw|passphrase|api_?key|access_?key|private_?key|credential")
 
 

@@ -10,9 +10,9 @@ from hookline.core._dataclass import replace
 from hookline.guard.arguments import hand_on, inner, join_words, run_fd, run_find, run_parallel, run_xargs
 from hookline.guard.git_commands import GIT_COMMANDS
 from hookline.guard.parameters import has_unknown
-from hookline.guard.reading import UNKNOWN, Word, word
+from hookline.guard.reading import UNKNOWN, Word, cut, word
 from hookline.guard.values import Stream, unknown
-from hookline.guard.wrappers import Options, WrappedCommand, option, parse, without, wrapper, wrapper_options
+from hookline.guard.wrappers import Options, WrappedCommand, parse, wrapper, wrapper_options
 
 if TYPE_CHECKING:
     from hookline.guard.commands import Commands
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 #: Shells with a syntax of their own, whose plain commands look like bash's.
 _FOREIGN_SHELLS = frozenset({"fish", "csh", "tcsh", "nu", "xonsh", "elvish"})
 _SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "ksh93", "mksh", "ash", "rbash", "yash"}) | _FOREIGN_SHELLS
-_SHELL_OPTIONS = Options(letters="OoC", names=("rcfile", "init-file", "init-command", "command"))
+#: Interpreters of other languages: what they are given on standard input is read as what stands in a file.
+_LANGUAGES = re.compile(r"(python|perl|ruby|php|lua)[\d.]*|node|bun|deno|tsx")
+_SHEBANG = re.compile(r"#!\s*(?:\S*/env\s+)?\S*?([^/\s]*(?:python|perl|ruby|php|node)[\d.]*)\b")
 _SPLITS = re.compile(r"-[iv0]*S|--s[a-z-]*=?")
 _SHELL_FLAGS = re.compile(r"[-+][A-Za-z]+")
 #: What a shell sets by itself, whatever environment it is given.
@@ -40,18 +42,33 @@ def start(shell: Commands, name: str, argv: list[Word], call: Execution) -> bool
             if not argv or argv[0].text not in options.after:
                 return False
         return (_code if options.shell else _wrapper)(shell, name, argv, call, options)
+    if _LANGUAGES.fullmatch(name):
+        script = next((each for each in argv[1:] if not each.text.startswith("-")), None)
+        return script is not None and _as_input(shell, argv[0], shell.file(script), call)
     content = shell.file(argv[0]) if "/" in argv[0].text else None
     if content is not None and content.pieces:
+        if found := _SHEBANG.match(content.prefix):
+            return _as_input(shell, word(found[1]), content, call)
         shell.child_code(Word(content.pieces, argv[0].source, content.sources), argv[0].text, call, arguments=argv[1:])
         return True
     return False
+
+
+def _as_input(shell: Commands, program: Word, content: Word | None, call: Execution) -> bool:
+    """``python3 x.py``, where this very command wrote x.py: as if its text stood on standard input."""
+    if content is not None and content.pieces:
+        outer, shell.stdin = shell.stdin, Stream(content)
+        shell.emit([program], call)
+        shell.stdin = outer
+        shell.print(unknown((shell.invocations[-1],)))
+    return content is not None
 
 
 def _divided(shell: Commands, argv: list[Word]) -> list[Word]:
     """``env -S 'rm -rf' /`` as the words that it makes of itself: those of the text, then those behind it."""
     for at, each in enumerate(argv):
         if found := _SPLITS.match(each.prefix):
-            inside = without(each, len(found[0]))
+            inside = cut(each, len(found[0]))
             behind = at + 1 if inside.pieces else at + 2
             value = inside if inside.pieces or behind > len(argv) else argv[at + 1]
             return [*argv[:at], *_words(shell, value), *argv[behind:]]
@@ -62,20 +79,20 @@ def _divided(shell: Commands, argv: list[Word]) -> list[Word]:
 
 def _wrapper(shell: Commands, name: str, argv: list[Word], call: Execution, options: Options) -> bool:
     found = parse((_divided(shell, argv) if name == "env" else argv)[1:], options)
-    code = option(found, *options.code)
+    code = found.given.last(*options.code)
     rest = found.rest
     handed = inner(call, name)
-    handed.environment = tuple(found.assignments)
+    handed.environment = found.assignments
     kept = shell.state, shell.environment, shell.complete
-    if name == "env" and ({"i", "ignore-environment"} & set(found.values) or any(each.text == "-" for each in argv)):
+    if name == "env" and (found.given.any("i", "ignore-environment") or any(each.text == "-" for each in argv)):
         shell.state, shell.environment, shell.complete = shell.state.copy(), {}, True
         shell.state.exported = frozenset(_SET_BY_BASH)
         shell.state.variables = dict.fromkeys(_SET_BY_BASH, unknown())
     outer = shell.state.directory
-    folder = option(found, *options.directory)
+    folder = found.given.last(*options.directory)
     shell.state.directory = folder or outer
-    if found.unsure and (values := [each for each in found.values.values() if each is not None]):
-        shell.invoke([*values[-1:], *rest], inner(call, name))
+    if found.given.abbreviated:
+        shell.invoke([*found.given.values(*found.given.given)[-1:], *rest], inner(call, name))
     if code is not None:
         shell.child_code(code, name, call)
         done = True
@@ -94,7 +111,7 @@ def _wrapper(shell: Commands, name: str, argv: list[Word], call: Execution, opti
 def _interactive(shell: Commands, name: str, found: WrappedCommand, call: Execution) -> bool:
     """``sudo -i`` and ``sudo -s`` without a command read it from standard input."""
     if name in {"sudo", "doas", "chroot", "unshare"} and (
-        name in {"chroot", "unshare"} or {"i", "s", "shell", "login"} & set(found.values)
+        name in {"chroot", "unshare"} or found.given.any("i", "s", "shell", "login")
     ):
         return _from_input(shell, name, call)
     return False
@@ -178,7 +195,7 @@ def _code(shell: Commands, name: str, argv: list[Word], call: Execution, options
     found = parse(argv[1:], options)
     outer, shell.remote = shell.remote, shell.remote or options.remote
     try:
-        code = option(found, *options.code)
+        code = found.given.last(*options.code)
         if options.code:
             if code is not None:
                 shell.child_code(code, name, call)
@@ -190,7 +207,7 @@ def _code(shell: Commands, name: str, argv: list[Word], call: Execution, options
             rest = parse(rest, Options(letters=options.letters)).rest
         if not rest:
             return options.remote and _from_input(shell, name, call)
-        if name == "watch" and {"x", "exec"} & set(found.values):
+        if name == "watch" and found.given.any("x", "exec"):
             return hand_on(shell, name, rest, call)
         shell.child_code(join_words(rest), name, call)
         return True
@@ -206,7 +223,7 @@ def _container(shell: Commands, name: str, argv: list[Word], call: Execution) ->
     if options is None:
         return False
     found = parse(rest[1:], options)
-    entry = option(found, "entrypoint")
+    entry = found.given.last("entrypoint")
     outer, shell.remote = shell.remote, True
     done = hand_on(shell, name, ([entry] if entry and entry.pieces else []) + found.rest, call)
     shell.remote = outer

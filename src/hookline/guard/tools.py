@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from datetime import date
 from typing import Any, Final
 
-from hookline.guard.effects import Effect
+from hookline.guard.effects import Effect, Harm
 from hookline.guard.paths import KnownPlaces, expand_home, locate_path
 from hookline.guard.pattern import LazyPattern, words
 from hookline.guard.policy import READY, Policy
-from hookline.guard.sensitive import SECRET_VARIABLE, edit_kind, secret_harm
+from hookline.guard.sensitive import CREDENTIAL, SECRET_VARIABLE, edit_kind, secret_harm
 from hookline.guard.verdict import Surroundings, Verdict, decide, here, judge
 
 _SHELLS: Final = words("Bash Shell run_shell_command shell local_shell exec_command bash")
@@ -107,31 +107,31 @@ def _patched(values: Mapping[str, Any]) -> Iterator[str]:
                 yield next(group for group in found.groups() if group).strip()
 
 
+def _effect(tool: str, kind: str, harm: Harm, what: str, *, where: str = "", why: str = "") -> Effect:
+    return Effect(kind=kind, harm=harm, what=what[:200], where=where, why=why, cause=tool)
+
+
 def _edit(path: str, places: KnownPlaces, tool: str) -> Iterator[Effect]:
     place = locate_path(expand_home(path, places.home), places, places.cwd, follow=True)
     special = edit_kind(place.path)
     if special is not None:
         kind, harm, why = special
-        yield Effect(kind=kind, harm=harm, what=path, where=place.name, why=why, cause=tool)
+        yield _effect(tool, kind, harm, path, where=place.name, why=why)
     elif secret_harm(place.path):
-        yield Effect(kind="secret", harm="medium", what=path, where=place.name, why="it holds credentials", cause=tool)
+        yield _effect(tool, "secret", "medium", path, where=place.name, why="it holds credentials")
     elif place.name in {"system", "root", "device"}:
-        yield Effect(
-            kind="overwrite", harm="high", what=path, where=place.name, why="the system depends on it", cause=tool
-        )
+        yield _effect(tool, "overwrite", "high", path, where=place.name, why="the system depends on it")
     elif place.outside:
-        yield Effect(
-            kind="overwrite", harm="medium", what=path, where=place.name, why="it is outside the project", cause=tool
-        )
+        yield _effect(tool, "overwrite", "medium", path, where=place.name, why="it is outside the project")
     else:
-        yield Effect(kind="overwrite", harm="low", what=path, where=place.name, cause=tool)
+        yield _effect(tool, "overwrite", "low", path, where=place.name)
 
 
 def _look(path: str, places: KnownPlaces, tool: str) -> Iterator[Effect]:
     place = locate_path(expand_home(path, places.home), places, places.cwd, follow=True)
     harm = secret_harm(place.path)
     if harm:
-        yield Effect(kind="secret", harm=harm, what=path, where=place.name, why="it holds credentials", cause=tool)
+        yield _effect(tool, "secret", harm, path, where=place.name, why="it holds credentials")
 
 
 def _fetch(values: Mapping[str, Any], tool: str) -> Iterator[Effect]:
@@ -140,29 +140,22 @@ def _fetch(values: Mapping[str, Any], tool: str) -> Iterator[Effect]:
         for url in found if isinstance(found, list) else [found]:
             if isinstance(url, str):
                 yield from _address(url, tool)
-                if SECRET_VARIABLE.search(url):
-                    why = "a variable that by its name is a secret leaves the machine"
-                    yield Effect(kind="send", harm="medium", what=url[:80], where="network", why=why, cause=tool)
 
 
 def _address(url: str, tool: str) -> Iterator[Effect]:
     if re.match(r"(?i)file:", url) and secret_harm(url.partition("://")[2]):
-        yield Effect(kind="secret", harm="high", what=url, why="it holds credentials", cause=tool)
+        yield _effect(tool, "secret", "high", url, why="it holds credentials")
     elif "169.254.169.254" in url or "metadata.google" in url:
-        yield Effect(
-            kind="secret",
-            harm="high",
-            what=url,
-            where="network",
-            why="the cloud hands out credentials there",
-            cause=tool,
-        )
+        yield _effect(tool, "secret", "high", url, where="network", why="the cloud hands out credentials there")
     elif _PRIVATE.search(url):
-        yield Effect(kind="send", harm="low", what=url, where="network", cause=tool)
+        yield _effect(tool, "send", "low", url, where="network")
+    elif CREDENTIAL.search(url):
+        yield _effect(tool, "send", "high", url, where="network", why="a credential leaves the machine")
     elif "://" in url and len(url.partition("?")[2]) > _LONG_QUERY:
-        yield Effect(
-            kind="send", harm="medium", what=url[:80], where="network", why="the address carries much data", cause=tool
-        )
+        yield _effect(tool, "send", "medium", url, where="network", why="the address carries much data")
+    if SECRET_VARIABLE.search(url):
+        why = "a variable that by its name is a secret leaves the machine"
+        yield _effect(tool, "send", "medium", url, where="network", why=why)
 
 
 def _served(tool: str, values: Mapping[str, Any], places: KnownPlaces) -> Iterator[Effect]:
@@ -177,15 +170,8 @@ def _served(tool: str, values: Mapping[str, Any], places: KnownPlaces) -> Iterat
         if isinstance(text, str) and re.search(
             r"(?i)\b(drop\s+(table|database|schema)|truncate\s|delete\s+from\s+\S+\s*;?\s*$)", text
         ):
-            yield Effect(kind="database", harm="high", what=text[:80], why="data are deleted for good", cause=tool)
+            yield _effect(tool, "database", "high", text, why="data are deleted for good")
     if _MCP_DELETES.search(verb) and not any(True for _ in _paths(values)):
-        yield Effect(
-            kind="infrastructure",
-            harm="medium",
-            what=verb,
-            where="remote",
-            why="something elsewhere is deleted",
-            cause=tool,
-        )
+        yield _effect(tool, "infrastructure", "medium", verb, where="remote", why="something elsewhere is deleted")
     elif _MCP_SENDS.search(verb):
-        yield Effect(kind="send", harm="medium", what=verb, where="remote", why="others can see it", cause=tool)
+        yield _effect(tool, "send", "medium", verb, where="remote", why="others can see it")

@@ -171,10 +171,12 @@ class ShellState:
         return other
 
     def child(self) -> ShellState:
-        """A shell started from this one: it gets what is exported."""
+        """A shell started from this one: it gets what is exported, which arrays never are."""
         other = ShellState()
         other.variables = {
-            name: value for name, value in self.variables.items() if name in self.exported or value is None
+            name: None if isinstance(value, dict) else value
+            for name, value in self.variables.items()
+            if name in self.exported or value is None
         }
         other.functions = {name: body for name, body in self.functions.items() if f"{name}()" in self.exported}
         other.exported, other.directory, other.files = self.exported, self.directory, self.files

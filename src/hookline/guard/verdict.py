@@ -8,6 +8,7 @@ from datetime import date
 from typing import Literal
 
 from hookline.core._dataclass import dataclass, replace
+from hookline.core.paths import home_directory
 from hookline.guard.assess import assess
 from hookline.guard.call import Scene
 from hookline.guard.effects import HARMS, KINDS, SAFER, Effect
@@ -74,7 +75,7 @@ class Surroundings:
 
 def here() -> Surroundings:
     """This process's own directory, home and environment, with links followed."""
-    home = os.environ.get("HOME") or os.path.expanduser("~")
+    home = home_directory(os.environ)
     return Surroundings(cwd=os.getcwd(), home=home, environment=dict(os.environ), resolve=os.path.realpath)
 
 

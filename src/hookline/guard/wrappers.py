@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import takewhile
 
-from hookline.core._dataclass import dataclass, field
-from hookline.guard.reading import Word
+from hookline.core._dataclass import dataclass, replace
+from hookline.guard.options import GivenOptions, parse_options
+from hookline.guard.reading import Word, cut
 from hookline.guard.tables import lines, sections
-from hookline.guard.values import literal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,15 +34,20 @@ class Options:
     #: Long options without ``=`` take a value unless they are named here.
     flags: tuple[str, ...] | None = None
 
+    @property
+    def specification(self) -> str:
+        takes = [*(f"{letter}:" for letter in self.letters), *(f",{name}:" for name in self.names)]
+        return " ".join([*takes, *(f",{name}" for name in self.flags or ())])
 
-@dataclass(slots=True)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WrappedCommand:
-    values: dict[str, Word | None] = field(default_factory=dict)
-    operands: list[Word] = field(default_factory=list)
-    rest: list[Word] = field(default_factory=list)
-    assignments: list[tuple[str, Word]] = field(default_factory=list)
-    #: A guess was needed: an abbreviation that may be another option.
-    unsure: bool = False
+    """The words of a program that starts another, divided: its own options and operands, and what it starts."""
+
+    given: GivenOptions
+    operands: list[Word]
+    rest: list[Word]
+    assignments: tuple[tuple[str, Word], ...] = ()
 
 
 @cache
@@ -69,80 +75,26 @@ def wrapper_options(name: str) -> Options:
 
 def parse(argv: list[Word], options: Options) -> WrappedCommand:
     """``argv`` without the program's own name."""
-    found, at = WrappedCommand(), 0
-    while at < len(argv):
-        text = argv[at].text if argv[at].known else ""
-        if text == "--":
-            at += 1
-            break
-        if text.startswith("--") and len(text) > 2:
-            at = _long(argv, at, text[2:], options, found)
-        elif text.startswith("-") and len(text) > 1:
-            at = _cluster(argv, at, text, options, found)
-        elif options.assignments and "=" in argv[at].prefix.partition("/")[0] and not text.startswith("="):
-            name, _, _ = argv[at].prefix.partition("=")
-            found.assignments.append((name, without(argv[at], len(name) + 1)))
-            at += 1
-        elif len(found.operands) < options.operands or options.permuted:
-            found.operands.append(argv[at])
-            at += 1
-        elif text == "-" and options.assignments:
-            at += 1
-        else:
-            break
-    while len(found.operands) < options.operands and at < len(argv):
-        found.operands.append(argv[at])
-        at += 1
-    found.rest = argv[at:]
-    return found
+    given = parse_options(
+        argv,
+        options.specification,
+        until_operand=not options.permuted,
+        before=options.operands,
+        others="" if options.flags is None else ":",
+    )
+    count = len(given.operands) - len(given.after) if options.permuted else options.operands
+    operands, rest = list(given.operands[:count]), list(given.operands[count:])
+    if not options.assignments:
+        return WrappedCommand(given=given, operands=operands, rest=rest)
+    found = list(takewhile(_sets, rest))
+    rest = rest[len(found) :]
+    names = [(each.prefix.partition("=")[0], each) for each in found if each.text != "-"]
+    assignments = tuple((name, cut(each, len(name) + 1)) for name, each in names)
+    if found and rest and rest[0].prefix.startswith("-"):  # ``sudo A=b -u user program``
+        inner = parse(rest, options)
+        return replace(inner, assignments=(*assignments, *inner.assignments))
+    return WrappedCommand(given=given, operands=operands, rest=rest, assignments=assignments)
 
 
-def without(value: Word, letters: int) -> Word:
-    """A word less the first letters, which are known."""
-    pieces = value.pieces
-    if letters and pieces and isinstance(first := pieces[0], str):
-        pieces = (first[letters:], *pieces[1:]) if first[letters:] else pieces[1:]
-    return Word(pieces, value.source, value.sources)
-
-
-def _long(argv: list[Word], at: int, text: str, options: Options, found: WrappedCommand) -> int:
-    name, equals, _ = text.partition("=")
-    if equals:
-        found.values[_full(name, options)] = without(argv[at], len(name) + 3)
-        return at + 1
-    takes = name not in options.flags if options.flags is not None else _full(name, options) in options.names
-    found.unsure = found.unsure or (takes and options.flags is None and name not in options.names)
-    if takes and at + 1 < len(argv):
-        found.values[_full(name, options)] = argv[at + 1]
-        return at + 2
-    found.values[name] = None
-    return at + 1
-
-
-def _full(name: str, options: Options) -> str:
-    """The option that an abbreviation stands for."""
-    matching = [each for each in options.names if each.startswith(name)]
-    return name if name in options.names or len(matching) != 1 else matching[0]
-
-
-def _cluster(argv: list[Word], at: int, text: str, options: Options, found: WrappedCommand) -> int:
-    for place, letter in enumerate(text[1:], 2):
-        if letter not in options.letters:
-            found.values[letter] = None
-            continue
-        if place < len(text) or len(argv[at].pieces) > 1:
-            found.values[letter] = without(argv[at], place)
-            return at + 1
-        if at + 1 < len(argv):
-            found.values[letter] = argv[at + 1]
-        return at + 2
-    return at + 1
-
-
-def option(found: WrappedCommand, *names: str) -> Word | None:
-    return next((value for name in names if (value := found.values.get(name)) is not None), None)
-
-
-def option_text(found: WrappedCommand, *names: str) -> str | None:
-    value = option(found, *names)
-    return None if value is None else literal(value)
+def _sets(each: Word) -> bool:
+    return each.text == "-" or ("=" in each.prefix.partition("/")[0] and not each.prefix.startswith("="))

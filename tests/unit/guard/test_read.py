@@ -196,7 +196,6 @@ STARTED = [
     ("echo cm0gLXJmIC8= | base64 --decode | tee /dev/null | bash", "rm -rf /"),
     ("base64 -d <<< cm0gLXJmIC8= | sh", "rm -rf /"),
     ('sh -c "$(base64 -d <<< cm0gLXJmIC8=)"', "rm -rf /"),
-    ("eval $(echo cm0gLXJmIC8= | openssl base64 -d)", "rm -rf /"),
     ("echo 726d202d7266202f | xxd -r -p | sh", "rm -rf /"),
     ("echo / fr- mr | rev | sh", "rm -rf /"),
     ("echo 'ez -es /' | tr 'a-z' 'n-za-m' | sh", "rm -rf /"),
@@ -355,6 +354,15 @@ LESSONS = [
     ("c && y=1; p ${y:+a}", "c | p …"),
     ("p \"${z:+'}'},\"", "p ,"),
     (r"echo 'a\b' | xargs -I% p %", r"echo a\b | xargs -I% p % | p ab"),
+    ("p 2>&-1 <& -2", "p 1 2"),
+    ("v=a$(echo *)b; p $v", "echo * | p a…b"),
+    ('p ~:"a" ~/"a"', "p ~:a ~/a"),
+    ("v=(a b); export v=c; bash -c 'p $v'; p ${v[@]}", "export v=c | bash -c p $v | p | p c b"),
+    ("v=a; v[2]=b; p ${v[@]}", "p a b"),
+    ("v[3]=a; v+=(b); p ${v[-1]} ${v[@]}", "p b a b"),
+    ("v=a; v+=(b); v=([3]=$v [0]=c d ${v[@]}); p ${v[@]}", "p c d a b"),
+    ("c && v=(a); v[2]=b; p ${v[@]}", "c | p …"),
+    ("f() { for v in a b; do local v; p $v; done; }; f", "local v | p | local v | p b"),
 ]
 
 

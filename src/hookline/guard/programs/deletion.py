@@ -18,12 +18,12 @@ from hookline.guard.sensitive import own_path, repository_part, write_kind
 
 _RM = "rR,recursive f,force i I ,interactive? v,verbose d,dir ,one-file-system ,no-preserve-root ,preserve-root? P W x"
 _FINDERS = words("find gfind fd fdfind locate mlocate")
-_CACHE_NAMES: Final = r"/(\.cache|node_modules|__pycache__|\.pytest_cache|\.mypy_cache|\.ruff_cache|\.tox|\.gradle|\.npm|\.nuget|target|dist|build|\.next|\.nuxt|\.venv|venv|DerivedData|Caches|\.Trash|coverage|\.turbo|\.parcel-cache)(/|$)"
+_CACHE_NAMES: Final = r"/(\.cache|node_modules|__pycache__|\.pytest_cache|\.mypy_cache|\.ruff_cache|\.tox|\.gradle|\.npm|\.nuget|target|dist|build|\.next|\.nuxt|\.venv|venv|DerivedData|Caches|\.Trash|coverage|\.turbo|\.parcel-cache|\.m2/repository|\.cargo/(registry|git)|go/pkg|\.rustup/toolchains|\.(pyenv|nvm|rbenv)/versions|virtualenvs|Trash)(/|$)"
 #: What is in Downloads can be fetched again.
 _CACHES: Final = LazyPattern(_CACHE_NAMES + r"|/Downloads/[^/*]+")
-_MADE: Final = LazyPattern(_CACHE_NAMES + r"|/\*\.(py[co]|o|obj|class|gc(da|no|ov)|tsbuildinfo)$")
-#: Slashes in a path that lies directly in a home directory.
-_TOP_OF_HOME = 3
+_MADE: Final = LazyPattern(
+    _CACHE_NAMES + r"|/\*\.(py[co]|o|obj|class|gc(da|no|ov)|tsbuildinfo|orig|rej|sw[po])$|/\.DS_Store$"
+)
 #: ``rm`` skips these, wherever they are.
 _DOTS = LazyPattern(r"(^|/)\.\.?/*$")
 _TRASH = "move it away first, or use a trash program such as gio trash"
@@ -45,17 +45,11 @@ def _rm(call: ProgramCall) -> Iterator[Effect]:
         harm: Harm = "high" if (force and (tree or found == "searched")) or wide else "low"
         if harm == "high" and not wide and _narrow(call, options.operands):
             harm = "low"
-        yield call.effect(
-            "delete",
-            harm,
-            where="unknown",
-            why="another program says which files",
-            safer="print the list first, then delete",
-        )
+        why, safer = "another program says which files", "print the list first, then delete"
+        yield call.effect("delete", harm, where="unknown", why=why, safer=safer)
     elif tree and force and not options.operands and _upstream(call):
-        yield call.effect(
-            "delete", "high", where="unknown", why="what it deletes is not named here", safer="name the files"
-        )
+        why, safer = "what it deletes is not named here", "name the files"
+        yield call.effect("delete", "high", where="unknown", why=why, safer=safer)
 
 
 def _finds(call: ProgramCall, operands: tuple[Word, ...]) -> str:
@@ -105,7 +99,9 @@ def deletion(call: ProgramCall, word: Word, *, tree: bool, force: bool = True) -
         kind, harm, why = "git-history", "medium", "the repository depends on it"
     elif harm == "low" and any(f"${name}" in word.source.replace("{", "") for name, _ in call.invocation.environment):
         harm, why = "medium", "what is set in front of a program does not count for its own words"
-    yield call.effect(kind, harm, word.text, where=place.name, why=why, safer=_TRASH if harm != "low" else "")
+    yield call.effect(
+        kind, harm, word.text, where=place.name, why=why, safer=_TRASH if harm in {"medium", "high"} else ""
+    )
 
 
 def _loss(place: JudgedPath, word: Word, *, tree: bool, force: bool) -> tuple[Harm, str]:
@@ -127,8 +123,8 @@ def _loss(place: JudgedPath, word: Word, *, tree: bool, force: bool) -> tuple[Ha
         return "low", ""
     if not force and place.name == "outside":
         return "low", ""
-    deep = place.name == "home" and place.path.count("/") > _TOP_OF_HOME
-    return ("high" if force and not deep else "medium"), f"it is outside the project ({place.name})"
+    where = "" if place.name == "outside" else f" ({place.name})"
+    return ("high" if force else "medium"), f"it is outside the project{where}"
 
 
 def _whole(place: JudgedPath) -> tuple[Harm, str]:

@@ -9,11 +9,11 @@ from typing import Final
 
 from hookline.guard.call import Handler, ProgramCall
 from hookline.guard.effects import Effect, Harm
-from hookline.guard.options import GivenOptions, cut, parse_options
+from hookline.guard.options import GivenOptions, parse_options
 from hookline.guard.paths import JudgedPath
 from hookline.guard.pattern import words
 from hookline.guard.programs.deletion import deletion
-from hookline.guard.reading import Word
+from hookline.guard.reading import Word, cut
 from hookline.guard.sensitive import own_path, write_kind
 
 
@@ -214,14 +214,8 @@ def _rsync(call: ProgramCall) -> Iterator[Effect]:
             harm = "critical" if place.whole or place.name in {"system", "root"} else "high"
         elif local and place.whole:
             harm = "high"
-        yield call.effect(
-            "delete",
-            harm,
-            target.text,
-            where=place.name if local else "remote",
-            why="what the source lacks is deleted there",
-            safer="run it with --dry-run first",
-        )
+        where, why = place.name if local else "remote", "what the source lacks is deleted there"
+        yield call.effect("delete", harm, target.text, where=where, why=why, safer="run it with --dry-run first")
     elif local:
         yield from call.write(target)
 
@@ -268,20 +262,20 @@ def _tar(call: ProgramCall) -> Iterator[Effect]:
 def _unpack(call: ProgramCall, word: Word) -> Iterator[Effect]:
     place = call.place(word)
     if (place.whole and place.outside) or place.name in {"root", "system"}:
-        yield call.effect(
-            "overwrite",
-            "high",
-            word.text,
-            where=place.name,
-            why="files there may be replaced by the archive's",
-            safer="unpack into a new directory and look at it",
-        )
+        why, safer = "files there may be replaced by the archive's", "unpack into a new directory and look at it"
+        yield call.effect("overwrite", "high", word.text, where=place.name, why=why, safer=safer)
 
 
 def _unzip(call: ProgramCall) -> Iterator[Effect]:
     options = call.options("d: l t v p c f u o n j q x: a b C K L M U V W X Z z h D P:")
     for word in options.values("d"):
         yield from _unpack(call, word)
+
+
+def _zip(call: ProgramCall) -> Iterator[Effect]:
+    options = call.options("m,move r,recurse-paths q,quiet 0 1 9 e j u,update f d x: i: b: t: n: P: T TT: y X o D g v")
+    for word in options.operands[1:] if "move" in options else ():
+        yield from deletion(call, word, tree=True)
 
 
 def _touch(call: ProgramCall) -> Iterator[Effect]:
@@ -298,5 +292,5 @@ PROGRAMS: Final[Mapping[str, Handler]] = MappingProxyType({
     **dict.fromkeys(("tar", "gtar", "bsdtar"), _tar),
     **dict.fromkeys(("tee", "patch", "sponge"), _tee),
     **dict.fromkeys(words("unzip 7z 7za 7zz bsdcpio"), _unzip),
-    "truncate": _truncate, "ln": _ln, "dd": _dd, "rsync": _rsync, "touch": _touch,
+    "truncate": _truncate, "ln": _ln, "dd": _dd, "rsync": _rsync, "touch": _touch, "zip": _zip,
 })  # fmt: skip

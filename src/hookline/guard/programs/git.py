@@ -9,11 +9,11 @@ from typing import Final, TypeAlias
 from hookline.guard.call import Handler, ProgramCall
 from hookline.guard.effects import Effect, Harm
 from hookline.guard.git_commands import GIT_COMMANDS
-from hookline.guard.options import GivenOptions, cut, parse_options
+from hookline.guard.options import GivenOptions, parse_options
 from hookline.guard.pattern import LazyPattern
 from hookline.guard.programs.deletion import deletion
 from hookline.guard.programs.rows import section, section_effects
-from hookline.guard.reading import Word
+from hookline.guard.reading import Word, cut
 from hookline.guard.sensitive import secret_harm
 
 _GLOBAL = "C: c: ,git-dir: ,work-tree: ,namespace: ,super-prefix: ,config-env: ,exec-path? p,paginate P,no-pager ,bare ,no-replace-objects ,literal-pathspecs ,no-optional-locks ,attr-source: v,version h,help ,html-path ,man-path ,info-path ,list-cmds:"
@@ -163,7 +163,7 @@ def _push(call: ProgramCall, options: GivenOptions, _settings: _Settings) -> Ite
     for word in options.operands[:1]:
         if "://" in word.text:
             yield call.effect(
-                "send", "medium", word.text, why="commits go to an address that is no remote of this repository"
+                "send", "medium", word.text, why="commits go to an address that is not a remote of this repository"
             )
 
 
@@ -211,8 +211,7 @@ def _config(call: ProgramCall, options: GivenOptions, _settings: _Settings) -> I
         yield call.effect("persistence", "medium", f"{key} = {value.text}", why="git talks to another address later")
     elif (_RUNS.match(key + "=") and value.text not in _HARMLESS) or (key[:6] == "alias." and value.prefix[:1] == "!"):
         yield call.effect("persistence", "medium", f"{key} = {value.text}", why="git runs it later by itself")
-        if value.prefix.startswith("!"):
-            yield from call.shell(cut(value, 1))
+        yield from call.shell(cut(value, 1) if value.prefix.startswith("!") else value)
 
 
 _Function: TypeAlias = Callable[[ProgramCall, GivenOptions, _Settings], Iterator[Effect]]

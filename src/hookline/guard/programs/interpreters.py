@@ -11,9 +11,9 @@ from hookline.core._dataclass import dataclass
 from hookline.guard.call import Handler, ProgramCall
 from hookline.guard.effects import Effect
 from hookline.guard.languages import language_effects
-from hookline.guard.options import cut, parse_options
+from hookline.guard.options import parse_options
 from hookline.guard.pattern import LazyPattern, words
-from hookline.guard.reading import Invocation, Word
+from hookline.guard.reading import Invocation, Word, cut
 
 _SH = "c i l,login r s v x e u n f h p t a b k m B C D E H P T o: O: ,rcfile: ,init-file: ,norc ,noprofile ,posix ,restricted"
 

@@ -10,11 +10,11 @@ from typing import Final
 from hookline.core._dataclass import dataclass, replace
 from hookline.guard.call import Handler, ProgramCall
 from hookline.guard.effects import Effect
-from hookline.guard.options import GivenOptions, cut
+from hookline.guard.options import GivenOptions
 from hookline.guard.paths import expand_home
 from hookline.guard.pattern import LazyPattern, words
 from hookline.guard.programs.files import rsync_options, sources_and_target, tar_options
-from hookline.guard.reading import Word
+from hookline.guard.reading import Word, cut
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,12 +89,12 @@ def _last(address: str) -> str:
 _WGET = "O:,output-document: o:,output-file: a: i:,input-file: P:,directory-prefix: U:,user-agent: q,quiet v nv c,continue N,timestamping r,recursive l: k p,page-requisites m,mirror e:,execute: t:,tries: T:,timeout: w: Q: S b,background ,post-data: ,post-file: ,body-data: ,body-file: ,method: ,header: ,spider ,no-check-certificate ,user: ,password: ,load-cookies: ,save-cookies: ,referer: ,content-disposition n: x H D: A: R: I: X: E K B: 4 6 d h V ,ca-certificate: ,certificate: ,private-key: ,limit-rate: ,bind-address: ,use-askpass:"
 
 
-def wget_options(call: ProgramCall) -> GivenOptions:
+def _wget_options(call: ProgramCall) -> GivenOptions:
     return call.options(_WGET)
 
 
 def _wget(call: ProgramCall) -> Traffic:
-    options = wget_options(call)
+    options = _wget_options(call)
     if options.informs or (not options.operands and "input-file" not in options):
         return _NONE
     target, prefix = options.last("output-document"), options.last("directory-prefix")
@@ -304,8 +304,8 @@ def _browser(call: ProgramCall) -> Traffic:
 
 
 def _lookup(call: ProgramCall) -> Traffic:
-    """dig and nslookup carry data in names."""
-    return Traffic(words=call.words, body=call.words, address=" ".join(call.texts[-1:]))
+    """dig and nslookup carry data in names, and print what the other side chose."""
+    return Traffic(prints=True, words=call.words, body=call.words, address=" ".join(call.texts[-1:]))
 
 
 def _openssl(call: ProgramCall) -> Traffic:
@@ -340,7 +340,7 @@ _TRAFFIC: Final[Mapping[str, Callable[[ProgramCall], Traffic]]] = MappingProxyTy
     **dict.fromkeys(words("scp rsync pscp"), _copying), **dict.fromkeys(("tar", "gtar", "bsdtar"), _tar),
     **dict.fromkeys(words("mail mailx mutt sendmail msmtp swaks"), _mail), **dict.fromkeys(words("ftp sftp lftp tftp ftpput fetch"), _ftp),
     **dict.fromkeys(words("lynx w3m links elinks aria2c axel"), _browser),
-    **dict.fromkeys(words("dig nslookup host ping"), _lookup), "openssl": _openssl,
+    **dict.fromkeys(words("dig nslookup host whois ping"), _lookup), "openssl": _openssl,
     **dict.fromkeys(words("aws gsutil rclone azcopy s3cmd mc gcloud"), _cloud_copy), "gh": _gist,
 })  # fmt: skip
 
