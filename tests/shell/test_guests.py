@@ -72,6 +72,21 @@ def test_a_line_is_told_before_it_runs_and_after(house: House, guest: Open) -> N
     assert terminal.hears("session.connect")["interactive"] is True
 
 
+def test_a_line_is_told_once_whatever_its_text_is(house: House, guest: Open) -> None:
+    """bash sends the text ahead as its history prints it, and then the text itself."""
+    house.listen("pipeline.pre_execute")
+    terminal = guest().ready()
+    texts = [": 42  * two  blanks ", ": grün 日本", "2>&1 : 7 8", ": 'open\n  1  still open'", ":  *"]
+    for text in texts:
+        terminal.type(text.partition("\n")[0]).keys("Enter")
+        for rest in text.split("\n")[1:]:
+            terminal.wait(lambda: terminal.last() == ">" or terminal.last().endswith("quote>"))
+            terminal.type(rest).keys("Enter")
+        terminal.ready()
+    terminal.hears("pipeline.pre_execute", len(texts))
+    assert [one["text"].rstrip() for one in house.told("pipeline.pre_execute")] == [text.rstrip() for text in texts]
+
+
 def test_a_refused_line_is_not_run_and_the_reason_is_shown(house: House, guest: Open) -> None:
     house.listen("pipeline.pre_execute").answers.append(deny("pipeline.pre_execute", "not here", text="touch made"))
     terminal = guest().ready()
@@ -102,17 +117,57 @@ def test_bash_shows_nothing_of_ours_on_a_poor_terminal_and_under_a_strange_paren
     house: House, surroundings: str
 ) -> None:
     """Without the means to clear a line each one was shown twice; where SIGPIPE is ignored, bash complained of pipes."""
-    if shutil.which("tmux") is None:
-        pytest.skip("SKIPPED LOUDLY: tmux is not installed; try: make shells")
     house.listen("pipeline.pre_execute").answers.append(deny("pipeline.pre_execute", "not here", text="touch made"))
-    (house.home / ".bashrc").write_text(f'{RC["bash"]}eval "$({BIN / "hookline"} shell-init bash)"\n')
-    terminal = Terminal(house, argv=["env", surroundings, "bash", "--rcfile", str(house.home / ".bashrc"), "-i"])
+    terminal = _bash(house, surroundings)
     try:
         terminal.ready().line("echo one; echo two").ready()
         assert terminal.screen() == f"{PROMPT} echo one; echo two\none\ntwo\n{PROMPT}"
         terminal.line("touch made")
         terminal.shows("Problem: not here")
         assert not (house.work / "made").exists()
+    finally:
+        terminal.close()
+
+
+def _bash(house: House, surroundings: str = "", rc: str = "") -> Terminal:
+    if shutil.which("tmux") is None:
+        pytest.skip("SKIPPED LOUDLY: tmux is not installed; try: make shells")
+    (house.home / ".bashrc").write_text(f'{RC["bash"]}{rc}\neval "$({BIN / "hookline"} shell-init bash)"\n')
+    return Terminal(house, argv=["env", surroundings or "A=", "bash", "--rcfile", str(house.home / ".bashrc"), "-i"])
+
+
+@pytest.mark.parametrize(
+    "rc", ["shopt -u cmdhist", "shopt -u promptvars", "shopt -u cmdhist promptvars", "unset HISTCMD", "HISTSIZE=0"]
+)
+def test_a_command_over_lines_is_judged_however_bash_keeps_it(house: House, rc: str) -> None:
+    """Where the history has it line by line, it was taken for something that the prompt runs."""
+    house.listen("process.pre_spawn").answers.append(deny("process.pre_spawn", "no touching", command="touch"))
+    terminal = _bash(house, rc=rc)
+    try:
+        terminal.ready()
+        for line in ("for i in 1", "do", "touch made", "done"):
+            terminal.line(line)
+        terminal.shows("Problem: no touching")
+        terminal.ready().line("echo done").shows("\ndone")
+        assert terminal.screen().count("Problem: ") == 1
+        assert not (house.work / "made").exists()
+        assert "_hl_" not in terminal.screen()
+    finally:
+        terminal.close()
+
+
+def test_bash_reads_further_lines_and_reports_jobs_while_enter_is_hooked(house: House) -> None:
+    """In a quote that was still open each Enter was a syntax error, and the end of a job was never reported."""
+    house.listen("input.submit")
+    terminal = _bash(house)
+    try:
+        terminal.ready().line("sleep 0.1 &").ready()
+        terminal.type("echo 'one").keys("Enter")
+        terminal.wait(lambda: terminal.last() == ">")
+        terminal.line("two'").shows("\ntwo")
+        assert "syntax error" not in terminal.screen()
+        # bash tells it before a prompt: one more is needed where the job outlived this line.
+        terminal.wait(lambda: "Done" in terminal.screen() or not terminal.keys("Enter"))
     finally:
         terminal.close()
 
@@ -439,6 +494,7 @@ REFUSED = {
     "f() { cp a b; echo function:$?; }": "",
     "f": "function:126",
     "for i in 1 2; do cp $i b; echo for$i:$?; done": "for2:126",
+    "coproc cp a b; wait $!; echo coproc:$?": "coproc:126",
     "alias c=cp": "",
     "c a b; echo alias:$?": "alias:126",
     "cp --help; echo once:$?; cp fine b; echo some:$?": "some:1",
@@ -653,6 +709,8 @@ def test_a_text_is_read_as_commands() -> None:
         ("command rm -r", ["rm", "-r"]),
         ("command -p rm -r", ["rm", "-r"]),
         ("exec rm -r", ["rm", "-r"]),
+        ("coproc rm -r", ["rm", "-r"]),
+        ("coproc NAME { rm -r; }", ["rm", "-r"]),
         ("r\\\nm -r", ["rm", "-r"]),
         ("command -v rm", ["command", "-v", "rm"]),
         ("exec", ["exec"]),

@@ -1,6 +1,7 @@
 """A shell with hookline looks like one without it: both in tmux, side by side, on the same routes.
 
-Half a minute of routes is in the gate; ``make shells-screens`` walks all of them, without a hook and with a guard.
+Half a minute of routes is in the gate; ``make shells-screens`` walks all of them, without a hook and with a guard, and
+the habits also with programs that only observe.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from pathlib import Path
 
 import pytest
 from tests.patience import eventually
+from tests.shell import routes_habits as habits
 from tests.shell import routes_week as week
 from tests.shell.house import BIN
 from tests.shell.routes import BASH, COMMON, NEEDS, WATCHED, ZSH, Route
@@ -33,17 +35,25 @@ _KEY = re.compile(r"<([A-Z][A-Za-z-]*)>")
 
 
 def routes(shell: str) -> list[Route]:
-    own = (*BASH, *week.BASH) if shell == "bash" else (*ZSH, *week.ZSH)
-    every = [*COMMON, *week.COMMON, *own]
+    own = (*BASH, *week.BASH, *habits.BASH) if shell == "bash" else (*ZSH, *week.ZSH, *habits.ZSH)
+    every = [*COMMON, *week.COMMON, *habits.COMMON, *own]
     return every if ALL else [route for route in every if route[0] in SHORT[shell]]
 
 
+#: What is hooked -> the file that says so, and its text.
+HOOKED = {
+    "idle": (".config/hookline/hookline.toml", ""),
+    "guard": (".config/hookline/hookline.toml", '[guard]\npolicy = "standard"\n'),
+    "observer": (".lash/config", "[hooks]\n" + "".join(f"{event} = observe:/bin/true\n" for event in habits.OBSERVED)),
+}
+_HABITS = {route[0] for route in (*habits.COMMON, *habits.BASH, *habits.ZSH)}
 WALKS = [
-    pytest.param(shell, route, guarded, id=f"{shell}-{'guard' if guarded else 'idle'}-{route[0]}")
+    pytest.param(shell, route, hooked, id=name)
     for shell in ("bash", "zsh")
-    for guarded in ((False, True) if ALL else (False,))
+    for hooked in (HOOKED if ALL else ("idle",))
     for route in routes(shell)
-    if not (guarded and route[0] in WATCHED | week.WATCHED)
+    if (name := f"{shell}-{hooked}-{route[0]}") not in habits.SEEN
+    and (hooked == "idle" or (hooked == "guard" and route[0] not in WATCHED | week.WATCHED) or route[0] in _HABITS)
 ]
 
 
@@ -135,14 +145,14 @@ def hooked_lines(shell: str) -> str:
         return done.stdout.replace(home, "$HOME")
 
 
-def open_pair(root: Path, shell: str, rc: str, *, guarded: bool) -> tuple[Screen, Screen]:
+def open_pair(root: Path, shell: str, rc: str, hooked: str) -> tuple[Screen, Screen]:
     for program in (shell, "tmux"):
         if shutil.which(program) is None:
             pytest.skip(f"SKIPPED LOUDLY: {program} is not installed, so no screens are compared; try: make shells")
-    if guarded:
-        config = root / "hook" / "home" / ".config" / "hookline"
-        config.mkdir(parents=True)
-        (config / "hookline.toml").write_text('[guard]\npolicy = "standard"\n')
+    name, text = HOOKED[hooked]
+    config = root / "hook" / "home" / name
+    config.parent.mkdir(parents=True)
+    config.write_text(text)
     bare = Screen(root / "bare", shell, PLAIN[shell] + rc)
     hook = Screen(root / "hook", shell, PLAIN[shell] + rc, hooked_lines(shell))
     return bare, hook
@@ -155,13 +165,13 @@ def wait_for_helper(hook: Screen) -> None:
         time.sleep(0.02)
 
 
-@pytest.mark.parametrize(("shell", "route", "guarded"), WALKS)
-def test_the_screen_is_the_one_without_hookline(tmp_path: Path, shell: str, route: Route, guarded: bool) -> None:
+@pytest.mark.parametrize(("shell", "route", "hooked"), WALKS)
+def test_the_screen_is_the_one_without_hookline(tmp_path: Path, shell: str, route: Route, hooked: str) -> None:
     name, rc, steps = route
     place = {**NEEDS, **week.NEEDS}.get(name, "/")
     if not os.path.exists(place):
         pytest.skip(f"SKIPPED LOUDLY: {place} is not installed; try: make shells")
-    bare, hook = open_pair(tmp_path, shell, rc, guarded=guarded)
+    bare, hook = open_pair(tmp_path, shell, rc, hooked)
     try:
         wait_for_helper(hook)
         for screen in (bare, hook):

@@ -22,7 +22,7 @@ from hookline.core.result import Decision, Failed, TimedOut
 from hookline.core.sanitize import lines
 from hookline.engine.executor import Applied
 from hookline.gateway.notices import trust_lines
-from hookline.shell.engine_host import EngineHost, current_directory
+from hookline.shell.engine_host import EngineHost
 
 #: Fired, and so recorded, even without hooks: what the shell did, and the lines it was given.
 RECORDED_EVENTS = frozenset(
@@ -192,7 +192,7 @@ class ShellDispatcher:
             self._stale = False
             self._environ = MappingProxyType({**self._read_environ(), SHELL_PID: self._shell_pid})
         cwd = self._host.cwd if name in self.cached_cwd_events and "via" not in data else ""
-        event = engine.event(name, data, session=self.session, cwd=cwd or current_directory(), environ=self._environ)
+        event = engine.event(name, data, session=self.session, cwd=cwd or self._host.directory(), environ=self._environ)
         decision = engine.fire_event(event)
         if not decision.outcomes:
             return _YES

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from hookline.config.load import load
@@ -16,7 +16,7 @@ from hookline.core._dataclass import dataclass, replace
 from hookline.core.file_watch import Signature, are_unchanged, signatures
 from hookline.core.files import listening
 from hookline.core.hook import HookSpec, Plugin
-from hookline.core.paths import find_paths, project_root, why_unusable
+from hookline.core.paths import find_paths, home_directory, project_root, why_unusable
 from hookline.engine.build import Runtime, Sources, load_runtime
 from hookline.engine.engine import Engine
 from hookline.gateway.notices import approval_lines, problem_lines
@@ -64,10 +64,14 @@ class ShellOptions:
 class EngineHost:
     """``engine`` is the current one; ``refresh`` replaces it if it is outdated."""
 
-    def __init__(self, options: ShellOptions, environ: Mapping[str, str]) -> None:
+    def __init__(
+        self, options: ShellOptions, environ: Mapping[str, str], directory: Callable[[], str] | None = None
+    ) -> None:
+        """``directory``: where the shell is."""
+        self.directory = directory or current_directory
         self._options = options
         self._environ = dict(environ)
-        self._home = environ.get("HOME") or os.path.expanduser("~")
+        self._home = home_directory(environ)
         self._files: dict[str, Signature] = {}
         self._cwd = ""
         self._root = ""
@@ -82,7 +86,7 @@ class EngineHost:
     def refresh(self, environ: Mapping[str, str]) -> bool:
         """Whether there is a new engine. A check costs about thirty microseconds."""
         self.checks += 1
-        here = current_directory()
+        here = self.directory()
         moved = here != self._cwd and project_root(here, self._home) != self._root
         same_files = self.is_current
         if same_files and not moved:
@@ -110,7 +114,7 @@ class EngineHost:
 
     def moved(self) -> bool:
         """The shell has changed its directory since the last check."""
-        return current_directory() != self._cwd
+        return self.directory() != self._cwd
 
     def close(self) -> None:
         until = time.monotonic() + _CLOSE_TIMEOUT
@@ -121,7 +125,7 @@ class EngineHost:
         self.engine.close()
 
     def _build(self) -> Engine:
-        self._cwd = current_directory()
+        self._cwd = self.directory()
         self._root = project_root(self._cwd, self._home)
         began = time.time_ns()
         with listening() as opened:
@@ -191,4 +195,4 @@ def current_directory() -> str:
     try:
         return os.getcwd()
     except OSError:  # the directory was removed
-        return os.path.expanduser("~")
+        return home_directory(os.environ)

@@ -10,7 +10,7 @@ from typing import Any
 
 from hookline.config.load import load
 from hookline.core.hook import HookSpec, Plugin
-from hookline.core.paths import find_paths
+from hookline.core.paths import find_paths, home_directory
 from hookline.core.result import Failed, TimedOut
 from hookline.core.sanitize import lines
 from hookline.dialects.lash.plugins import is_unexpanded
@@ -44,7 +44,7 @@ def _described(host: EngineHost) -> Iterator[dict[str, Any]]:
             yield {"name": name, "problem": failed.error or "it did not answer"}
         else:
             yield {"name": name, **{key: decision.data[key] for key in _FIELDS if decision.data.get(key)}}
-    home = os.environ.get("HOME") or os.path.expanduser("~")
+    home = home_directory(os.environ)
     paths = find_paths(os.environ, home)
     for spec in load(cwd=os.getcwd(), home=home, environ=os.environ, paths=paths, dialect="lash").specs:
         if is_unexpanded(spec) and spec.name not in loaded:

@@ -9,7 +9,6 @@ _hookline_wait() {
 }
 
 _hookline_open() {
-  [[ -z $_hl_asks ]] || return 0
   _hookline_wait || return 1
   exec {_hl_asks}<>"$_hl_room/asks" {_hl_token}<>"$_hl_room/token" {_hl_answers}<>"$_hl_room/answers"
   builtin read -r _hl_service <"$_hl_room/ready"
@@ -23,19 +22,29 @@ _hookline_close() {
   _hl_asks= _hl_off= _hl_held=
 }
 
+# Take the token.
+_hookline_turn() {
+  [[ -z $_hl_off ]] || return 1
+  [[ -n $_hl_asks ]] || _hookline_open || { _hookline_lost 'the helper process did not start'; return 1; }
+  [[ -n $_hl_held ]] || builtin read -r -N 1 -t "$_hl_timeout" -u "$_hl_token" _hl_held || { _hookline_lost 'no turn to ask'; return 1; }
+}
+
 # Ask; the answer is in the array _hl_said. Fails without an answer in time.
 _hookline_ask() {
-  local IFS= id count word
+  local IFS= id count word part tries=0
   _hl_said=()
-  [[ -z $_hl_off ]] || return 1
-  _hookline_open || { _hookline_lost 'the helper process did not start'; return 1; }
-  if [[ -z $_hl_held ]]; then
-    builtin read -r -N 1 -t "$_hl_timeout" -u "$_hl_token" word || { _hookline_lost 'no turn to ask'; return 1; }
-  fi
-  _hl_held=1 id=$((++_hl_number))
+  _hookline_turn || return
+  id=$((++_hl_number))
   [[ $BASHPID == "$$" ]] || id=$BASHPID.$id  # short: bash reads an answer byte by byte
   builtin printf '%s\0' "$id" "$#" "$@" >&"$_hl_asks"
-  while _hookline_first; do
+  while :; do
+    word=
+    # Half a second at a time: the pipe does not show that the process is gone.
+    until builtin read -r -d '' -t 0.5 -u "$_hl_answers" part; do
+      word+=$part
+      ((++tries < 2 * _hl_timeout)) && builtin kill -0 "$_hl_service" 2>/dev/null || break 2
+    done
+    word+=$part
     # The rest of an answer follows its first word at once.
     builtin read -r -d '' -t "$_hl_timeout" -u "$_hl_answers" count || break
     _hl_said=()
@@ -54,17 +63,6 @@ _hookline_ask() {
   return 1
 }
 
-# The first word of an answer, half a second at a time: the pipe does not show that the process is gone.
-_hookline_first() {
-  local part tries=0
-  word=
-  until builtin read -r -d '' -t 0.5 -u "$_hl_answers" part; do
-    word+=$part
-    ((++tries < 2 * _hl_timeout)) && builtin kill -0 "$_hl_service" 2>/dev/null || return 1
-  done
-  word+=$part
-}
-
 # No failure is silent: it is reported once, and no line runs if a hook with on_failure = "deny" is configured.
 _hookline_lost() {
   _hl_off=1
@@ -81,11 +79,16 @@ _hookline_say() { [[ -z $1 ]] || builtin printf '%s\n' "$1" >&"$_hl_err"; }
 # trap asks again. For a refused line it writes 2, and 4 without an answer if that refuses: the rest of PS0 then fails,
 # which ends the line without a signal.
 _hookline_foresee() {
-  builtin trap - DEBUG RETURN ERR
   builtin set +euxf
   local text
   ((HISTCMD == _hl_history + 1)) && [[ -z $_hl_off || -n $_hl_strict ]] || return 0
   builtin trap '[[ -z $_hl_held ]] || { builtin kill -INT "$_hl_service"; builtin printf . >&"$_hl_token"; }; exit 130' INT
+  # The text is judged while its aliases and functions are looked up here.
+  ! _hookline_turn || {
+    builtin printf '%s\0' 0 7 ahead cwd "$PWD" line "$_hl_history" history
+    HISTTIMEFORMAT='' builtin history 1
+    builtin printf '\0'
+  } >&"$_hl_asks"
   _hookline_history
   if ! _hookline_question "$text" "$_hl_history"; then
     if [[ -z $_hl_strict || $text == @(exit|logout|hookline-restart) ]]; then builtin printf 3 >&8; return; fi
@@ -102,22 +105,20 @@ _hookline_foresee() {
 
 # The text of the error in PS0, over bash's own beginning of it.
 _hookline_reason() {
-  builtin trap - DEBUG RETURN ERR
   builtin set +eux
   [[ ${TERM:-dumb} == dumb ]] || builtin printf '\r\e[K'
   builtin printf %s "$(<"$_hl_room/reason")"
 }
 
 # From the DEBUG trap, before the first simple command of a line, for what PS0 has not settled: commands to refuse, and
-# a line that bash keeps out of its history, which is judged command by command. $1 is $_, which the trap restores.
+# a line that bash keeps out of its history or keeps there in pieces, which is judged command by command.
 _hookline_line() {
   local status=$? - text line=
-  _hl_last=$1 _hl_keep=1
   builtin set +euxf
-  [[ -n $_hl_running && $BASH_COMMAND != @(hookline-|_hookline_)restart && $BASH_COMMAND != '_hookline_prompt "$?" '* &&
+  [[ -n $_hl_running && ${FUNCNAME[1]-} != _hookline_* && $BASH_COMMAND != @(hookline-restart|_hookline_*) &&
     $BASH_COMMAND != 'trap -p DEBUG'*_hl_room/trap* ]] || return "$status"
   if [[ -n $_hl_skip ]]; then return 1; fi
-  ((HISTCMD <= _hl_history)) || return "$status"  # the line is over: this is a PROMPT_COMMAND
+  ((HISTCMD <= _hl_line)) || return "$status"  # the line is over: this is a PROMPT_COMMAND
   if ((HISTCMD == _hl_history)); then  # at the prompt it is the number of the next line
     _hl_keep=
     case $_hl_verdict in 1) return "$status" ;; 3) _hl_off=1; return "$status" ;; esac
@@ -143,7 +144,7 @@ _hookline_history() {
 # May this run? $1: its text; $2: its number in the history.
 _hookline_question() {
   local _hl_functions= _hl_aliases=
-  [[ " $_hl_wanted " != *' spawn '* ]] || _hookline_meanings "$1"
+  [[ " $_hl_wanted " != *' spawn '* ]] || _hookline_meanings "$1" >/dev/null
   _hookline_ask run text "$1" line "$2" functions "$_hl_functions" aliases "$_hl_aliases" cwd "$PWD"
 }
 
@@ -176,7 +177,7 @@ _hookline_meanings() {
       seen[$word]=1
       if [[ -n ${BASH_ALIASES[$word]-} ]]; then
         _hl_aliases+=$word=${BASH_ALIASES[$word]}$'\n' text+=" ${BASH_ALIASES[$word]}"
-      elif builtin declare -F -- "$word" >/dev/null && [[ $word != _hookline_* ]]; then
+      elif builtin declare -F -- "$word" && [[ $word != _hookline_* ]]; then
         { builtin declare -f -- "$word"; builtin printf '\0'; } 1<>"$_hl_room/function"
         IFS= builtin read -r -d '' word <"$_hl_room/function"
         ((${#_hl_functions} + ${#word} < 100000)) || return
@@ -247,8 +248,13 @@ _hookline_prompt() {
   fi
   [[ $_hl_verdict != 4 ]] || _hl_off=1
   _hl_text= _hl_began= _hl_verdict= _hl_history=$HISTCMD
-  if [[ " $_hl_wanted " == *' '@(line|after|bye)' '* && $PS0 != *_hl_running* ]]; then PS0=$PS0$_hl_ps0; fi
-  builtin shopt -q promptvars || _hl_running=1
+  if ! builtin shopt -q promptvars; then
+    # Nothing reports how many numbers a line takes: without cmdhist, PROMPT_COMMAND is judged too.
+    _hl_running=1 _hl_line=$HISTCMD PS0=${PS0//"$_hl_ps0"/}
+    builtin shopt -q cmdhist || _hl_line=$((HISTCMD + 999))
+  elif [[ " $_hl_wanted " == *' '@(line|after|bye)' '* && $PS0 != *_hl_running* ]]; then
+    PS0=$PS0$_hl_ps0
+  fi
   # A hooked Enter redraws the prompt's line from its start: output without a newline must not be on it.
   if [[ " $_hl_wanted " == *' enter '* ]] && _hookline_edits; then
     builtin printf '%*s\r\e[K' "$((${COLUMNS:-80} - 1))" '' >&"$_hl_err"
@@ -303,13 +309,13 @@ _hookline_arm() {
   # bash-preexec, when it installs itself, takes our next command for the person's first one.
   [[ -z ${__bp_imported-}${bash_preexec_imported-} ]] || __bp_preexec_interactive_mode=on
   builtin set -T
-  local ours='if [[ $_hl_verdict == 1 ]]; then _hl_last=$_ _hl_keep=; else _hookline_line "$_" || :; fi; [[ -n $_hl_keep ]] || { trap - DEBUG; [[ -n $_hl_trace ]] || set +T; }; : "$_hl_last"'
+  local ours='_hl_last=$_ _hl_keep=1; if [[ $_hl_verdict == 1 ]]; then _hl_keep=; elif [[ -n $_hl_running ]]; then _hookline_line || :; fi; [[ -n $_hl_keep || ( $BASH_COMMAND == trap* && $BASHPID != $$ ) ]] || { trap - DEBUG; [[ -n $_hl_trace ]] || set +T; }; : "$_hl_last"'
   if [[ -z ${words[1]-} || ${words[1]-} == - ]]; then
     builtin trap -- "{ $ours; } 2>/dev/null" DEBUG
   else
     # Their trap runs where it ran before: not in functions and subshells, and not for what is ours.
-    builtin trap -- "{ _hookline_line \"\$_\" || :; [[ -n \$_hl_keep\$_hl_trace ]] || set +T; : \"\$_hl_last\"; } 2>/dev/null
-[[ \$BASH_COMMAND == _hookline_* || \${FUNCNAME-} == _hookline_* || \$BASH_COMMAND == 'trap -p DEBUG'*_hl_room/trap* || ( -z \$_hl_trace && ( -n \${FUNCNAME-} || \$BASHPID != \$\$ ) ) ]] || {
+    builtin trap -- "{ _hl_last=\$_ _hl_keep=1; _hookline_line || :; [[ -n \$_hl_keep\$_hl_trace ]] || set +T; : \"\$_hl_last\"; } 2>/dev/null
+[[ \$BASH_COMMAND == _hookline_* || \$BASH_COMMAND == 'builtin trap -- - '* || \${FUNCNAME-} == _hookline_* || \$BASH_COMMAND == 'trap -p DEBUG'*_hl_room/trap* || ( -z \$_hl_trace && ( -n \${FUNCNAME-} || \$BASHPID != \$\$ ) ) ]] || {
 ${words[1]}
 }
 : \"\$_hl_last\"" DEBUG
@@ -456,7 +462,7 @@ _hookline_bind_keys() {
   _hookline_bind_characters
   if [[ " $_hl_wanted " == *' enter '* || $_hl_keys == *$'\n'enter$'\n'* || $_hl_keys == '*' ]]; then
     for keymap in emacs vi-insert vi-command; do
-      builtin bind -m "$keymap" -x "\"$_hl_call-e\": { _hookline_enter; } 2>/dev/null"
+      _hookline_bind_call "$_hl_call-e" _hookline_enter -m "$keymap"
       builtin bind -m "$keymap" "\"$_hl_return\": \"$_hl_call-e$_hl_do\""
       for sequence in '\C-m' '\C-j'; do builtin bind -m "$keymap" "\"$sequence\": \"$_hl_return\""; done
     done
@@ -485,8 +491,14 @@ _hookline_bind() {
   ((${#1} == 1)) || usual=$(_hookline_bound_to "$2")
   builtin printf -v call '%s%03d' "$_hl_call" "$number"
   _hl_named[number]=$1 _hl_usual[number]=$usual _hl_bound[$2]=${usual:-'""'}
-  builtin bind -x "\"$call\": { _hookline_key $number; } 2>/dev/null"
+  _hookline_bind_call "$call" "_hookline_key $number"
   builtin bind "\"$2\": \"$call$_hl_do\""
+}
+
+# Call $2 for the sequence $1. In the middle of a quote or a here-document bash takes "{" for a reserved word only after a
+# newline. Jobs that have ended are reported here, before the call: their report must not be lost with the trace.
+_hookline_bind_call() {
+  builtin bind "${@:3}" -x "\"$1\": "$'\n'"{ $2 2>/dev/null; } 2>&\"\${_hl_sink[_\${-//[!x]}]}\""
 }
 
 # The readline function or macro that is bound to a sequence now. In the locale C readline writes \M-x for \ex.
@@ -511,7 +523,8 @@ _hookline_load() {
   _hl_bound_for=$'\n\n''  ' _hl_history=$HISTCMD
   _hl_call='\C-x\C-]k' _hl_do='\C-x\C-]d' _hl_return='\C-x\C-]e' _hl_prompt= _hl_own_prompt=$PS1 _hl_next= _hl_n=x
   _hl_verdict= _hl_watch= _hl_refused=([2]=1 [4]=1)
-  _hl_ps0='${_hl_n:$((_hl_running=1,_hl_began=${EPOCHREALTIME/[.,]/},_hl_verdict=${_hl_watch:+$({ _hookline_foresee; } 8>&1 >/dev/null 2>&1)}+0,1))}${_hl_refused[_hl_verdict]+${_hookline?"$({ _hookline_reason; } 2>/dev/null)"}}'
-  exec {_hl_err}>&9
+  _hl_ps0='${_hl_n:$((_hl_running=1,_hl_line=HISTCMD-!!HISTCMD,_hl_began=${EPOCHREALTIME/[.,]/},_hl_verdict=${_hl_watch:+$({ builtin trap -- - DEBUG RETURN ERR; _hookline_foresee; } 8>&1 >/dev/null 2>&1)}+0,1))}${_hl_refused[_hl_verdict]+${_hookline?"$({ builtin trap -- - DEBUG RETURN ERR; _hookline_reason; } 2>/dev/null)"}}'
+  exec {_hl_err}>&9 {_hl_null}>/dev/null
+  declare -gA _hl_sink=([_]=2 [_x]=$_hl_null)
   _hookline_cached || _hl_cached="line spawn"$'\t'$_hl_strict  # unknown: the first line asks
 }

@@ -301,7 +301,8 @@ _hookline_missing() {
 _hookline_bye() {
   local code=$?
   emulate -L zsh -o no_local_traps
-  ((ZSH_SUBSHELL == 0)) || return 0
+  # Not ZSH_SUBSHELL or $$: what zpty starts counts as a shell of its own.
+  [[ ${_hl_room:t} == ${sysparams[pid]}-* ]] || return 0
   local reason=exit
   if [[ -z $_hl_ran ]]; then [[ -t 0 ]] && reason=eof || reason=hangup; fi
   [[ -z $_hl_asks ]] || builtin printf '%s\0' bye 5 bye status $code reason $reason >&$_hl_asks

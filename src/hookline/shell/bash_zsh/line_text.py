@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 _PIPES = frozenset({"|", "|&"})
@@ -13,10 +14,10 @@ _ENDS = _PIPES | {"||", "&&", ";", "&", ";;", "(", ")", "\n"}
 _SUBSTITUTIONS = frozenset({"<(", ">("})
 #: Reserved words before a command.
 _RESERVED = frozenset(
-    {"{", "}", "!", "if", "then", "elif", "else", "fi", "while", "until", "do", "done", "time", "esac"}
+    {"{", "}", "!", "if", "then", "elif", "else", "fi", "while", "until", "do", "done", "time", "esac", "coproc"}
 )
 #: Builtins that run the command after them; with an option other than ``-p`` they do something else.
-_MODIFIERS = frozenset({"command", "builtin", "exec", "noglob", "nocorrect", "coproc"})
+_MODIFIERS = frozenset({"command", "builtin", "exec", "noglob", "nocorrect"})
 _REDIRECTS = frozenset({">", ">>", "<", "<<", "<<<", ">|", "&>", "&>>", ">&", "<&", "<>"})
 #: Places that are no files.
 _DESCRIPTORS = frozenset({"1", "2", "-", "/dev/null"})
@@ -35,6 +36,8 @@ _NAME = re.compile(r"[A-Za-z0-9_/+@%-][A-Za-z0-9_./+:@%-]*")
 _HEADER = re.compile(r"^\s*(?:function\s+)?[^\s(){}]+\s*\(\s*\)\s*(\{?)\s*$", re.MULTILINE)
 _DEFINES = re.compile(r"\s*(?:function\s+[^\s(){}]+\s*(?:\(\s*\))?|[^\s(){};&|<>'\"$`]+\s*\(\s*\))\s*\{")
 _LOOPS = frozenset({"while", "until", "for", "select", "case"})
+#: A coprocess of bash has a name only before a compound command.
+_COPROC = re.compile(r"\bcoproc\s+[A-Za-z_]\w*(?=\s+(?:[{(]|\[\[|(?:if|while|until|for|select|case)\s))")
 
 
 def bodies(functions: str) -> str:
@@ -123,7 +126,7 @@ def _commands(text: str) -> list[dict[str, Any]]:
     around: list[dict[str, Any] | None] = []
     # The bodies of here-documents are not commands.
     text = "\n".join(_command_lines(text)) if "<<" in text else text
-    words = iter([*_words(_mark_descriptors(text)), ";"])
+    words = iter([*_words(_mark_descriptors(_COPROC.sub("coproc", text))), ";"])
     for word in words:
         before, last = last, word
         cases += (word == "case" and not current["command"]) - (word == "esac" and not current["command"])
@@ -206,7 +209,8 @@ def _mark_descriptors(text: str) -> str:
     return _DESCRIPTOR.sub(lambda found: f"{_MARK}{found[1]}{_MARK}" if found[1] else found[0], text)
 
 
-def _words(text: str) -> list[str]:
+@lru_cache(maxsize=8)  # each question about a line splits it again
+def _words(text: str) -> Sequence[str]:
     lexer = shlex.shlex(text.replace("\\\n", ""), posix=True, punctuation_chars=_SIGNS)
     lexer.whitespace = " \t\r"
     lexer.whitespace_split = True

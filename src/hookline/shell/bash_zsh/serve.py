@@ -77,6 +77,8 @@ def encode_answer(question: str, values: Sequence[str]) -> bytes:
 
 #: Questions about whether something may run.
 _GUARDED = frozenset({"line", "run", "spawn"})
+#: Messages that the shell waits for nothing after.
+_UNANSWERED = frozenset({"after", "ahead"})
 
 
 def answer_question(service: ShellService, question: ShellQuestion) -> bytes:
@@ -106,7 +108,10 @@ class _ShellServer:
         self._push = shell == "zsh"
         self._lock = threading.Lock()
         self._busy = self._ended = self._ending = False
-        self._dispatcher = ShellDispatcher(EngineHost(options, os.environ), environ=lambda: os.environ, pid=pid)
+        #: Where the shell was at its last question: to ask the system for every event would cost time.
+        self._here = current_directory()
+        host = EngineHost(options, os.environ, lambda: self._here)
+        self._dispatcher = ShellDispatcher(host, environ=lambda: os.environ, pid=pid)
         self._service = ShellService(self._dispatcher, shell, self.push if self._push else None)
         self._service.on_needs, self._service.on_change = self._room.learn, self._room.forget
         self._service.on_doubt = self._room.doubt
@@ -197,6 +202,7 @@ class _ShellServer:
                 return question.fields
             with suppress(OSError):  # the hooks of the shell's directory apply, unless it is gone
                 os.chdir(question.fields.get("cwd") or ".")
+            self._here = current_directory()
             self._busy = True
             try:
                 answer = answer_question(self._service, question)
@@ -204,7 +210,7 @@ class _ShellServer:
                 self._busy = False
             if self._ended:
                 return {}
-            if question.name != "after":
+            if question.name not in _UNANSWERED:
                 _write(self._room.answers, answer)
         return None
 

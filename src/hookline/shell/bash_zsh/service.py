@@ -93,6 +93,8 @@ class ShellService:
         self._sent: set[str] = set()
         #: The line as Enter left it, or why it must not run.
         self._entered = ("", "")
+        #: The number of the next line in bash's history, its text, and why it must not run.
+        self._ahead = ("", "", "")
         #: The line that is running, and the answer about it.
         self._line: tuple[str, list[str]] = ("", [])
         self._line_refused = False
@@ -182,27 +184,39 @@ class ShellService:
         self._entered = ("", submitted.problem) if not submitted.allowed else (_text(submitted, text), "")
         return [_RUN, self._message(), self._entered[0] or text]
 
+    def _on_ahead(self, fields: Mapping[str, str]) -> list[str]:
+        """What ``history 1`` prints in bash, which looks up the aliases and functions of the line meanwhile."""
+        text = fields.get("history", "").lstrip(" ").lstrip("0123456789")[2:].removesuffix("\n")
+        try:
+            self._ahead = (fields.get("line", ""), text, self._judge_text(text))
+        except KeyboardInterrupt:  # the question about the rest of the line may have been sent
+            self._ahead = (fields.get("line", ""), text, "Problem: the hooks were interrupted")
+        return []
+
     def _on_run(self, fields: Mapping[str, str]) -> list[str]:
         """A line is about to run: ``run``, with the commands to refuse, or ``drop`` it as a whole."""
-        line, (entered, problem) = fields.get("line", ""), self._entered
+        line, text = fields.get("line", ""), fields.get("text", "")
         if line and line == self._line[0]:  # its next part, or a subshell of it
             return self._line[1]
-        self._entered = ("", "")
-        text = fields.get("text", "")
-        if not (entered or problem):
-            problem = self._refused(self._dispatcher.fire("input.submit", {"text": text, "history": True}))
+        is_judged = bool(line) and (line, text) == self._ahead[:2]
+        answer = self._judge(text, self._ahead[2] if is_judged else self._judge_text(text), fields)
         self._text = text
-        answer = self._judge(text, problem, fields)
         self._line = (line, [answer[0], "", *answer[2:]])
         answer = answer[:1] if answer == [_RUN, ""] else answer  # bash reads byte by byte
         if bool(self._dispatcher.mode) != ("prompt" in self._sent) and not self._dispatcher.has_hooks("prompt.render"):
             self.on_change()  # the mode is shown in the prompt
         return answer
 
+    def _judge_text(self, text: str) -> str:
+        """Why it must not run, or ""."""
+        (entered, problem), self._entered = self._entered, ("", "")
+        if not (entered or problem):
+            problem = self._refused(self._dispatcher.fire("input.submit", {"text": text, "history": True}))
+        return problem if problem or _runs_nothing(text) else self._check_pipeline(text)
+
     def _judge(self, text: str, problem: str, fields: Mapping[str, str]) -> list[str]:
-        if not problem and (only_defines(text) or not text.strip()):
+        if not problem and _runs_nothing(text):
             return [_RUN, self._message()]
-        problem = problem or self._check_pipeline(text)
         self._line_refused = bool(problem)
         if problem:
             if self._shell != "bash" or not is_plain(text):
@@ -213,7 +227,6 @@ class ShellService:
         return self._check_commands(fields.get("meaning") or text, fields)
 
     def _check_pipeline(self, text: str) -> str:
-        """Why it must not run, or ""."""
         self._pipeline = f"p{self._dispatcher.number()}"
         data = {
             "pipeline_id": self._pipeline,
@@ -232,7 +245,7 @@ class ShellService:
             return [_RUN, self._message()]
         aliases = dict(each.split("=", 1) for each in fields.get("aliases", "").split("\n") if "=" in each)
         functions = fields.get("functions", "")
-        found = [*expand_commands(text, aliases), *expand_commands(bodies(functions), aliases)]
+        found = [*expand_commands(text, aliases), *(expand_commands(bodies(functions), aliases) if functions else ())]
         known: dict[str, str] = {}
         refused: dict[str, str] = {}
         writes = any(writes_around(command, functions) for command in found)
@@ -388,6 +401,10 @@ class ShellService:
         """All messages since the last answer, the problem last."""
         texts, self._messages[:] = [*self._messages, *([problem] if problem else [])], []
         return "\n".join(texts)
+
+
+def _runs_nothing(text: str) -> bool:
+    return not text.strip() or only_defines(text)
 
 
 def _text(answer: ShellAnswer, before: str) -> str:
