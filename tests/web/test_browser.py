@@ -7,11 +7,12 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.web.conftest import Web, record
+from tests.web.conftest import Web, fill, record, start
 from tests.web.hostile import STRINGS
 from tests.web.test_inbox import Fired, engine
 
@@ -209,3 +210,43 @@ def test_a_mistake_in_an_edited_hook_is_shown_beside_it(person: Person) -> None:
     found = page.locator(".finding.lines").inner_text().splitlines()
     assert [line.partition(":")[0] for line in found] == ["$.hook[1].on_failure", "$.hook[1].math"]
     person.errors = [error for error in person.errors if "403" not in error and "400" not in error]
+
+
+_FLOOD = """async ([row, many]) => {
+  const event = (number) => ({ ...row, id: `flood-${number}`, about: `echo ${number}` });
+  const texts = () => Object.fromEntries([...document.querySelectorAll('.row:not(.blank)')].map((one) => [one.getAttribute('aria-posinset'), one.querySelector('.about b').textContent]));
+  const wait = (some) => new Promise((resolve) => setTimeout(resolve, some));
+  const newest = [];
+  for (let round = 0; round < 4; round++) {
+    document.dispatchEvent(new CustomEvent('events', { detail: { rows: Array.from({ length: many }, (_, at) => event(round * many + at)) } }));
+    await wait(60);
+    newest.push(texts()[1]);
+  }
+  await wait(1500);
+  return [newest, texts()];
+}"""
+
+
+def test_under_a_flood_the_newest_is_shown_at_once_and_all_the_others_soon_after(person: Person) -> None:
+    page = person.page
+    row = page.evaluate("document.querySelector('.row:not(.blank)').row")
+    newest, texts = page.evaluate(_FLOOD, [row, 100])
+    assert newest == ["echo 99", "echo 199", "echo 299", "echo 399"]
+    many = len(texts)
+    assert many > 20
+    assert texts == {str(place): f"echo {400 - place}" for place in range(1, many + 1)}
+
+
+def test_a_record_that_cannot_be_read_is_named_on_every_page(chromium: Any, place: tuple[Path, Path]) -> None:
+    home, project = place
+    fill(home / "state", str(project), 3)
+    with closing(sqlite3.connect(home / "state" / "hookline.db")) as database:
+        database.execute("PRAGMA user_version = 99")
+    running = start(home, project)
+    try:
+        page = chromium.new_page()
+        page.goto(running.address)
+        page.goto(f"{running.origin}/costs")
+        page.get_by_role("alert").filter(has_text="written by a newer hookline").wait_for()
+    finally:
+        running.end()

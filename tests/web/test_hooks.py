@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from tests.web.client import Client
 from tests.web.conftest import CONFIG, Web
 
@@ -55,12 +56,15 @@ def test_a_hook_is_switched_off_tried_and_edited(web: Web) -> None:
     assert (hook(client, "no-rm")["trust"], client.get(f"/api/hook/{name}").json["diff"]) == ("trusted", [])
 
 
-def test_a_recorded_event_is_run_again(web: Web) -> None:
+@pytest.mark.parametrize("web", [("--metrics",)], indirect=True)
+def test_a_recorded_event_is_run_again_and_not_counted_as_the_agents(web: Web) -> None:
     client = Client(web).enter().unlock()
+    before = [line for line in client.get("/metrics").body.splitlines() if not line.startswith(b"hookline_newest")]
     row = client.get("/api/events?effect=deny&text=rm").json["rows"][0]
     found = client.post("/api/replay", {"id": row["id"], "agent": "codex"}).json
     assert (found["agent"], found["then"]["effect"], found["now"]["effect"]) == ("codex", "deny", "allow")
     assert found["differs"] is True
+    assert set(before) < set(client.get("/metrics").body.splitlines())
 
 
 def test_folders_outside_the_record_are_not_looked_at(web: Web) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from tests.web.conftest import fill, record
 
+from hookline.core._dataclass import replace
 from hookline.state.record.store import Store
 
 
@@ -21,6 +22,8 @@ def test_a_report_is_one_file_without_scripts(place: tuple[Path, Path]) -> None:
     import time
 
     store.write(record(3, time.time(), str(project), command="rm -rf '</code><script>alert(1)</script>'"))
+    again = record(3, time.time(), str(project), command="rm -rf a-replay")
+    store.write(replace(again, event=replace(again.event, session="replay:1")))
     store.close()
     done = subprocess.run(
         [sys.executable, "-m", "hookline", "report", "--since", "7d", "--html", "r.html"], cwd=project, text=True,
@@ -39,4 +42,5 @@ def test_a_report_is_one_file_without_scripts(place: tuple[Path, Path]) -> None:
     assert {tag for tag, _ in tags} & {"script", "link", "img", "iframe"} == set()
     assert not [values for _, values in tags if {"src", "href"} & values.keys()]
     assert "Refused by no-rm" in text
+    assert "a-replay" not in text
     assert not re.search(r"url\(", text)

@@ -28,7 +28,6 @@ from hookline.engine.build import Runtime
 from hookline.tui import details as show
 from hookline.tui import dry_run
 from hookline.tui.catalog import CatalogView, Hook, groups, visible_hooks
-from hookline.tui.chain import chain_text
 from hookline.tui.dry_run import Trial
 from hookline.tui.screens import ChoiceScreen, ConfirmScreen, Form, HookScreen, TextScreen
 from hookline.tui.service import HOUR, HookService
@@ -441,7 +440,7 @@ class Manager(App[None]):
         def chosen(number: int | None) -> None:
             if number is not None:
                 row = runs[number].row
-                self.push_screen(TextScreen(f"{row.event} {row.id}", chain_text(self.service, row)))
+                self.push_screen(TextScreen(f"{row.event} {row.id}", self.service.chain_text(row)))
 
         listed = [f"{one.row.event}  {show.record_line(one.row, self.service.now)}" for one in runs]
         self.push_screen(ChoiceScreen("The chain of which event?", listed), chosen)

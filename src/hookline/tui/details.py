@@ -163,11 +163,8 @@ def trial_text(tried: Trial) -> str:
     rows += [f"context  {lines(one.context.text)}" for one in decision.context]
     rows += [f"message  {lines(one.text)}" for one in decision.messages]
     rows += [f"ignored  {lines(one.text)}" for one in decision.ignored]
-    rows += (
-        [f"data     {one_line(json.dumps(dict(decision.data), ensure_ascii=False, default=str))}"]
-        if decision.modified
-        else []
-    )
+    data = json.dumps(dict(decision.data), ensure_ascii=False, default=str)
+    rows += [f"data     {one_line(data)}"] if decision.modified else []
     rows += _output_section("stdout", raw.stdout) if raw is not None else []
     rows += _output_section("stderr", raw.stderr) if raw is not None else []
     rows += [f"returned {one_line(repr(raw.value), 500)}"] if raw is not None and raw.value is not None else []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
@@ -17,7 +18,7 @@ from hookline.core.files import atomic_writer, backup
 from hookline.core.git import ignore_local_file
 from hookline.core.hook import HookSpec
 from hookline.core.json_edit import JsonError
-from hookline.core.paths import FILE, FOLDER, LOCAL, Paths, project_root, unusable
+from hookline.core.paths import FILE, FOLDER, LOCAL, Paths, home_directory, project_root, unusable
 from hookline.dialects.base import MANAGED, Lookup
 from hookline.dialects.claude_family.settings_edit import (
     RULES,
@@ -32,6 +33,7 @@ from hookline.engine.build import Runtime, record_store
 from hookline.runners.base import Stop
 from hookline.state import own_guards
 from hookline.state.protection import require_outside_agent
+from hookline.state.record.chain import chain, chain_lines
 from hookline.state.record.query import HookStats, Row, Run, find, firings, load_runs, stats
 from hookline.state.record.store import Store
 from hookline.tui import dry_run
@@ -63,10 +65,7 @@ def _add_hook(draft: Draft, file: str, lookup: Lookup) -> str:
     """Append the hook to ``file``; return its real path. Raises UsageError if the hook would not load."""
     target = config_target(file)
     text = config_text(target, missing="")
-    verdict = check_draft(draft, text, target, lookup)
-    if verdict.findings:
-        raise UsageError("; ".join(verdict.findings))
-    replace_config(target, text, verdict.text)
+    replace_config(target, text, check_draft(draft, text, target, lookup))
     if os.path.basename(target) == LOCAL:
         with suppress(OSError):
             ignore_local_file(os.path.dirname(target))
@@ -328,7 +327,7 @@ class HookService:
 
     @property
     def _home(self) -> str:
-        return self.runtime.engine.environ.get("HOME") or os.path.expanduser("~")
+        return home_directory(self.runtime.engine.environ)
 
     @property
     def _lookup(self) -> Lookup:
@@ -366,8 +365,16 @@ class HookService:
             raise DataError(f"{count} an id that begins with {prefix!r}; see: hookline log")
         return found[0]
 
+    def chain_text(self, row: Row) -> str:
+        """The same as ``hookline log --chain``."""
+        nothing: dict[int, tuple[Run, ...]] = {}
+        runs = self._query(lambda store: load_runs(store, [row.number]), nothing)[row.number]
+        when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(row.time))
+        return "\n".join(chain_lines(chain(row, runs), when))
+
     def _look_up_stats(self) -> None:
-        self._stats = self._query(stats, {})
+        names = {spec.id: spec.name for spec in self._specs}
+        self._stats = self._query(lambda store: stats(store, names), {})
 
     def _query(self, ask: Callable[[Store], _T], nothing: _T) -> _T:
         store = record_store(self.runtime.paths, self.runtime.loaded.settings.record)

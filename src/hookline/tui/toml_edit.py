@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from hookline.config.syntax import parse_text
 from hookline.core._dataclass import dataclass
+from hookline.core.errors import UsageError
 from hookline.core.problem import Problem
 from hookline.dialects import dialect_named
 from hookline.dialects.base import Layer, Lookup
@@ -157,13 +158,8 @@ def set_value(text: str, table: str, key: str, value: str) -> str | None:
                 after = text[: statement.end] + line + text[statement.end :]
         elif inside and re.match(rf"\s*{re.escape(key)}\s*=", text[statement.start : statement.end]):
             comment = re.search(r"[ \t]+#[^\n\"']*$", text[statement.start : statement.end].rstrip("\r\n"))
-            after = (
-                text[: statement.start]
-                + line.rstrip("\r\n")
-                + (comment[0] if comment else "")
-                + newline
-                + text[statement.end :]
-            )
+            fresh = f"{line.rstrip()}{comment[0] if comment else ''}{newline}"
+            after = text[: statement.start] + fresh + text[statement.end :]
             break
     if after == text:
         after = append_table(text, f"[{table}]\n{line}")
@@ -224,35 +220,23 @@ class Draft:
         return "\n".join(lines) + "\n"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _DraftCheck:
-    """The new file, or why it would be wrong."""
-
-    text: str = ""
-    findings: tuple[str, ...] = ()
-
-
-def check_draft(draft: Draft, text: str, path: str, lookup: Lookup) -> _DraftCheck:
-    """Check the new file with the loader that will read it."""
-    missing = [
-        word for word, given in (("a name", draft.name), ("an event", draft.on), ("an action", draft.what)) if not given
-    ]
-    if missing:
-        return _DraftCheck(findings=(f"the hook needs {' and '.join(missing)}",))
+def check_draft(draft: Draft, text: str, path: str, lookup: Lookup) -> str:
+    """The new file, checked with the loader that will read it. Raises UsageError."""
+    wanted = (("a name", draft.name), ("an event", draft.on), ("an action", draft.what))
+    if missing := [word for word, given in wanted if not given]:
+        raise UsageError(f"the hook needs {' and '.join(missing)}")
     before, broken = _names(text, path, lookup)
     if broken and any(one.pointer == "$" for one in broken):
-        return _DraftCheck(findings=("the file has errors; see: hookline check", *map(str, broken)))
+        raise UsageError("; ".join(("the file has errors; see: hookline check", *map(str, broken))))
     if draft.name in before:
-        return _DraftCheck(findings=(f"{path} already has a hook {draft.name!r}; choose another name",))
+        raise UsageError(f"{path} already has a hook {draft.name!r}; choose another name")
     fresh = append_table(text, draft.table())
     after, problems = _names(fresh, path, lookup)
     known = {(one.pointer, one.finding) for one in broken}
     new = [one for one in problems if one.severity == "error" and (one.pointer, one.finding) not in known]
     if new or after != (*before, *(draft.name for _ in draft.on)):
-        return _DraftCheck(
-            findings=tuple(f"{one.finding}; {one.fix}" for one in new) or ("the file cannot take this hook",)
-        )
-    return _DraftCheck(text=fresh)
+        raise UsageError("; ".join(f"{one.finding}; {one.fix}" for one in new) or "the file cannot take this hook")
+    return fresh
 
 
 def _names(text: str, path: str, lookup: Lookup) -> tuple[tuple[str, ...], Sequence[Problem]]:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
-from hookline.core.paths import project_root
+from hookline.core.paths import home_directory, project_root
 from hookline.state.record.chain import subject
 from hookline.state.record.store import Store
 
@@ -24,7 +24,7 @@ _JOURNAL = (0, 1, 2, 3, 4, 5, 7, 8, 9, 10, 12, 13, 15, 21)
 @lru_cache(maxsize=2048)
 def project_name(cwd: str) -> str:
     """The name of the project's folder."""
-    root = project_root(cwd, os.path.expanduser("~")) if os.path.isdir(cwd) else cwd
+    root = project_root(cwd, home_directory(os.environ)) if os.path.isdir(cwd) else cwd
     return os.path.basename(root) or root
 
 
@@ -160,6 +160,6 @@ def projects(store: Store) -> list[str]:
         "SELECT cwd FROM firings WHERE number > ? GROUP BY cwd ORDER BY max(number) DESC LIMIT 100",
         (newest(store) - _RECENT,),
     )
-    home = os.path.expanduser("~")
+    home = home_directory(os.environ)
     roots = [project_root(cwd, home) if os.path.isdir(cwd) else cwd for (cwd,) in rows if cwd]
     return list(dict.fromkeys(roots))[:50]

@@ -24,9 +24,14 @@ from hookline.state.record.store import Store
 from hookline.web import events
 
 #: Seconds between two looks, which is how often a page draws at most, and the messages that it may fall behind.
-_PACE, _RING = 0.08, 256
+_PACE, _RING = 0.085, 256
+#: With more events than this in one look a page has only room for the latest, and fewer pictures a second are enough.
+_FLOOD, _FLOOD_PACE = 30, 0.095
 #: Events that were announced from the journal and may still reach the store.
 _REMEMBERED = 20_000
+#: Events that are read in one go, and seconds until the next: whoever is to decide on this core waits for one portion,
+#: since a low priority alone does not end a slice that has begun.
+_PORTION, _BREATH = 10, 0.0002
 #: Bytes of the journal that are read at a time.
 _CHUNK = 4 << 20
 #: Seconds between two signs of life, for whatever is between the page and us.
@@ -67,7 +72,7 @@ class Follower:
             self._announce(stored)
             if self.last - before >= events.MOST_NEW:  # there is more
                 self._stamps = ()
-        rows = [*fresh, *stored]
+        rows = sorted([*fresh, *stored], key=lambda row: row["t"])  # those that the journal lost are older
         questions = _stamp(self._watched)
         asked, self._questions = questions != self._questions, questions
         if not rows and not asked:
@@ -94,7 +99,9 @@ class Follower:
             return
         self._offset += len(data)
         *whole, self._partial = (self._partial + data).split(b"\n")
-        for text in whole:
+        for number, text in enumerate(whole, 1):
+            if number % _PORTION == 0:
+                time.sleep(_BREATH)
             try:
                 yield events.journal_line(json.loads(text))
             except (ValueError, TypeError, LookupError):  # emptied while we read: the store has it
@@ -181,13 +188,15 @@ class Feed:
         follower = self._make()
         follower.start()
         loop.call_soon_threadsafe(self._begin, follower.last)
+        pace = _PACE
         while not self._ended.is_set():
-            time.sleep(_PACE)
+            time.sleep(pace)
             with self._lock:
                 if not self._listeners:
                     self._thread = None
                     return
             message = follower.look()
+            pace = _FLOOD_PACE if message and len(message["rows"]) > _FLOOD else _PACE
             if message is not None:
                 text = f"data: {json.dumps(message)}\n\n"
                 try:

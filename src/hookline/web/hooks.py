@@ -18,6 +18,7 @@ from hookline.core.describe import action_whole, conditions
 from hookline.core.errors import ConfigError, DataError, UsageError
 from hookline.core.files import backup
 from hookline.core.hook import Function, HookSpec
+from hookline.core.paths import home_directory
 from hookline.core.result import STATUS
 from hookline.core.serialize import decision_shape
 from hookline.dialects import dialect_named
@@ -25,6 +26,7 @@ from hookline.dialects.base import Layer
 from hookline.dialects.native.fields import HOOK_FIELDS
 from hookline.engine.build import READ_ONLY, Runtime, Sources, load_runtime, record_store
 from hookline.engine.load import approve
+from hookline.gateway.notices import missing_hooks
 from hookline.state import own_guards
 from hookline.state.record.redact import Redactor
 from hookline.state.trust.digest import definition_digest
@@ -61,8 +63,11 @@ def hooks(project: str) -> dict[str, Any]:
         finally:
             store.close()
         problems = [str(one) for one in runtime.loaded.problems]
-        missing = [f"the trusted hook {one.name!r} is gone from {one.file}" for one in runtime.missing]
-        return {"project": project, "hooks": rows, "problems": [*problems, *missing, *runtime.held]}
+        return {
+            "project": project,
+            "hooks": rows,
+            "problems": [*problems, *map(str, missing_hooks(runtime)), *runtime.held],
+        }
 
 
 def _shape(hook: Hook, now: float, days: list[int]) -> dict[str, Any]:
@@ -215,7 +220,7 @@ def _findings(found: HookService, path: str, text: str) -> list[str]:
     if document.tree is None:
         return [f"{one.finding}; {one.fix}" for one in document.problems]
     engine = found.runtime.engine
-    home = engine.environ.get("HOME") or os.path.expanduser("~")
+    home = home_directory(engine.environ)
     lookup = lookup_for(cwd=engine.cwd, home=home, environ=engine.environ, paths=found.runtime.paths)
     layer = Layer(path=path, name="user", syntax="toml", text=text, tree=document.tree, line=document.line)
     problems = dialect_named("native").parse([layer], lookup).problems

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from hookline.state.record.store import Store
 from hookline.web import events
+from hookline.web.sessions import OWN
 
 
 def text(store: Store) -> str:
@@ -15,12 +16,13 @@ def text(store: Store) -> str:
 def _lines(store: Store) -> Iterator[str]:
     yield "# HELP hookline_decisions Recorded decisions by agent, event and effect."
     yield "# TYPE hookline_decisions gauge"
-    query = "SELECT agent, event, effect, count(*) FROM firings GROUP BY agent, event, effect"
+    query = f"SELECT agent, event, effect, count(*) FROM firings WHERE {OWN} GROUP BY agent, event, effect"
     for agent, event, effect, many in store.read(query):
         yield f"hookline_decisions{_labels(agent=agent, event=event, effect=effect)} {many}"
     yield "# HELP hookline_hook_runs Recorded runs of a hook by status."
     yield "# TYPE hookline_hook_runs gauge"
-    rows = store.read("SELECT hook, status, count(*), sum(ms) / 1000 FROM every_run GROUP BY hook, status")
+    own = f"every_run AS runs JOIN firings ON number = firing WHERE {OWN}"
+    rows = store.read(f"SELECT hook, status, count(*), sum(runs.ms) / 1000 FROM {own} GROUP BY hook, status")
     for hook, status, many, _ in rows:
         yield f"hookline_hook_runs{_labels(hook=hook, status=status)} {many}"
     yield "# HELP hookline_hook_seconds Seconds that recorded runs of a hook took."

@@ -10,8 +10,9 @@ from typing import Any
 
 from hookline.core.agents import find_agent
 from hookline.state.record.chain import chain, change_lines
-from hookline.state.record.query import firings, load_runs
+from hookline.state.record.query import REPLAY, firings, load_runs
 from hookline.state.record.store import Store
+from hookline.web.events import project_name
 from hookline.web.sessions import costs
 
 _STYLE = os.path.join(os.path.dirname(__file__), "static", "style.css")
@@ -22,14 +23,15 @@ _MOST = 200
 def report(store: Store, since: float) -> str:
     days = max(1, round((time.time() - since) / 86_400))
     spent = costs(store, days)
-    refused = firings(store, effect="deny", since=since, last=_MOST)
+    found = firings(store, effect="deny", since=since, last=_MOST)
+    refused = [row for row in found if not row.session.startswith(REPLAY)]
     runs = load_runs(store, [row.number for row in refused])
     totals = {name: sum(one[name] for one in spent["by_agent"]) for name in ("runs", "ms", "failures", "denied")}
     with open(_STYLE, encoding="utf-8") as file:
         style = file.read().replace("</", "<\\/")
     title = f"hookline: {_day(since)} to {_day(time.time())}"
     facts = [("hook runs", f"{totals['runs']:,}"), ("time in hooks", _ms(totals["ms"])),
-             ("failures", f"{totals['failures']:,}"), ("refused", f"{len(refused)}{'+' if len(refused) == _MOST else ''}")]  # fmt: skip
+             ("failures", f"{totals['failures']:,}"), ("refused", f"{len(refused)}{'+' if len(found) == _MOST else ''}")]  # fmt: skip
     body = [
         f"<h1>{escape(title)}</h1>",
         f'<dl class="facts card">{"".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in facts)}</dl>',
@@ -52,9 +54,10 @@ def report(store: Store, since: float) -> str:
 def _event(one: dict[str, Any]) -> str:
     row = find_agent(one["agent"])
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(one["time"]))
+    who = f"{row.title if row else one['agent']} in {project_name(one['cwd'])}"
     head = (
         f'<summary><span class="chip deny">refused</span> <code>{_text(one["subject"], 200)}</code>'
-        f" <small>{when}, {escape(row.title if row else one['agent'])}</small> {_text(one['reason'], 160)}</summary>"
+        f" <small>{when}, {_text(who)}</small> {_text(one['reason'], 160)}</summary>"
     )
     summary = f'<p class="reason"><strong>{_text(one["summary"])}</strong>: {_text(one["reason"], 1000)}</p>'
     steps = "".join(_step(number, step) for number, step in enumerate(one["steps"], 1))

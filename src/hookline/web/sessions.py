@@ -15,7 +15,8 @@ from hookline.web.events import line
 _DAY = 86_400
 #: Events of one session that are shown; the newest.
 _MOST = 2000
-_OWN = "session NOT LIKE 'replay:%'"
+#: What agents did: a replay is what a person wanted to know.
+OWN = "session NOT LIKE 'replay:%'"
 
 
 def session(store: Store, name: str) -> dict[str, Any]:
@@ -74,7 +75,7 @@ def sessions(store: Store, last: int = 60) -> list[dict[str, Any]]:
     first = "SELECT max(number) - 50000 FROM firings"
     rows = store.read(
         "SELECT session, max(agent), max(cwd), min(time), max(time), count(*), sum(effect = 'deny'), sum(ms) FROM firings"
-        f" WHERE number > ({first}) AND session <> '' GROUP BY session ORDER BY max(number) DESC LIMIT ?",
+        f" WHERE number > ({first}) AND session <> '' AND {OWN} GROUP BY session ORDER BY max(number) DESC LIMIT ?",
         (last,),
     )
     names = ("session", "agent", "cwd", "began", "ended", "events", "denied", "ms")
@@ -84,7 +85,7 @@ def sessions(store: Store, last: int = 60) -> list[dict[str, Any]]:
 def costs(store: Store, days: int) -> dict[str, Any]:
     """Time, failures and tokens of hooks by day, agent and hook; replays apart."""
     since = time.time() - days * _DAY
-    joined = f"FROM every_run AS runs JOIN firings ON number = firing WHERE time >= ? AND {_OWN}"
+    joined = f"FROM every_run AS runs JOIN firings ON number = firing WHERE time >= ? AND {OWN}"
     ran = "sum(status <> 'skipped')"
     sums = f"{ran}, sum(runs.ms), sum(status IN ('failed', 'timed-out')), coalesce(sum(runs.effect = 'deny'), 0)"
 

@@ -59,7 +59,7 @@ export async function page(root, id) {
   root.classList.add("event");
   add(root,
     h("header", { class: `verdict ${kind}` },
-      h("div", { class: "line" }, effectChip(event), h("small", {}, event.event), event.native_event !== event.event ? h("small", {}, `(${event.native_event})`) : null, h("span", { class: "grow" }),
+      h("div", { class: "line" }, effectChip(event), /^replay:/.test(event.session) ? chip("replay", "skipped") : null, h("small", {}, event.event), event.native_event !== event.event ? h("small", {}, `(${event.native_event})`) : null, h("span", { class: "grow" }),
         event.previous ? link(`/event/${event.previous}`, "← before") : null, event.next ? link(`/event/${event.next}`, "after →") : null),
       h("h1", {}, short(event.subject || event.event, 400)),
       h("p", { class: "summary" }, h("strong", {}, event.summary), event.reason ? `: ${event.reason}` : ""),

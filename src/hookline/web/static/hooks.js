@@ -1,7 +1,7 @@
 // Every hook of a project, and one hook whole: its text, its approval, its runs, and what can be done to it.
 
 import { act, get, post, state } from "./api.js";
-import { WORDS, add, ago, base, block, button, chip, h, link, ms, number, pretty, short, showDialog, table, unified, when } from "./dom.js";
+import { WORDS, add, ago, base, block, button, chip, effectChip, h, link, ms, number, pretty, short, showDialog, table, unified, when } from "./dom.js";
 import { go } from "./main.js";
 
 const TRUST = { own: ["own", "none"], trusted: ["trusted", "allow"], unknown: ["not approved", "ask"], changed: ["changed", "failed"] };
@@ -40,7 +40,8 @@ function editor(hook, project, reload) {
 async function tryIt(hook, project, event) {
   const found = await act("/api/hook/try", { id: hook.id, project, event });
   if (!found) return;
-  showDialog(`${hook.name} on a sample of ${found.event}`, h("p", {}, chip(found.decision.effect), ` ${found.status}, ${ms(found.ms)}${found.exit_code === null ? "" : `, exit code ${found.exit_code}`}`),
+  const failed = /failed|timed-out/.test(found.status);
+  showDialog(`${hook.name} on a sample of ${found.event}`, h("p", {}, failed ? [chip(found.status.replace("-", " "), "failed"), ` and the call would be ${WORDS[found.decision.effect]},`] : effectChip(found.decision), ` ${ms(found.ms)}${found.exit_code === null ? "" : `, exit code ${found.exit_code}`}`),
     found.would_not ? h("p", { class: "note" }, `A real event would not run it: ${found.would_not}`) : null, found.error || found.decision.reason ? h("p", { class: "reason" }, found.error || found.decision.reason) : null,
     found.stdout ? block("stdout", found.stdout, true) : null, found.stderr ? block("stderr", found.stderr, true) : null, block("The decision", pretty(found.decision)));
 }

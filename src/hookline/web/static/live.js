@@ -4,7 +4,7 @@ import { first, get } from "./api.js";
 import { add, base, button, chip, effectChip, h, ms, number, short, when } from "./dom.js";
 import { go } from "./main.js";
 
-const PAGE = 200, KEPT = 24, HEAD = 2000, LANES = 8, LANE = 11, DOTS = 7, SETTLE = 500;
+const PAGE = 200, KEPT = 24, HEAD = 4000, LANES = 8, DOTS = 7, SETTLE = 500, TOP = 6;
 const EFFECTS = [["", "All"], ["deny", "Refused"], ["ask", "Asked"], ["failed", "Failed"], ["changed", "Changed"]];
 const SPANS = [["", "any time"], ["hour", "last hour"], ["today", "today"], ["yesterday", "yesterday"], ["week", "last 7 days"]];
 const BLANK = { time: "", agent: "", project: "", event: "", ms: "", subject: "", reason: "" };
@@ -29,7 +29,7 @@ function matches(row, filters) {
 
 class Model {
   constructor(filters, changed) {
-    Object.assign(this, { filters, changed, head: [], pending: [], pages: new Map(), asked: new Set(), total: 0, upto: 0, loads: 0, loading: false });
+    Object.assign(this, { filters, changed, head: [], pending: [], pages: new Map(), asked: new Set(), arrived: 0, total: 0, upto: 0, loads: 0, loading: false });
   }
 
   query(more) {
@@ -92,6 +92,7 @@ class Model {
   add(rows, held) {
     const fitting = rows.filter((row) => matches(row, this.filters)).reverse();
     if (!fitting.length) return 0;
+    this.arrived += fitting.length;
     if (held) this.pending = [...fitting, ...this.pending].slice(0, HEAD);
     else this.head = [...fitting, ...this.head];
     if (this.head.length > HEAD) {
@@ -112,15 +113,13 @@ class Model {
 export async function page(root, _, query) {
   const filters = Object.fromEntries(query);
   const narrow = matchMedia("(max-width: 760px)");
-  const height = () => (narrow.matches ? 54 : 27);
-  let selected = -1, paused = false, due = false, ended = false, missed = 0, settled = -SETTLE, later = 0;
+  const height = () => (narrow.matches ? 54 : 27), middle = () => (narrow.matches ? 15 : 13);
+  let selected = -1, paused = false, due = false, ended = false, missed = 0, settled = -SETTLE, later;
   let tall = 0, scrolled = 0;  // as the last events said: to ask while drawing makes the browser lay out twice
-  let colours = null, visible = new Set();
-  const lanes = new Map();
+  const lanes = new Map(), tracks = [];
 
   const viewport = h("div", { class: "list", role: "listbox", tabindex: "0", "aria-label": "Events, the newest first" });
   const space = h("div", { class: "space", role: "presentation" });
-  const canvas = h("canvas", { class: "lanes", "aria-hidden": "true" });
   const status = h("span", { class: "count", role: "status" });
   const news = button("", () => { release(); viewport.scrollTop = 0; viewport.focus(); }, { class: "fresh", hidden: true });
   const pause = button("Pause", () => setPaused(!paused), { "aria-pressed": "false", title: "Pause (p)" });
@@ -156,7 +155,7 @@ export async function page(root, _, query) {
     h("div", { class: "end" }, status, pause));
   const empty = h("div", { class: "empty", hidden: true });
   root.classList.add("live");
-  add(root, h("h1", { class: "hidden" }, "Live"), bar, h("div", { class: "frame" }, canvas, viewport, news, empty));
+  add(root, h("h1", { class: "hidden" }, "Live"), bar, h("div", { class: "frame" }, viewport, news, empty));
 
   function setPaused(value) {
     paused = value;
@@ -186,11 +185,12 @@ export async function page(root, _, query) {
     const texts = Object.fromEntries(["time", "agent", "project", "event", "ms", "subject", "reason"].map((name) => [name, document.createTextNode("")]));
     const cells = Object.fromEntries(["effect", "hooks"].map((name) => [name, h("span", { class: name })]));
     const cell = (name) => h("span", { class: name }, texts[name]);
+    const mark = h("i", { "aria-hidden": "true" });
     const about = h("span", { class: "about" }, h("b", {}, texts.subject), h("i", {}, texts.reason));
-    const node = h("div", { class: "row", role: "option", "aria-selected": "false", "aria-setsize": "-1" }, cell("time"), cells.effect, cell("agent"), cell("project"), cell("event"), about, cells.hooks, cell("ms"));
+    const node = h("div", { class: "row", role: "option", "aria-selected": "false", "aria-setsize": "-1" }, mark, cell("time"), cells.effect, cell("agent"), cell("project"), cell("event"), about, cells.hooks, cell("ms"));
     node.addEventListener("click", () => { if (node.row) go(`/event/${encodeURIComponent(node.row.id)}`); });
     space.append(node);
-    return { node, texts, cells, kept: {}, key: null };
+    return { node, mark, texts, cells, kept: {}, key: null };
   }
 
   function place(item, index) {
@@ -214,8 +214,10 @@ export async function page(root, _, query) {
     item.key = key;
     item.node.row = row;
     if (item.kept.blank !== !row) item.node.classList.toggle("blank", item.kept.blank = !row);
-    const texts = row ? { time: when(row.t), agent: row.agent, project: row.project, event: row.event, ms: ms(row.ms), subject: row.about, reason: row.reason } : BLANK;
+    const texts = row ? { time: when(row.t), agent: `${/^replay:/.test(row.session) ? "↻ " : ""}${row.agent}`, project: row.project, event: row.event, ms: ms(row.ms), subject: row.about, reason: row.reason } : BLANK;
     for (const name in texts) if (item.kept[name] !== texts[name]) item.texts[name].data = item.kept[name] = texts[name];
+    const mark = row && row.session ? `lane lane${lane(row.session)} ${row.effect}` : "";
+    if (item.kept.mark !== mark) item.mark.className = item.kept.mark = mark;
     const marks = { effect: row ? `${row.effect} ${row.granted}` : "", hooks: row ? `${row.modified} ${row.hooks.slice(0, DOTS).map((one) => `${one.name}: ${one.effect || one.status}`)}` : "" };
     for (const name in marks) if (item.kept[name] !== marks[name]) { item.kept[name] = marks[name]; item.cells[name].replaceChildren(...(row ? MARKS[name](row) : [])); }
     return Boolean(row);
@@ -228,43 +230,50 @@ export async function page(root, _, query) {
     requestAnimationFrame(draw);
   }
 
+  // Under a flood every row of the screen is another one with every frame, and nobody reads that: the newest are drawn at
+  // once, the rest when the count is. What is drawn stays in order; some that passed by are not seen.
   function draw() {
     due = false;
     if (ended) return;
     if (!viewport.isConnected) return redraw();
-    const size = height();
-    settle(size);
+    const size = height(), seen = new Set(pool.map((item) => item.key));
     const first = Math.max(0, Math.floor(scrolled / size) - 4);
-    const many = Math.min(model.length - first, Math.ceil(tall / size) + 8);
+    const many = Math.min(model.length - first, Math.ceil(tall / size) + (first ? 8 : 4));
+    const flood = !settle(size) && !first && selected < 0 && pool.length >= many && model.arrived > many;
     while (pool.length < many) pool.push(make());
-    const left = new Set(pool), shown = [], fresh = [];
-    for (let index = first; index < first + many; index++) {
+    const left = new Set(pool), fresh = [];
+    for (let index = first; index < first + (flood ? Math.min(TOP, many) : many); index++) {
       const item = pool[index % pool.length], row = model.row(index);
       left.delete(item);
       place(item, index);
       pick(item, index === selected);
-      if (fill(item, row) && !visible.has(row.id)) fresh.push(row);
-      shown.push(row);
+      if (fill(item, row) && !seen.has(row.id) && index * size < scrolled + tall) fresh.push(row);
     }
-    for (const item of left) { place(item, -99); pick(item, false); fill(item, null); }
-    visible = new Set(shown.map((row) => row?.id));
+    if (!flood) finish(left, first, many, size);
     if (fresh.length) document.dispatchEvent(new CustomEvent("shown", { detail: fresh }));
-    drawLanes(shown, first, size);
-    if (viewport.hasAttribute("aria-activedescendant") !== selected >= 0) viewport.toggleAttribute("aria-activedescendant") && viewport.setAttribute("aria-activedescendant", "picked");
     news.hidden = !model.pending.length;
     if (!news.hidden) news.textContent = `↑ ${number(model.pending.length)}${model.pending.length >= HEAD ? "+" : ""} new`;
     empty.hidden = model.length > 0;
     if (!model.length) empty.replaceChildren(...nothing());
   }
 
-  // What the whole window is laid out for, and what a screen reader says: twice a second at most.
+  function finish(left, first, many, size) {
+    model.arrived = 0;
+    for (const item of left) { place(item, -99); pick(item, false); fill(item, null); }
+    drawTracks(first, many, size);
+    if (viewport.hasAttribute("aria-activedescendant") !== selected >= 0) viewport.toggleAttribute("aria-activedescendant") && viewport.setAttribute("aria-activedescendant", "picked");
+  }
+
+  // What the whole window is laid out for, and what a screen reader says: twice a second at most. False: not yet.
   function settle(size) {
     const whole = `${model.length * size}px`, count = `${number(model.length)} events`;
-    if (space.style.height === whole && status.textContent === count) return;
-    if (performance.now() < settled + SETTLE) { later = later || setTimeout(() => { later = 0; redraw(); }, SETTLE); return; }
+    if (space.style.height === whole && status.textContent === count) return true;
+    if (performance.now() < settled + SETTLE) { later = later || setTimeout(redraw, SETTLE * 1.5); return false; }  // rather with the next events
     settled = performance.now();
+    later = clearTimeout(later);
     space.style.height = whole;
     status.textContent = count;
+    return true;
   }
 
   function nothing() {
@@ -273,42 +282,20 @@ export async function page(root, _, query) {
     return [h("h2", {}, "Nothing recorded yet"), h("p", {}, "Events appear here as agents fire them. To see some now: ", h("code", {}, "hookline demo"))];
   }
 
-  function drawLanes(shown, first, size) {
-    const ratio = devicePixelRatio || 1, wide = LANES * LANE + 6;
-    if (canvas.height !== Math.round(tall * ratio) || canvas.width !== wide * ratio) {
-      canvas.width = wide * ratio;
-      canvas.height = Math.round(tall * ratio);
-    }
-    const pen = canvas.getContext("2d");
-    const style = colours ? null : getComputedStyle(root);
-    colours = colours || { deny: style.getPropertyValue("--deny"), lanes: Array.from({ length: LANES }, (_, at) => style.getPropertyValue(`--lane${at}`)) };
-    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-    pen.clearRect(0, 0, wide, tall);
+  // One line for each session on the screen, from its newest event to its oldest.
+  function drawTracks(first, many, size) {
     const ends = new Map();
-    const top = (at) => (first + at) * size - scrolled + (narrow.matches ? 15 : size / 2);
-    shown.forEach((row, at) => {
-      if (!row || !row.session) return;
-      const seen = ends.get(row.session);
-      ends.set(row.session, [seen ? seen[0] : at, at]);
-    });
-    for (const [session, [from, to]] of ends) {
-      const at = lane(session);
-      pen.strokeStyle = colours.lanes[at];
-      pen.globalAlpha = 0.45;
-      pen.lineWidth = 2;
-      pen.beginPath();
-      pen.moveTo(8 + at * LANE, top(from));
-      pen.lineTo(8 + at * LANE, top(to));
-      pen.stroke();
+    for (let index = first; index < first + many; index++) {
+      const session = model.row(index)?.session;
+      if (session) ends.set(session, [ends.get(session)?.[0] ?? index, index]);
     }
-    pen.globalAlpha = 1;
-    shown.forEach((row, at) => {
-      if (!row || !row.session) return;
-      const x = 8 + lane(row.session) * LANE;
-      pen.fillStyle = row.effect === "deny" ? colours.deny : colours.lanes[lane(row.session)];
-      pen.beginPath();
-      pen.arc(x, top(at), row.effect === "deny" ? 4.5 : 3.2, 0, 7);
-      pen.fill();
+    while (tracks.length < ends.size) space.append(tracks[tracks.length] = h("i", { "aria-hidden": "true" }));
+    const lines = [...ends].map(([session, [from, to]]) => [`track lane${lane(session)}`, `${from * size + middle()}px`, `${(to - from) * size}px`]);
+    tracks.forEach((node, at) => {
+      const [name, top, tall] = lines[at] || ["", "", ""];
+      if (node.className !== name) node.className = name;
+      if (node.style.top !== top) node.style.top = top;
+      if (node.style.height !== tall) node.style.height = tall;
     });
   }
 
@@ -340,11 +327,10 @@ export async function page(root, _, query) {
   // What happened while the page was on its way, or while nobody listened, is not in the stream.
   const connected = ({ detail }) => { if (missed++ || detail.last > model.upto) model.load(); };
   const off = () => { status.textContent = "connection lost, trying again…"; };
-  const recolour = () => { colours = null; redraw(); };
-  const handlers = [["events", arrived], ["gap", () => model.load()], ["connected", connected], ["disconnected", off], ["key", key], ["theme", recolour]];
+  const handlers = [["events", arrived], ["gap", () => model.load()], ["connected", connected], ["disconnected", off], ["key", key]];
   for (const [name, handler] of handlers) document.addEventListener(name, handler);
   viewport.addEventListener("scroll", () => { scrolled = viewport.scrollTop; redraw(); if (scrolled <= height() && !paused && model.pending.length) release(); }, { passive: true });
-  const resized = new ResizeObserver(() => { tall = viewport.clientHeight; recolour(); });
+  const resized = new ResizeObserver(() => { tall = viewport.clientHeight; redraw(); });
   resized.observe(viewport);
   draw();
   await model.load();

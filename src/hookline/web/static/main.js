@@ -121,7 +121,6 @@ function switchTheme() {
   const dark = (document.documentElement.dataset.theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
   document.documentElement.dataset.theme = dark ? "light" : "dark";
   document.cookie = `theme=${dark ? "light" : "dark"}; path=/; samesite=strict; max-age=31536000`;  // the server sets it in the page
-  document.dispatchEvent(new Event("theme"));
 }
 
 document.addEventListener("click", (event) => {
@@ -143,7 +142,7 @@ async function start() {
     drawLock();
     document.getElementById("fleet").hidden = !state.fleet;
     drawWaiting(state.waiting);
-    if (state.note) toast(state.note);
+    if (state.note) main.before(h("p", { class: "banner", role: "alert" }, state.note));
     listen();
   } catch (error) {
     toast(error.message);

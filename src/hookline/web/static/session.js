@@ -12,7 +12,8 @@ async function list(root) {
 function eventLine(row) {
   return h("li", { class: "entry" },
     h("span", { class: "time" }, when(row.t)), effectChip(row), h("span", { class: "kind" }, row.event),
-    h("span", { class: "about" }, link(`/event/${encodeURIComponent(row.id)}`, short(row.about || row.event, 160)), row.reason ? h("i", {}, row.reason) : null),
+    h("span", { class: "about" }, link(`/event/${encodeURIComponent(row.id)}`, short(row.about || row.event, 160)), row.reason ? h("i", {}, row.reason) : null,
+      row.modified ? [" ", chip("changed")] : null, row.hooks.filter((one) => /failed|timed-out/.test(one.status)).map((one) => [" ", chip(`${one.name} ${one.status.replace("-", " ")}`, "failed")])),
     h("span", { class: "took" }, ms(row.ms)),
     row.context.length ? h("div", { class: "context" }, row.context.map((one) => h("div", {}, h("small", {}, `${one.hook} injected`), h("pre", { tabindex: "0" }, one.text)))) : null);
 }

@@ -32,7 +32,7 @@ function result(found) {
         h("div", { class: "body" }, h("div", { class: "line" }, h("strong", {}, link(`/hook/${encodeURIComponent(one.id)}`, one.hook)), chip(said.word, said.kind), h("small", {}, `${one.dialect}, on failure: ${one.on_failure}`)), said.reason ? h("p", { class: "reason" }, said.reason) : null)))),
       found.hooks.length ? null : h("p", { class: "empty" }, `No hook listens to ${found.event} here.`)),
     found.guard ? h("section", {}, h("h2", {}, "What the ready guard says", h("small", {}, " whether or not it is configured")), verdict("standard", found.guard.standard), verdict("strict", found.guard.strict),
-      h("ul", { class: "plain" }, found.guard.effects.map((one) => h("li", {}, chip(one.harm, one.harm === "critical" || one.harm === "high" ? "deny" : "none"), ` ${one.kind} ${one.what} (${one.where}): ${one.why}`)))) : null,
+      h("ul", { class: "plain" }, found.guard.effects.map((one) => h("li", {}, chip(one.harm, one.harm === "critical" || one.harm === "high" ? "deny" : "none"), ` ${[one.kind, one.what, one.where && `(${one.where})`].filter(Boolean).join(" ")}: ${one.why}`)))) : null,
     able ? h("section", {}, h("h2", {}, `What ${able.agent} can do`), h("p", {}, able.fires === "never" ? "It never fires this event." : `It fires this event ${able.fires}${able.native_event ? ` as ${able.native_event}` : ""}.`), able.losses.length ? h("ul", { class: "plain" }, able.losses.map((text) => h("li", {}, text))) : h("p", {}, "Everything that a hook can answer reaches it.")) : null,
   ];
 }
