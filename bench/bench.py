@@ -11,6 +11,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from itertools import chain
+from time import strftime
 
 import cold
 import guard
@@ -84,7 +85,7 @@ def _documented(table: str, judged: list[Row], rest: str) -> None:
         for row in judged
     )
     text = (
-        f"{BEGIN}\nMeasured on {machine()}, {rest}, in one run, recording included:\n\n{measured}\n"
+        f"{BEGIN}\nMeasured on {strftime('%Y-%m-%d')}, on {machine()}, {rest}, in one run, recording included:\n\n{measured}\n"
         f"| what is promised | measured | value | at most | holds |\n|---|---|---|---|---|\n{promised}{END}"
     )
     with open(MANUAL, encoding="utf-8") as file:

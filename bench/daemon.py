@@ -283,7 +283,7 @@ def load(bench: Bench, short: bool) -> Iterator[Row]:
         shown=us(times[int(0.99 * len(times))]),
         value=times[int(0.99 * len(times))] * 1e3,
         unit="ms",
-        target=250,
+        target=10,
     )
     yield Row(
         what=f"{what}: records missing or twice",
@@ -310,11 +310,11 @@ def load(bench: Bench, short: bool) -> Iterator[Row]:
 def _throughput(bench: Bench, home: str, events: int) -> Row:
     each = _burnt_per_event(bench, {"one": home}, events)["one"]
     return Row(
-        what="daemon: processor time per decision (5,000/s on one core)",
+        what="daemon: processor time per decision (8,000/s on one core)",
         shown=f"{us(each)}, {1 / each:,.0f}/s",
         value=each * 1e6,
         unit="µs",
-        target=200,
+        target=125,
     )
 
 

@@ -78,5 +78,5 @@ def test_a_client_for_another_machine_is_not_used(shipped: Path, tmp_path: Path)
 
 def test_a_path_that_does_not_fit_into_the_client_is_named(tmp_path: Path):
     long = "/" + "p" * 2000
-    with pytest.raises(StateError, match="too long for the native client; hookline deploy --door command"):
+    with pytest.raises(StateError, match="too long for the native client; use instead: hookline deploy --door command"):
         build.compile_client(str(tmp_path / "hookc"), python=long)

@@ -70,4 +70,4 @@ def test_a_project_that_is_moved_to_where_an_agent_has_worked_is_missed(machine:
     assert reason(machine.ask({"cwd": str(new)})) == ""
     new.rmdir()
     old.rename(new)
-    assert "theirs was trusted in " in reason(machine.ask({"cwd": str(new), "session_id": "t"}))
+    assert "it was trusted in " in reason(machine.ask({"cwd": str(new), "session_id": "t"}))

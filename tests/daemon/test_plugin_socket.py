@@ -22,8 +22,7 @@ from tests.e2e import install
 from hookline.core.agents import all_agents
 from hookline.daemon import lifecycle
 from hookline.daemon.protocol import ACCEPTED, pack_refusal, pack_result
-from hookline.deploy.plugin import plugin_source
-from hookline.deploy.plugin_faces import DRIVERS
+from hookline.deploy.plugin import plugin_driver, plugin_source
 from hookline.deploy.registration import EntryCaller
 
 from .conftest import Machine
@@ -241,7 +240,7 @@ CALLS: dict[str, Any] = {
 @pytest.mark.parametrize("late", ["the daemon has heard", "the daemon hangs", "the process hangs"])
 @pytest.mark.parametrize("agent", CALLS)
 def test_an_answer_that_does_not_come_is_a_refusal_in_every_agent(plugin: Plugin, agent: str, late: str) -> None:
-    assert set(CALLS) == set(DRIVERS)
+    assert set(CALLS) == {one.dialect for one in all_agents().values() if one.form == "plugin"}
     if late != "the process hangs":
         plugin.answering(*([ACCEPTED] if late == "the daemon has heard" else []), silent=True)
     program = plugin.root / "hookline"
@@ -250,7 +249,7 @@ def test_an_answer_that_does_not_come_is_a_refusal_in_every_agent(plugin: Plugin
     source = plugin_source(all_agents()[agent], EntryCaller(program=str(program)), ("PreToolUse",))
     source = re.sub(r"LONGEST = [0-9.]+, GRACE = [0-9.]+", "LONGEST = 2.4, GRACE = 0.2", source)
     (plugin.root / "plugin.mjs").write_text(source)
-    (plugin.root / "drive.mjs").write_text(DRIVERS[agent])
+    (plugin.root / "drive.mjs").write_text(plugin_driver(agent))
     line = [
         plugin.javascript,
         str(plugin.root / "drive.mjs"),

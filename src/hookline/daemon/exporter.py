@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 
 import hookline
-from hookline.core.files import atomic_writer, open_locked
+from hookline.core.files import atomic_writer, open_locked, read_json
 from hookline.core.isolation import MAIN
 from hookline.core.settings import RecordSettings, TelemetrySettings
 from hookline.state.record.query import load_runs, rows_after
@@ -28,6 +28,8 @@ _PLACE, _LOCK = "telemetry.json", "telemetry.lock"
 _BATCH, _PACE, _METRICS = 200, 1.0, 10.0
 #: Seconds after a failure; the next time twice as long.
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
+#: Seconds before the daemon starts it for the first time: the event that made it look is among them.
+_JUST_NOW = 10.0
 #: Variables that would send it elsewhere, or make another collector look like the right one. The daemon has those of the
 #: agent that started it, and a repository can set an agent's.
 _ELSEWHERE = re.compile(r"OTEL_.*|.*_proxy|(?:REQUESTS|CURL)_CA_BUNDLE|SSL_CERT_(?:FILE|DIR)|NETRC", re.IGNORECASE)
@@ -36,7 +38,15 @@ _ELSEWHERE = re.compile(r"OTEL_.*|.*_proxy|(?:REQUESTS|CURL)_CA_BUNDLE|SSL_CERT_
 class Exporter:
     """Where it is in the record, and the way to the collector."""
 
-    def __init__(self, state: str, settings: TelemetrySettings, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        state: str,
+        settings: TelemetrySettings,
+        *,
+        since: float | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """``since``: where nothing was ever sent, events from this time on; else those to come."""
         from hookline.telemetry.sender import Sender  # the SDK: only this process pays for it
 
         self._state, self._settings, self._clock = state, settings, clock
@@ -48,7 +58,7 @@ class Exporter:
         self._counted = self._sent
         self._next_metrics = 0.0
         if self._sent < 0:
-            self._sent = self._counted = _newest(self._store)
+            self._sent = self._counted = _newest(self._store) if since is None else _newest_before(self._store, since)
             self._keep_place()
 
     def step(self) -> bool:
@@ -66,15 +76,15 @@ class Exporter:
         ]
         self._sender.count([one for one, row in zip(events, rows, strict=True) if row.number > self._counted])
         self._counted = max(self._counted, rows[-1].number if rows else 0)
-        taken = self._sender.send(events)
-        if taken and rows:
+        sent = self._sender.send(events)
+        if sent and rows:
             self._sent = rows[-1].number
             self._keep_place()
         if self._clock() >= self._next_metrics:
             self._next_metrics = self._clock() + _METRICS
             self._sender.waiting = _newest(self._store) - self._sent
             self._sender.send_metrics()
-        return taken
+        return sent
 
     @property
     def behind(self) -> bool:
@@ -104,12 +114,16 @@ def _newest(store: Store) -> int:
     return int(rows[0][0] or 0) if rows else 0
 
 
+def _newest_before(store: Store, when: float) -> int:
+    rows = store.read("SELECT max(number) FROM firings INDEXED BY firings_look WHERE time < ?", (when,))
+    return int(rows[0][0] or 0) if rows else 0
+
+
 def _read_place(state: str) -> dict[str, int]:
+    found = read_json(os.path.join(state, _PLACE))
     try:
-        with open(os.path.join(state, _PLACE), encoding="utf-8") as file:
-            found = json.load(file)
         return {name: int(found[name]) for name in ("sent", "dropped")}
-    except (OSError, ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError):
         return {}
 
 
@@ -118,7 +132,7 @@ def status(state: str) -> dict[str, int]:
     return _read_place(state)
 
 
-def run(state: str, settings: TelemetrySettings, parent: int = 0) -> bool:
+def run(state: str, settings: TelemetrySettings, parent: int = 0, since: float | None = None) -> bool:
     """Until the daemon ends, or another one runs. False when another one does."""
     try:
         lock = open_locked(os.path.join(state, _LOCK), os.O_RDWR | os.O_CREAT)
@@ -127,12 +141,12 @@ def run(state: str, settings: TelemetrySettings, parent: int = 0) -> bool:
     if lock is None:  # another one runs
         return False
     logging.disable(logging.CRITICAL)  # the SDK logs every attempt; what matters is counted
-    exporter = Exporter(state, settings)
+    exporter = Exporter(state, settings, since=since)
     pause = 0.0
     try:
         while not parent or os.getppid() == parent:
-            taken = exporter.step()
-            pause = 0.0 if taken else min(max(pause * 2, _FIRST_PAUSE), _LONGEST_PAUSE)
+            sent = exporter.step()
+            pause = 0.0 if sent else min(max(pause * 2, _FIRST_PAUSE), _LONGEST_PAUSE)
             if pause or not exporter.behind:
                 time.sleep(pause or _PACE)
     finally:
@@ -150,7 +164,7 @@ class Supervisor:
 
     def ensure(self, state: str, settings: TelemetrySettings, environ: Mapping[str, str]) -> None:
         given = json.dumps({"endpoint": settings.endpoint, "headers": settings.headers, "buffer": settings.buffer,
-                            "timeout": settings.timeout})  # fmt: skip
+                            "timeout": settings.timeout, "since": time.time() - _JUST_NOW})  # fmt: skip
         self._ensure(state, ["daemon", "export", "--directory", state], environ, given)
 
     def ensure_link(self, environ: Mapping[str, str]) -> None:

@@ -22,7 +22,7 @@ import hookline
 from hookline.core.errors import StateError
 from hookline.core.files import is_locked, open_locked
 from hookline.core.isolation import MAIN
-from hookline.core.paths import UnusableError, account_home, find_paths, unusable
+from hookline.core.paths import UnusableError, find_paths, unusable
 from hookline.daemon.protocol import RESULT, Caller, DaemonPaths, DaemonRequest, create_directory, pack_request
 from hookline.daemon.server import Server
 from hookline.runners.spawn import mark_process, pid_from_mark
@@ -55,7 +55,7 @@ def _truncate_log() -> None:
 def _chores(server: Server, *, background: bool) -> Callable[[], None]:
     """What is done about once a second: the log stays short, and what sends telemetry or speaks with a fleet runs."""
     supervisors: list[Supervisor] = []
-    paths = find_paths(os.environ, os.environ.get("HOME") or account_home())
+    paths = find_paths(os.environ)
 
     def supervisor() -> Supervisor:
         if not supervisors:
@@ -129,6 +129,8 @@ def _socket_owner(place: DaemonPaths) -> int | None:
 _CHECKING = 0.25
 #: Seconds without a request after which a daemon that should stay would end.
 _NEVER = 4e9
+#: M_ARENA_MAX of glibc's malloc.h.
+_MOST_HEAPS = -8
 
 
 def acquire_lock(place: DaemonPaths) -> int | None:
@@ -182,6 +184,7 @@ def run(place: DaemonPaths, *, idle: float | None = None, background: bool = Fal
     if lock is None:
         return False
     write_pid(lock)
+    _share_heap()
     signal.pthread_sigmask(signal.SIG_SETMASK, ())  # the agent whose client started us may have blocked some
     os.chdir("/")  # we keep no directory from being removed
     if background:
@@ -206,13 +209,20 @@ def run(place: DaemonPaths, *, idle: float | None = None, background: bool = Fal
     return True
 
 
+def _share_heap() -> None:
+    """glibc gives threads heaps of their own. Ours take turns, and each would leave holes in another one."""
+    import ctypes  # clients of this module need none of it
+
+    with contextlib.suppress(AttributeError):  # other C libraries have one heap
+        ctypes.CDLL(None).mallopt(_MOST_HEAPS, 1)
+
+
 def _end_orphaned_plugins() -> None:
     """End plugins that hung when the last daemon was killed."""
     from hookline.core.paths import find_paths  # clients of this module need none of it
     from hookline.runners.plugin.sockets import bases, sweep
 
-    home = os.environ.get("HOME") or os.path.expanduser("~")
-    for base in bases(find_paths(os.environ, home).state, os.environ):
+    for base in bases(find_paths(os.environ).state, os.environ):
         with contextlib.suppress(OSError):
             sweep(base)
 

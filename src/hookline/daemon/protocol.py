@@ -19,7 +19,7 @@ from typing import Final
 
 from hookline.core._dataclass import dataclass, fast_constructor
 from hookline.core.errors import StateError
-from hookline.core.paths import find_paths, private_dir
+from hookline.core.paths import find_paths, home_directory, private_dir
 
 #: Bytes of a path that every system takes as the name of a socket.
 LONGEST = 100
@@ -59,7 +59,7 @@ def find_daemon_paths(environ: Mapping[str, str]) -> DaemonPaths:
     runtime = environ.get("XDG_RUNTIME_DIR", "")
     if os.path.isabs(runtime) and _ours_alone(runtime):
         return DaemonPaths(directory=os.path.join(runtime, "hookline"))
-    home = environ.get("HOME") or os.path.expanduser("~")
+    home = home_directory(environ)
     state = find_paths({name: value for name, value in environ.items() if name.startswith("XDG_")}, home).state
     return DaemonPaths(directory=os.path.join(state, "run"))
 

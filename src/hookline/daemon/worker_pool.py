@@ -10,7 +10,8 @@ import os
 import subprocess
 import threading
 import time
-from collections.abc import Collection
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from itertools import count
 from math import inf
 from queue import Empty, SimpleQueue
@@ -22,8 +23,8 @@ from hookline.core.event import Event
 from hookline.core.hook import Function, HookSpec
 from hookline.core.isolation import module_command
 from hookline.core.result import Context, Reply, RunResult
-from hookline.runners.base import ApprovedFiles, Job
-from hookline.runners.function import FunctionRunner
+from hookline.runners.base import Job
+from hookline.runners.function import Calls, FunctionRunner
 
 #: Seconds that the worker's own watchdog gets before the process is ended.
 _PATIENCE = 0.5
@@ -183,7 +184,7 @@ class Deadlines:
     def overdue(self, thread: int) -> bool:
         """Whether to give this thread up; True once."""
         until, spec = self.running.get(thread, (inf, None))
-        if spec is None or until > monotonic():
+        if spec is None or until + _PATIENCE > monotonic():
             return False
         self.hanging.add(_function_key(spec))
         self.running.pop(thread, None)
@@ -193,7 +194,7 @@ class Deadlines:
 class ResidentFunctions:
     """Satisfies ``Runner`` for functions. Those of ``in_worker``, by the ids of their hooks, run in a worker."""
 
-    def __init__(self, deadlines: Deadlines, *, in_worker: Collection[str]) -> None:
+    def __init__(self, deadlines: Deadlines, *, in_worker: AbstractSet[str]) -> None:
         self._own = FunctionRunner()
         self._deadlines = deadlines
         self._in_worker = in_worker
@@ -202,25 +203,23 @@ class ResidentFunctions:
     def run(self, job: Job) -> RunResult:
         if job.spec.id in self._in_worker:
             return self._worker.run(job)
-        done = self.call(job.spec, job.event, job.timeout, job.approved)
-        return done if done is not None else self._run_in_thread(job, job.timeout or inf)
-
-    def call(
-        self, spec: HookSpec, event: Event, seconds: float | None, approved: ApprovedFiles | None = None
-    ) -> RunResult | None:
-        """None for a function that must not run in this thread."""
-        if spec.id in self._in_worker:
-            return None
-        if seconds is None:
-            return self._own.call(spec, event, None, approved)
-        hanging, running, thread = self._deadlines.hanging, self._deadlines.running, get_ident()
-        if hanging and _function_key(spec) in hanging:
-            return None
-        running[thread] = (monotonic() + seconds + _PATIENCE, spec)
+        seconds, thread = job.timeout or inf, get_ident()
+        if _function_key(job.spec) in self._deadlines.hanging:
+            return self._run_in_thread(job, seconds)
+        self._deadlines.running[thread] = (monotonic() + seconds, job.spec)
         try:
-            return self._own.call(spec, event, seconds, approved)
+            return self._own.run(job)
         finally:
-            running.pop(thread, None)
+            self._deadlines.running.pop(thread, None)
+
+    def call_in_turn(self, specs: Sequence[HookSpec], event: Event) -> Calls:
+        """None of them where one must not run in this thread."""
+        if self._deadlines.hanging or not self._in_worker.isdisjoint([spec.id for spec in specs]):
+            return Calls()
+        try:
+            return self._own.call_in_turn(specs, event, self._deadlines.running)
+        finally:
+            self._deadlines.running.pop(get_ident(), None)
 
     def _run_in_thread(self, job: Job, seconds: float) -> RunResult:
         """In a thread that is abandoned at the deadline."""

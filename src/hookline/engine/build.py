@@ -9,7 +9,7 @@ from hookline.core._dataclass import dataclass, field, replace
 from hookline.core.files import note
 from hookline.core.hook import HookSpec
 from hookline.core.loaded import Loaded, Unapproved
-from hookline.core.paths import Directories, Paths, find_paths, project_root
+from hookline.core.paths import Directories, Paths, find_paths, home_directory, project_root
 from hookline.core.result import Blocked
 from hookline.core.settings import RecordSettings
 from hookline.core.typed import TYPE_CHECKING, Any, TypeAlias
@@ -72,6 +72,8 @@ class Sources:
     trust_all: bool = False
     #: A person looks: what is not approved is parsed and shown too. Otherwise it is not even read.
     inspect: bool = False
+    #: The project in ``cwd`` itself, though only one around it is approved: its owner is about to approve it.
+    inner: bool = False
     #: An agent calls: a variable cannot switch hooks off, except those that ask a model.
     agents_door: bool = False
     #: An entry calls that names its directories: what its deployment left there is expected.
@@ -114,16 +116,7 @@ def load_runtime(sources: Sources, stores: StoreOptions = _KEEP_ALL, *, reuse: b
     if not sources.inspect:
         loaded = replace(loaded, specs=specs)
     switches = switches_at(place.paths.state)
-    blocks = HookBlocks(
-        verdicts=judged.verdicts,
-        store=judged.store,
-        removed=judged.gone,
-        show=_trust_command(sources),
-        agent_runs=_agent_runs(loaded, place, sources),
-        disabled=switches,
-        inside_agent=inside_agent(place.environ, agents_door=sources.agents_door),
-        packs=packs,
-    )
+    blocks = _blocks(judged, loaded, place, sources, switches=switches, packs=packs)
     engine = Engine(
         specs=specs if sources.adjust is None else tuple(map(sources.adjust, specs)),
         settings=loaded.settings,
@@ -150,6 +143,22 @@ def load_runtime(sources: Sources, stores: StoreOptions = _KEEP_ALL, *, reuse: b
         unapproved=_without_agents_own(judged.unapproved, place, sources),
         review=_review_command(sources.dialect),
         held=judged.held,
+    )
+
+
+def _blocks(
+    judged: Found | Restored, loaded: Loaded, place: Place, sources: Sources, *, switches: Switches, packs: _PackFiles | None
+) -> HookBlocks:  # fmt: skip
+    return HookBlocks(
+        verdicts=judged.verdicts,
+        store=judged.store,
+        removed=judged.gone,
+        show=_trust_command(sources),
+        agent_runs=_agent_runs(loaded, place, sources),
+        disabled=switches,
+        inside_agent=inside_agent(place.environ, agents_door=sources.agents_door),
+        packs=packs,
+        faulty=loaded.faulty if judged.gone else (),
     )
 
 
@@ -257,7 +266,7 @@ class Place:
 
 def _place(sources: Sources) -> Place:
     environ = dict(os.environ) if sources.environ is None else sources.environ
-    home = sources.home or environ.get("HOME") or os.path.expanduser("~")
+    home = sources.home or home_directory(environ)
     return Place(
         cwd=os.path.abspath(sources.cwd if sources.cwd is not None else os.getcwd()),
         home=home,

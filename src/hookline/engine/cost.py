@@ -36,8 +36,8 @@ _VOLATILE = frozenset(
     }
 )  # fmt: skip
 
-#: The latest times of a hook (by its id) since a moment, in milliseconds.
-Times: TypeAlias = "Callable[[str, float], Sequence[float]]"
+#: The latest times of a hook since a moment, in milliseconds.
+Times: TypeAlias = "Callable[[HookSpec, float], Sequence[float]]"
 _Key: TypeAlias = "tuple[Any, ...]"
 
 
@@ -89,7 +89,7 @@ class CostTracker:
         now = self._clock()
         known = self._verdicts.get(spec.id)
         if known is None or not known[0] <= now < known[0] + _VERDICT_SECONDS:
-            known = self._verdicts[spec.id] = now, over_budget(spec, self._latest(spec.id, now - FRESH))
+            known = self._verdicts[spec.id] = now, over_budget(spec, self._latest(spec, now - FRESH))
         return known[1]
 
     def measure(self, spec: HookSpec, ms: float) -> None:
@@ -97,10 +97,10 @@ class CostTracker:
         if self._times is None and spec.thrift is not None and spec.thrift.budget is not None:
             self._measured.setdefault(spec.id, deque(maxlen=_SAMPLE)).append((self._clock(), ms))
 
-    def _latest(self, hook: str, since: float) -> Sequence[float]:
+    def _latest(self, spec: HookSpec, since: float) -> Sequence[float]:
         if self._times is not None:
-            return self._times(hook, since)
-        return [ms for when, ms in tuple(self._measured.get(hook, ())) if when >= since]
+            return self._times(spec, since)
+        return [ms for when, ms in tuple(self._measured.get(spec.id, ())) if when >= since]
 
     # ── answers ──────────────────────────────────────────────────────────────────────────────────────
 

@@ -7,7 +7,7 @@ the same functions, so what would happen and what happens cannot differ.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
 from hookline.core._dataclass import dataclass, replace
 from hookline.core.agents import AGENTS, full_name
@@ -84,6 +84,8 @@ class _Checks(Protocol):
     def blocked(self) -> Callable[[HookSpec], Blocked | None]: ...
     @property
     def blocked_in(self) -> Callable[[HookSpec, str], Blocked | None] | None: ...
+    @property
+    def covered(self) -> Callable[[HookSpec], CoveredFiles | None] | None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,6 +123,20 @@ def outcome_without_running(
         return None
     kind = Failed if block.counts_as_failure else Skipped
     return kind(id=spec.id, hook=spec.name, error=block.message, not_run=block.reason)
+
+
+def nothing_blocked(_spec: HookSpec) -> Blocked | None:
+    return None
+
+
+def are_free(specs: Sequence[HookSpec], cwd: str, checks: _Checks) -> bool:
+    """Whether it is known that nothing keeps any of them from running, so that none has to be asked about by itself."""
+    blocked, blocked_in, covered = checks.blocked, checks.blocked_in, checks.covered
+    return (
+        (blocked.are_free(specs) if isinstance(blocked, HookBlocks) else blocked is nothing_blocked)
+        and (blocked_in is None or not any(blocked_in(spec, cwd) for spec in specs))
+        and (covered is None or not any(covered(spec) for spec in specs))
+    )
 
 
 def _block(spec: HookSpec, cwd: str, checks: _Checks) -> Blocked | None:
@@ -161,7 +177,8 @@ class HookBlocks:
     """
 
     __slots__ = (
-        "_agent_runs", "_disabled", "_inside_agent", "_own", "_packs", "_removed", "_show", "_store", "_verdicts"
+        "_agent_runs", "_disabled", "_faulty", "_free", "_inside_agent", "_own", "_packs", "_removed", "_show", "_store",
+        "_verdicts",
     )  # fmt: skip
 
     def __init__(
@@ -177,10 +194,13 @@ class HookBlocks:
         inside_agent: Callable[[HookSpec], bool] | None,
         #: The files of a pack, by its digest; None where nobody approved it.
         packs: Callable[[str], CoveredFiles | None] | None = None,
+        #: Files with errors: what is missing there may be what cannot be read.
+        faulty: Container[str] = (),
     ) -> None:
         self._verdicts = verdicts
         self._store = store
         self._removed = {spec.id for spec in removed}
+        self._faulty = faulty
         self._show = show
         self._agent_runs = agent_runs
         self._disabled = disabled
@@ -188,6 +208,8 @@ class HookBlocks:
         self._packs = packs
         #: By their ids: the person's own hooks, which nothing but a switch keeps from running.
         self._own: dict[str, HookSpec] = {}
+        #: The latest of which all are.
+        self._free: Sequence[HookSpec] = ()
 
     @property
     def has_covered_files(self) -> bool:
@@ -225,11 +247,17 @@ class HookBlocks:
             self._own[spec.id] = spec
         return block
 
+    def are_free(self, specs: Sequence[HookSpec]) -> bool:
+        if specs is not self._free:  # what was found to be a person's own stays so
+            if not all(self._own.get(spec.id) is spec for spec in specs):
+                return False
+            self._free = specs
+        return not self._disabled.some_off()
+
     def _trust(self, spec: HookSpec) -> Blocked | None:
         """A hook that was never trusted does not run; one that changed since counts as failed."""
         if spec.id in self._removed:
-            text = f"{spec.name} was trusted in {spec.origin.file} and was removed or moved; review it with: {self._show(spec)}"
-            return Blocked(reason="removed", message=text, counts_as_failure=True)
+            return self._missing(spec)
         if self._packs is not None and (pack := spec.extra.get("pack")):
             return _changed_pack(spec, self._packs(pack))
         # What stands in for a change that is not trusted has the id of the change, and is the person's own.
@@ -249,6 +277,14 @@ class HookBlocks:
             return None
         text = f"changed since it was trusted ({', '.join(changed)}); review it with: {self._show(spec)}"
         return Blocked(reason="changed", message=text, counts_as_failure=True)
+
+    def _missing(self, spec: HookSpec) -> Blocked:
+        file = spec.origin.file
+        if file in self._faulty:
+            text = f"{file} has errors, so this hook cannot be read; see: hookline check"
+            return Blocked(reason="file-has-errors", message=text, counts_as_failure=True)
+        text = f"it was trusted in {file} and was removed or moved; review it with: {self._show(spec)}"
+        return Blocked(reason="removed", message=text, counts_as_failure=True)
 
 
 def _changed_pack(spec: HookSpec, files: CoveredFiles | None) -> Blocked | None:

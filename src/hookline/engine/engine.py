@@ -24,9 +24,9 @@ from hookline.core.settings import Settings
 from hookline.core.tool_names import each_input
 from hookline.core.typed import TYPE_CHECKING, Any, Self, TypeAlias, cast
 from hookline.engine import fold
-from hookline.engine.eligibility import Explained, explain, outcome_without_running
-from hookline.engine.executor import Applied, Executor, Leave, Task, is_plain_function
-from hookline.engine.match import Index, once_each
+from hookline.engine.eligibility import Explained, are_free, explain, nothing_blocked, outcome_without_running
+from hookline.engine.executor import Applied, Executor, Leave, Task
+from hookline.engine.match import Index, Selection, once_each
 from hookline.runners import RunnerPool
 from hookline.state.record import NullRecorder, Record, Recorder
 from hookline.state.sessions import MemorySessions, Sessions
@@ -58,10 +58,6 @@ _Perform: TypeAlias = "Callable[[Task, Callable[[Task, Outcome], Outcome]], Outc
 _SAME = "the same hook runs for another matcher"
 
 
-def _nothing_blocked(_spec: HookSpec) -> Blocked | None:
-    return None
-
-
 @dataclass(slots=True, kw_only=True)
 class Engine:
     """A set of hooks, and everything needed to fire them."""
@@ -79,7 +75,7 @@ class Engine:
     recorder: Recorder = field(default_factory=NullRecorder, repr=False)
     crew: RunnerPool = field(default_factory=RunnerPool, repr=False)
     #: Why a hook must not run now: missing trust, mostly.
-    blocked: Callable[[HookSpec], Blocked | None] = field(default=_nothing_blocked, repr=False)
+    blocked: Callable[[HookSpec], Blocked | None] = field(default=nothing_blocked, repr=False)
     #: The same for one working directory: a hook's relative paths may mean other files there than were approved.
     blocked_in: Callable[[HookSpec, str], Blocked | None] | None = field(default=None, repr=False)
     #: The files that a project's hook was approved with, which must not change while it runs.
@@ -91,8 +87,6 @@ class Engine:
     _index: Index = field(init=False, repr=False)
     _executor: Executor = field(init=False, repr=False)
     _by_id: Mapping[str, HookSpec] = field(init=False, repr=False)
-    #: Those that are only called, and waited for.
-    _functions: frozenset[str] = field(init=False, repr=False)
     _late: SimpleQueue[Applied] = field(default_factory=SimpleQueue, repr=False)
     _ids: Callable[[], str] = field(init=False, repr=False)
     #: Why the latest firing could not be recorded, where the recorder itself broke.
@@ -103,7 +97,6 @@ class Engine:
         self.specs = tuple(getattr(one, "spec", one) for one in self.specs)
         self._index = Index(self.specs)
         self._by_id = {spec.id: spec for spec in self.specs}
-        self._functions = frozenset(spec.id for spec in self.specs if is_plain_function(spec))
         self._executor = Executor(
             crew=self.crew, settings=self.settings, live=self.live, times=_times_from(self.recorder), clock=self.clock,
             covered=self.covered,
@@ -309,23 +302,35 @@ class Engine:
         self, event: Event, facts: Facts, finish: _Finish | None = None, perform: _Perform | None = None
     ) -> Generator[Sequence[Task], Sequence[Outcome], Decision]:
         """``perform`` runs a single task here, where the caller would do nothing else with it."""
-        began, later = time.perf_counter(), self._on_late
-        kind = event.kind
-        if kind.joins:
+        began = time.perf_counter()
+        if event.kind.joins:
             event = self._with_background_failures(event)
+        decision = yield from self._decide(event, facts, perform)
+        try:  # nothing is called outside of it from here on
+            if finish is not None:
+                decision = finish(event, decision)
+            self._record(event, facts, decision, (time.perf_counter() - began) * 1000)
+        except Exception as error:  # decided is decided: the record may have a gap, and a note says so
+            self._unrecorded = f"a firing was not recorded: {type(error).__name__}: {error}"
+        return decision
+
+    def _decide(
+        self, event: Event, facts: Facts, perform: _Perform | None
+    ) -> Generator[Sequence[Task], Sequence[Outcome], Decision]:
+        kind, later = event.kind, self._on_late
         selection = self._index.select(event, facts)
         state = fold.begin(kind, event.data)
-        outcomes: list[Outcome] = []
         now, parts = event, each_input(event.data, event.cwd) if kind.subject == "tool_name" else ()
-        for batch in selection.batches:
+        outcomes = self._call_functions(selection, event) if perform is not None and not parts else []
+        if outcomes:
+            state = self._fold(state, selection.functions[len(outcomes) - 1], outcomes[-1], event.data)
+        for batch in selection.batches[len(outcomes) :]:
             seen = state.data
             if seen is not now.data or state.mode is not None:
                 now = event if seen is event.data and state.mode is None else _with_changes(event, state)
                 parts = each_input(now.data, now.cwd) if kind.subject == "tool_name" else ()
             if len(batch) == 1 and not parts:  # by far the most common
                 one = outcome_without_running(batch[0], now, selection, state, self)
-                if one is None and perform is not None and batch[0].id in self._functions:
-                    one = self._executor.run_function(batch[0], now)
                 if one is None:
                     task = _make_task(spec=batch[0], event=now)
                     one = perform(task, later) if perform is not None else (yield [task])[0]
@@ -335,23 +340,32 @@ class Engine:
                 done: Sequence[Outcome] = [one]
             else:
                 ones = [outcome_without_running(spec, now, selection, state, self) for spec in batch]
-                groups = [() if one else self._tasks(spec, now, parts) for spec, one in zip(batch, ones, strict=True)]
-                tasks = [task for group in groups for task in group]
-                results = iter((yield tasks) if tasks else ())
-                done = [one or _merge(group, results, now, len(parts)) for one, group in zip(ones, groups, strict=True)]
+                done = yield from self._run_batch(batch, ones, now, parts)
             outcomes += done
             for spec, outcome in zip(batch, done, strict=True):
-                partly = self._index.partly_covered(spec, now.data) if _grants(spec, outcome) else ""
-                state = fold.step(state, spec, outcome, seen=seen, partly=partly)
+                state = self._fold(state, spec, outcome, seen)
         limit = self.settings.limits.stop_continuations
-        decision = fold.finish(state, outcomes, continuations=facts.continuations, limit=limit)
-        try:
-            if finish is not None:
-                decision = finish(event, decision)
-            self._record(event, facts, decision, (time.perf_counter() - began) * 1000)
-        except Exception as error:  # decided is decided: the record may have a gap, and a note says so
-            self._unrecorded = f"a firing was not recorded: {type(error).__name__}: {error}"
-        return decision
+        return fold.finish(state, outcomes, continuations=facts.continuations, limit=limit)
+
+    def _run_batch(
+        self, batch: Sequence[HookSpec], ones: Sequence[Outcome | None], event: Event, parts: Sequence[dict[str, Any]]
+    ) -> Generator[Sequence[Task], Sequence[Outcome], Sequence[Outcome]]:
+        """Hooks that run beside each other, or one that is asked about each file of the call."""
+        groups = [() if one else self._tasks(spec, event, parts) for spec, one in zip(batch, ones, strict=True)]
+        tasks = [task for group in groups for task in group]
+        results = iter((yield tasks) if tasks else ())
+        return [one or _merge(group, results, event, len(parts)) for one, group in zip(ones, groups, strict=True)]
+
+    def _call_functions(self, selection: Selection, event: Event) -> list[Outcome]:
+        """The functions that come first, up to one that has something to say: mostly none has, so that nothing needs to
+        be asked between two of them."""
+        specs = selection.functions
+        free = specs and are_free(specs, event.cwd, self)
+        return self._executor.call_functions(specs, event) if free else []
+
+    def _fold(self, state: fold.FoldState, spec: HookSpec, outcome: Outcome, seen: Mapping[str, Any]) -> fold.FoldState:
+        partly = self._index.partly_covered(spec, seen) if _grants(spec, outcome) else ""
+        return fold.step(state, spec, outcome, seen=seen, partly=partly)
 
     def _tasks(self, spec: HookSpec, event: Event, parts: Sequence[dict[str, Any]]) -> Sequence[Task]:
         """One, or one for each file of the call: most hooks read one ``file_path``. They share the hook's time.
@@ -451,14 +465,14 @@ def _remove(path: str) -> None:
         return
 
 
-def _times_from(recorder: Recorder) -> Callable[[str, float], Sequence[float]] | None:
+def _times_from(recorder: Recorder) -> Callable[[HookSpec, float], Sequence[float]] | None:
     """The latest times of a hook since a moment, from a recorder that can be read; None otherwise."""
     if not hasattr(recorder, "read"):
         return None
 
-    def times(hook: str, since: float) -> Sequence[float]:
+    def times(spec: HookSpec, since: float) -> Sequence[float]:
         from hookline.state.record.query import latest_times  # few hooks state what they may cost
 
-        return latest_times(cast("Store", recorder), hook, since=since)
+        return latest_times(cast("Store", recorder), spec.id, spec.name, since=since)
 
     return times

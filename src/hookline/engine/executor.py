@@ -8,13 +8,24 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Mapping
-from time import monotonic, perf_counter, time
+from collections.abc import Callable, Mapping, Sequence
+from time import monotonic, time
 
 from hookline.core._dataclass import dataclass, fast_constructor, field, replace
-from hookline.core.hook import ASK, OWN_MODEL, AgentRun, Command, Function, HookSpec, Plugin, Prompt
+from hookline.core.hook import (
+    ASK,
+    OWN_MODEL,
+    AgentRun,
+    Command,
+    Function,
+    HookSpec,
+    Plugin,
+    Prompt,
+    is_native_function,
+)
 from hookline.core.result import (
     NO_OPINION,
+    NOTHING,
     Failed,
     HookError,
     Outcome,
@@ -28,7 +39,7 @@ from hookline.core.result import (
 from hookline.core.typed import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 from hookline.dialects import dialect_named
 from hookline.dialects.base import Call, Dialect
-from hookline.runners.base import Job, Stop
+from hookline.runners.base import MIN_TIMEOUT, Job, Stop, time_limit
 
 if TYPE_CHECKING:
     from hookline.core.event import Event
@@ -36,7 +47,7 @@ if TYPE_CHECKING:
     from hookline.engine.cost import CostTracker, Times
     from hookline.runners import RunnerPool
     from hookline.runners.command import CommandRunner
-    from hookline.runners.function import FunctionRunner
+    from hookline.runners.function import Calls, FunctionRunner
     from hookline.runners.plugin.runner import PluginRunner
     from hookline.state.record import Recorder
     from hookline.state.sessions import Sessions
@@ -53,11 +64,6 @@ Leave: TypeAlias = Literal["none", "running", "all"]
 _OnLate: TypeAlias = "Callable[[Task, Outcome], Outcome]"
 
 _make_job, _make_replied = fast_constructor(Job), fast_constructor(Replied)
-
-#: Seconds. Some systems cannot wait longer than this, and nobody means such a limit.
-_MAX_TIMEOUT = 7 * 86400.0
-#: Seconds for a hook whose caller has no time left: 0 would mean no limit to some runners.
-_MIN_TIMEOUT = 0.01
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,43 +158,46 @@ class Executor:
 
     def run(self, task: Task, stop: Stop | None = None, on_start: Callable[[], None] | None = None) -> Outcome:
         """Run and wait. Bugs of a dialect or a runner become failures too: an agent must get an answer."""
-        spec, event = task.spec, task.event
-        if type(spec.action) is Function and (done := self.run_function(spec, event)) is not None:
-            return done
-        began = perf_counter()
+        spec = task.spec
+        if is_native_function(spec) and (self.covered is None or self.covered(spec) is None):
+            for outcome in self.call_functions((spec,), task.event):
+                return outcome
+        began = monotonic()
         try:
-            dialect = self._dialects.get(spec.dialect) or self._dialect(spec.dialect)
-            job, check = self._job(task, dialect, stop)
+            job, check = self._job(task, self._dialect(spec.dialect), stop)
             job = job if on_start is None else replace(job, on_start=on_start)
             raw = self.crew[type(spec.action)].run(job)
             if check is not None and (changed := check.changed()):
                 return self._discard(job, raw, changed)
-            verdict = dialect.reply_in(spec, event, raw if not raw.cut else _whole_answer(spec, raw))
+            return self._read_reply(task, raw, began, job.timeout)
         except Exception as error:
             return _cannot_run(spec, began, error)
-        return make_outcome(spec, _with_doubt(task, raw, verdict), verdict, raw.ms or _elapsed(began), job.timeout)
 
-    def run_function(self, spec: HookSpec, event: Event) -> Outcome | None:
-        """A function without a job, which would take as long as most functions; None where its runner needs one."""
-        call = None if self.covered is not None else getattr(self.crew[Function], "call", None)
+    def call_functions(self, specs: Sequence[HookSpec], event: Event) -> list[Outcome]:
+        """Functions one after the other, up to the first that has something to say, without a job: to make one takes as
+        long as most functions. Fewer of them, also none, where their runner needs a job."""
+        call = getattr(self.crew[Function], "call_in_turn", None)
         if call is None:
-            return None
-        began = perf_counter()
-        try:
-            seconds = _time_limit(spec, event)
-            raw: RunResult | None = call(spec, event, seconds)
-            if raw is None:
-                return None
-            dialect = self._dialects.get(spec.dialect) or self._dialect(spec.dialect)
-            verdict = dialect.reply_in(spec, event, raw)
-        except Exception as error:
-            return _cannot_run(spec, began, error)
-        if verdict is NO_OPINION and not raw.error and not raw.timed_out:  # what most hooks say of most events
-            return _make_replied(
-                id=spec.id, hook=spec.name, ms=raw.ms or (perf_counter() - began) * 1000, reply=NO_OPINION, raw=raw
-            )
-        raw = _with_doubt(Task(spec=spec, event=event), raw, verdict)
-        return make_outcome(spec, raw, verdict, raw.ms or _elapsed(began), seconds)
+            return []
+        began = monotonic()
+        calls = cast("Calls", call(specs, event))
+        outcomes: list[Outcome] = [
+            _make_replied(id=spec.id, hook=spec.name, ms=ms, reply=NO_OPINION, raw=NOTHING)
+            for spec, ms in zip(specs, calls.silent, strict=False)  # as many as said nothing
+        ]
+        if calls.last is not None:
+            spec = specs[len(outcomes)]
+            try:
+                outcomes.append(self._read_reply(Task(spec=spec, event=event), calls.last, began, calls.limit))
+            except Exception as error:
+                outcomes.append(_cannot_run(spec, began, error))
+        return outcomes
+
+    def _read_reply(self, task: Task, raw: RunResult, began: float, seconds: float | None) -> Outcome:
+        spec = task.spec
+        whole = raw if not raw.cut else _whole_answer(spec, raw)
+        verdict = self._dialect(spec.dialect).reply_in(spec, task.event, whole)
+        return make_outcome(spec, _with_doubt(task, raw, verdict), verdict, raw.ms or _elapsed(began), seconds)
 
     async def perform_async(self, task: Task, on_late: _OnLate | None = None) -> Outcome:
         """The same under a running loop: what can wait without a thread runs in it, everything else in a thread."""
@@ -220,18 +229,16 @@ class Executor:
 
     async def _call(self, task: Task, stop: Stop | None) -> Outcome:
         spec = task.spec
-        began = perf_counter()
+        began = monotonic()
         try:
-            dialect = self._dialect(spec.dialect)
             runner = cast("FunctionRunner | CommandRunner | PluginRunner", self.crew[type(spec.action)])
-            job, check = self._job(task, dialect, stop)
+            job, check = self._job(task, self._dialect(spec.dialect), stop)
             raw = await runner.arun(job)
             if check is not None and (changed := check.changed()):
                 return self._discard(job, raw, changed)
-            verdict = dialect.reply_in(spec, task.event, raw if not raw.cut else _whole_answer(spec, raw))
+            return self._read_reply(task, raw, began, job.timeout)
         except Exception as error:
             return _cannot_run(spec, began, error)
-        return make_outcome(spec, _with_doubt(task, raw, verdict), verdict, raw.ms or _elapsed(began), job.timeout)
 
     def join(
         self, session: str | None = None, until: float = 0.0, *, leave: Leave = "none"
@@ -251,7 +258,7 @@ class Executor:
             self._running = [one for one in self._running if one not in mine]
         for one in mine:
             if until:
-                one.thread.join(max(until - monotonic(), _MIN_TIMEOUT))
+                one.thread.join(max(until - monotonic(), MIN_TIMEOUT))
                 if one.thread.is_alive():
                     self.stop.set()
             one.thread.join()
@@ -268,7 +275,7 @@ class Executor:
     def _job(self, task: Task, dialect: Dialect, stop: Stop | None = None) -> tuple[Job, RunCheck | None]:
         """The job, and what tells afterwards whether the hook's files stayed as approved."""
         spec, event = task.spec, task.event
-        seconds = _time_limit(spec, event)
+        seconds = time_limit(spec, event, monotonic())
         if type(spec.action) is Prompt and spec.action.model == OWN_MODEL:
             from hookline.engine.own_model import with_own_model  # few hooks ask a model
 
@@ -360,22 +367,8 @@ def _takes_notes(spec: HookSpec) -> bool:
     return isinstance(spec.action, AgentRun) and spec.output.inject == "none" and spec.on_failure == "ignore"
 
 
-def is_plain_function(spec: HookSpec) -> bool:
-    """Whether ``perform`` would do nothing but ``run`` it."""
-    return type(spec.action) is Function and spec.mode == "sync" and spec.thrift is None and ASK not in spec.extra
-
-
 def _cannot_run(spec: HookSpec, began: float, error: Exception) -> Failed:
     return Failed(id=spec.id, hook=spec.name, ms=_elapsed(began), error=f"hookline cannot run this hook: {error!r}")
-
-
-def _time_limit(spec: HookSpec, event: Event) -> float | None:
-    """Seconds that a hook may take; None: as long as it likes."""
-    own = spec.timeout
-    if event.until and spec.mode == "sync":
-        most = max(event.until - monotonic(), _MIN_TIMEOUT)
-        return most if own is None or own > most else own
-    return own if own is None or own < _MAX_TIMEOUT else _MAX_TIMEOUT
 
 
 def _with_doubt(task: Task, raw: RunResult, verdict: Reply | HookError) -> RunResult:
@@ -435,7 +428,7 @@ def _texts_only(reply: Reply | None) -> Reply | None:
 
 
 def _elapsed(began: float) -> float:
-    return (perf_counter() - began) * 1000
+    return (monotonic() - began) * 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

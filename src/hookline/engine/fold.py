@@ -217,16 +217,21 @@ def _apply_failure(state: FoldState, spec: HookSpec, outcome: Failed | TimedOut)
             why = "failed, and on_failure is deny: " if spec.on_failure == "deny" else ""
             notices = Message(hook=spec.name, text=f"{why}{outcome.error}")
             state = replace(state, notices=(*state.notices, notices))
-            reason = f"hook failed: {what}{_way_out(state.kind, spec.name)}"
+            reason = f"hook failed: {what}{_way_out(state.kind, spec.name, switch=not outcome.tampered)}"
             return _add_opinion(state, spec, _Opinion(hook=spec.name, effect="deny", reason=reason))
         case _:
             assert_never(on_failure)
 
 
-def _way_out(kind: EventKind, hook: str) -> str:
-    """A broken guard must not lock its owner out. At a shell's prompt, lash's document words the whole refusal."""
+def _way_out(kind: EventKind, hook: str, *, switch: bool) -> str:
+    """A broken guard must not lock its owner out. At a shell's prompt, lash's document words the whole refusal.
+
+    ``switch``: not of a hook that is not as approved, which fails before switches are asked.
+    """
     if kind.family == "shell":
         return ""
+    if not switch:
+        return f" (the hook {hook!r})"
     from shlex import quote  # noqa: PLC0415  only a refusal needs it
 
     return f" (the hook {hook!r}; its owner can switch it off for an hour: hookline hooks off {quote(hook)} --for 1h)"

@@ -17,9 +17,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from hookline.core.hook import Command, Function, HookSpec, Plugin
 from hookline.core.lazy_pattern import lazy_pattern
 from hookline.core.problem import Problem
-from hookline.runners.command import program_places
-from hookline.runners.spawn import find_program, missing
-from hookline.state.trust.words import expand, of_shell
+from hookline.engine.lint_matchers import gate_problems, match_problems, mode_problems
+from hookline.runners.programs import find_program, program_places, why_missing
 
 #: Programs that read the file that follows them.
 _INTERPRETER = lazy_pattern(r"(?:ba|da|z|k)?sh|python[\d.]*|node|deno|bun|ruby|perl|php")
@@ -29,6 +28,12 @@ _PLAIN_WORD = lazy_pattern(r"[\w./~+@%-]+")
 #: What `run` passes on as it is: operators, and paths that begin at home or with a variable.
 _SHELL_OPERATOR = lazy_pattern(r"&&?|\|\|?|;|\d?(?:>>?|<)(?:&\d)?")
 _EXPANDED = lazy_pattern(r"(?:~|\$\{?[A-Z_]+\}?)/")
+
+
+def lint(specs: Sequence[HookSpec], cwd: str, environ: Mapping[str, str]) -> list[Problem]:
+    """A warning for each hook that looks right, and never runs, cannot run or cannot refuse."""
+    found = (match_problems(specs), gate_problems(specs), mode_problems(specs))
+    return [*program_problems(specs, cwd, environ), *(problem for problems in found for problem in problems)]
 
 
 def program_problems(specs: Sequence[HookSpec], cwd: str, environ: Mapping[str, str]) -> list[Problem]:
@@ -68,7 +73,7 @@ def _program(
     program = find_program(os.path.expanduser(name) if spec.dialect == "lash" else name, path, places)
     program = os.path.normpath(program) if program else ""
     if not program or not os.path.exists(program):
-        finding, _, fix = missing(name, path, places).rpartition("; ")
+        finding, fix = why_missing(name, path, places)
         yield finding, 'write its full path, or shell = "…", where it is expanded' if _EXPANDED.match(name) else fix
     elif os.path.isdir(program) or not stat.S_ISREG(os.stat(program).st_mode):
         yield f"{program} is not a file", "name the program in it"
@@ -101,7 +106,10 @@ def _first_line(program: str, path: str, *, under_shell: bool) -> Iterator[tuple
         and not start.startswith(b"\x7fELF")
         and (not under_shell or program.endswith(_FOREIGN_SOURCE))
     ):
-        yield f"{program} has no '#!' line", "add one as its first line, such as #!/bin/sh"
+        if start.startswith(b"\xef\xbb\xbf"):
+            yield f"{program} begins with a byte order mark, not with '#!'", "save it as UTF-8 without one"
+        else:
+            yield f"{program} has no '#!' line", "add one as its first line, such as #!/bin/sh"
 
 
 def _beginning(path: str) -> bytes:
@@ -141,6 +149,8 @@ def _script(program: str, words: Sequence[str], cwd: str) -> Iterator[tuple[str,
 
 
 def _shell_line(spec: HookSpec, text: str, cwd: str, environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    from hookline.state.trust.words import expand, of_shell  # noqa: PLC0415  most hooks are no lines of shell
+
     found = of_shell(text, environ, cwd).programs
     names = [expand(word, environ, cwd) for word in found]
     for position, name in enumerate(names):

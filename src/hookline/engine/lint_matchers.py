@@ -32,16 +32,28 @@ _TOOL_FIELDS = (
 )  # fmt: skip
 
 
+#: Seconds that nobody means: other agents count milliseconds.
+_LONG = 1000
+
+
 def mode_problems(specs: Iterable[HookSpec]) -> list[Problem]:
-    """A warning for each hook whose failure is to refuse something that nobody holds back for it."""
+    """A warning for each hook whose failure is to refuse something that nobody holds back for it, or not for so long."""
     fix = 'write mode = "sync" if it guards, else on_failure = "ignore"'
-    return [
+    late = [
         spec.origin.problem(
             f"{spec.name!r} runs in mode {spec.mode}, so its failure comes too late to refuse", fix, "warning"
         )
         for spec in specs
         if spec.enabled and spec.mode != "sync" and spec.on_failure == "deny" and event_kind(spec.event).deniable
     ]
+    return late + [
+        spec.origin.problem(
+            f"the timeout of {spec.name!r} is {spec.timeout:g} seconds, and agents give up sooner",
+            f'if you mean milliseconds, write timeout = "{spec.timeout:g}ms"', "warning",
+        )
+        for spec in specs
+        if spec.enabled and spec.dialect == "native" and (spec.timeout or 0) >= _LONG
+    ]  # fmt: skip
 
 
 def gate_problems(specs: Iterable[HookSpec]) -> list[Problem]:
@@ -108,7 +120,7 @@ def _of_hook(ours: Sequence[HookSpec]) -> Iterator[Problem]:
         elif all(kind.fields for kind in kinds) and first not in known:
             inside = f"tool_input.{first}" if first in _TOOL_FIELDS and "tool_input" in documented else ""
             near = inside or nearest(first, known, 0.6)
-            fix = f"did you mean {near!r}?" if near else f"documented are {', '.join(documented)}"
+            fix = f"did you mean {near!r}?" if near else f"documented fields: {', '.join(documented)}"
             yield _field_problem(
                 ours[0], path, f"match asks for {first!r}, which {events} does not have: the hook never runs", fix
             )
@@ -135,6 +147,11 @@ def _value_problems(ours: Sequence[HookSpec]) -> Iterator[tuple[str, str, str]]:
             yield test.path, f"the pattern {text!r} has a line break at its end, which the text must have too", fix
 
 
+#: Words that people mean as commands.
+_COMMANDS = frozenset(
+    {"rm", "mv", "dd", "git", "curl", "wget", "sudo", "ssh", "npm", "pip", "docker", "kubectl", "chmod"}
+)
+_COMMAND_FIX = """match = {{ tool_name = "Bash", "tool_input.command" = '{}' }}, with a regular expression"""
 _TOOLS = {name.lower(): CANONICAL.get(name, name) for name in (*CANONICAL, *CANONICAL.values())}
 
 
@@ -144,14 +161,22 @@ def _tool_name_problems(text: str) -> Iterator[tuple[str, str]]:
     if (plain := "|".join(words)) != text and all(word in _TOOLS.values() for word in words):
         yield "has spaces or commas, and no tool's name has: the hook does not run for each of them", f"write {plain!r}"
         return
+    if "(" not in text and (" " in text.strip() or text in _COMMANDS):
+        yield "is tried on the tool's name, and looks like a command: the hook never runs", _COMMAND_FIX.format(text)
+        return
     for word in text.split("|"):
         tool, _, rest = word.partition("(")
         meant = CANONICAL.get(tool) or _TOOLS.get(tool.lower(), "")
         if rest and meant and not rest.startswith("?"):
-            fix = f"""match = {{ tool_name = "{meant}", "tool_input.command" = "…" }}, with a regular expression"""
+            fix = _COMMAND_FIX.format("…").replace("Bash", meant)
             yield "is tried on the tool's name, which has no arguments: the hook never runs", fix
         elif meant and meant not in {tool, *text.split("|")} and tool not in ANSWERS_TO:
-            yield f"means {tool!r} of the agents that call it so", f"write {meant!r} for every agent's"
+            yield (
+                f"has {tool!r}, a name that only some agents use: in the others the hook never runs",
+                f"write {meant!r} for every agent's",
+            )
+        elif not meant and tool.isidentifier() and (near := nearest(tool, _TOOLS.values(), 0.75)):
+            yield f"has {tool!r}, and no usual tool is called so", f"did you mean {near!r}?"
 
 
 def _field_problem(spec: HookSpec, path: str, finding: str, fix: str) -> Problem:

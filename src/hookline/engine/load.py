@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from hookline.core._dataclass import replace
 from hookline.core.code_variables import is_inside
+from hookline.core.files import note
 from hookline.core.hook import HookSpec
-from hookline.core.loaded import Loaded, Unapproved
-from hookline.core.paths import FILE, OWN_GUARDS, Paths, find_paths, project_root
+from hookline.core.loaded import Loaded, SourceFile, Unapproved
+from hookline.core.paths import FILE, FOLDER, LOCAL, OWN_GUARDS, Paths, find_paths, project_root, upwards
 from hookline.core.problem import Problem
 from hookline.core.typed import TYPE_CHECKING
 from hookline.dialects import dialect_named
@@ -24,8 +25,11 @@ if TYPE_CHECKING:
 
 def find_hooks(place: Place, sources: Sources) -> Found:
     """Read the files, and ask what of them is approved."""
+    given = place.cwd
     store = None if sources.config else _approvals(place, sources)
     loaded = _loaded(place, sources, store)
+    if place.cwd != given:
+        loaded = replace(loaded, sources=(*loaded.sources, *_inner_files(given, place, sources, loaded)))
     loaded, held = _with_kept_guards(loaded, place, sources)
     found = _judge(loaded, place, store, sources)
     found.held = held
@@ -108,6 +112,24 @@ def _loaded(place: Place, sources: Sources, store: TrustStore | None) -> Loaded:
     read = {(spec.dialect, spec.origin.file) for spec in more}
     rest = tuple(spec for spec in loaded.specs if (spec.dialect, spec.origin.file) not in read)
     return replace(loaded, specs=(*rest, *more))
+
+
+def _inner_files(cwd: str, place: Place, sources: Sources, loaded: Loaded) -> Iterator[SourceFile]:
+    """What a project inside the approved one has: nobody has approved it, so it has no effect, and its owner must know."""
+    from hookline.config.discover import native_places
+
+    dialect, environ = sources.dialect or "native", place.environ if sources.lookup is None else sources.lookup
+    own = dialect == "native"
+    places = (
+        native_places(cwd, place.home, place.paths) if own else dialect_named(dialect).places(cwd, place.home, environ)
+    )
+    for folder in upwards(cwd, place.cwd):  # one that is written later counts as soon
+        note(os.path.join(folder, FOLDER, FILE))
+        note(os.path.join(folder, FOLDER, LOCAL))
+    read = {source.path for source in loaded.sources}
+    for one in places:
+        if one.layer in FOREIGN and one.path not in read and os.path.isfile(one.path):
+            yield SourceFile(path=one.path, layer=one.layer, dialect=dialect, found=True, inert=True)
 
 
 def _unused_home(given: str, place: Place, sources: Sources) -> list[Problem]:
@@ -213,7 +235,8 @@ def _judge(loaded: Loaded, place: Place, store: TrustStore | None, sources: Sour
     approved = {spec.id: spec for spec in sources.as_approved}
     judgement = store.judge([approved.get(spec.id, spec) for spec in foreign])
     judged.verdicts = {spec.id: one for spec, one in zip(foreign, judgement.verdicts, strict=True)}
-    missing = (*judgement.missing, *store.moved_here(place.cwd, *sources.working_in))
+    moved = () if sources.inner else store.moved_here(place.cwd, *sources.working_in)
+    missing = (*judgement.missing, *moved)
     ours = [spec for spec in foreign if judged.verdicts[spec.id].state == "trusted"]
     left = [approval for approval in missing if not _overridden(approval, ours)]
     judged.missing = tuple(one for one in left if not sources.inspect or not _overridden(one, foreign))
@@ -279,7 +302,7 @@ def _approvals(place: Place, sources: Sources) -> TrustStore:
     """What is approved in the project, which is the one above where only that one has something approved."""
     others = [trust_store(one.paths, place.cwd, one.home, place.environ) for one in sources.others]
     store = trust_store(place.paths, place.cwd, place.home, place.environ, sources.dialect, others=others)
-    above = store.approved_above(place.cwd, *sources.working_in)
+    above = "" if sources.inner else store.approved_above(place.cwd, *sources.working_in)
     if not above:
         return store
     place.cwd = above

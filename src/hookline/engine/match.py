@@ -6,12 +6,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, takewhile
 from time import perf_counter
 
 from hookline.core._dataclass import EMPTY, dataclass
 from hookline.core.event import Event, EventKind
-from hookline.core.hook import FieldTest, Gates, HookSpec, Pattern, Scope
+from hookline.core.hook import ASK, FieldTest, Gates, HookSpec, Pattern, Scope, is_native_function
 from hookline.core.result import Blocked
 from hookline.core.session_facts import Facts
 from hookline.core.tool_names import matching_names
@@ -58,6 +58,8 @@ class Selection:
     broken: Mapping[str, str] | None = None
     #: Only the subject matters: none of them has a gate, a field test or an interlocutor.
     plain: bool = False
+    #: Then also: the first of them, as far as they are functions that are only called, one after the other.
+    functions: tuple[HookSpec, ...] = ()
 
 
 _NO_HOOKS = Selection(plain=True)
@@ -68,7 +70,18 @@ _OPEN = Gates()
 def _selection(chosen: Sequence[HookSpec], held: Mapping[str, str], broken: Mapping[str, str]) -> Selection:
     chosen = once_each(chosen, broken)
     plain = not broken and all(_unconditional(spec) for spec in chosen)
-    return Selection(chosen=tuple(chosen), batches=tuple(batches(chosen)), held=held, broken=broken, plain=plain)
+    made = tuple(batches(chosen))
+    functions = [batch[0] for batch in takewhile(_is_function, made)] if plain else ()
+    return Selection(
+        chosen=tuple(chosen), batches=made, held=held, broken=broken, plain=plain, functions=tuple(functions)
+    )
+
+
+def _is_function(batch: Sequence[HookSpec]) -> bool:
+    """Whether there is nothing to do but to call it and to wait."""
+    spec = batch[0]
+    only_called = spec.mode == "sync" and spec.thrift is None and ASK not in spec.extra
+    return len(batch) == 1 and only_called and is_native_function(spec)
 
 
 def once_each(specs: Sequence[HookSpec], broken: Mapping[str, str] = EMPTY) -> Sequence[HookSpec]:

@@ -106,7 +106,7 @@ def _key(place: Place, sources: Sources) -> str:
     named = None if not sources.config else [os.path.abspath(os.fspath(one)) for one in sources.config]
     return repr((
         os.geteuid(), place.cwd, list(sources.working_in), named, sources.dialect, _place_names(own), lookup, others,
-        sources.trust_all, sources.inspect, sources.agents_door, sources.registered,
+        sources.trust_all, sources.inspect, sources.inner, sources.agents_door, sources.registered,
     ))  # fmt: skip
 
 

@@ -35,7 +35,7 @@ class ApprovedFinder:
             return None  # Python's own finders go on
         # By its name, not by its loader: programs that host the engine (xonsh, import hooks of tests) wrap loaders.
         if not spec.origin.endswith(tuple(SOURCE_SUFFIXES)):
-            msg = f"{spec.origin} is no source; a project's hook imports only source that was approved"
+            msg = f"{spec.origin} is not source code; a project's hook imports only source that was approved"
             raise ImportError(msg)
         spec.loader = _ApprovedLoader(name, spec.origin, self._approved)
         spec.cached = None

@@ -18,6 +18,11 @@ from hookline.core.settings import Settings
 from hookline.core.typed import Any, Protocol
 from hookline.dialects.base import Call
 
+#: Seconds. Some systems cannot wait longer than this, and nobody means such a limit.
+_MAX_TIMEOUT = 7 * 86400.0
+#: Seconds for a hook whose caller has no time left: 0 would mean no limit to some runners.
+MIN_TIMEOUT = 0.01
+
 
 class Stop:
     """Set once, from any thread; a poll loop watches ``fileno()`` and wakes at once.
@@ -127,3 +132,12 @@ class Runner(Protocol):
     def close(self) -> None:
         """Release everything that outlives a single run."""
         ...
+
+
+def time_limit(spec: HookSpec, event: Event, now: float) -> float | None:
+    """Seconds that a hook may take; None: as long as it likes."""
+    own = spec.timeout
+    if event.until and spec.mode == "sync":
+        most = max(event.until - now, MIN_TIMEOUT)
+        return most if own is None or own > most else own
+    return own if own is None or own < _MAX_TIMEOUT else _MAX_TIMEOUT

@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from hookline.core._dataclass import replace
 from hookline.core.errors import StateError
-from hookline.core.hook import Command, HookSpec, file_folder
+from hookline.core.hook import HookSpec, file_folder
 from hookline.core.result import RunResult
 from hookline.runners.base import Job
 from hookline.runners.environ import (
@@ -23,9 +23,8 @@ from hookline.runners.environ import (
     remove_tree,
 )
 from hookline.runners.process import run_process
-from hookline.runners.spawn import Launch, detach, find_program, missing, why_not
-
-_OWN_LAYERS = frozenset({"machine", "user", "pack", "managed"})
+from hookline.runners.programs import find_program, missing, program_places
+from hookline.runners.spawn import Launch, detach, why_not
 
 
 class CommandRunner:
@@ -146,16 +145,6 @@ def _with_standins(path: str, job: Job) -> str:
     from hookline.runners.stub_tools import path_with_stubs  # most dialects need none
 
     return path_with_stubs(path, job.call.standins, job.settings.state_dir)
-
-
-def program_places(spec: HookSpec, program: str, cwd: str) -> tuple[str, ...]:
-    """Where a relative program is looked for. Never in a subdirectory that the agent happens to work in, where
-    anybody could put a file of that name in front of the approved one; nor, for a person's own hook, in a project."""
-    base = spec.action.base if isinstance(spec.action, Command) else os.path.dirname(spec.origin.file)
-    project = spec.extra.get("project", "")
-    if not project or not base or "/" not in program:
-        return (cwd, base)  # without a slash the place only says what a relative entry of PATH means
-    return (base,) if spec.origin.layer in _OWN_LAYERS else (project, base)
 
 
 def _first_found(

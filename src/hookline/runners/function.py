@@ -10,17 +10,19 @@ import importlib
 import os
 import sys
 import threading
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager
-from time import perf_counter
+from math import inf
+from threading import get_ident
+from time import monotonic
 from types import ModuleType, TracebackType
 
-from hookline.core._dataclass import fast_constructor
+from hookline.core._dataclass import dataclass, fast_constructor
 from hookline.core.event import Event
 from hookline.core.hook import Function, HookSpec
 from hookline.core.result import NOTHING, RunResult
 from hookline.core.typed import Any
-from hookline.runners.base import ApprovedFiles, Job
+from hookline.runners.base import ApprovedFiles, Job, time_limit
 from hookline.runners.watchdog import WATCHDOG, HookTimeout
 
 _PREFIX = "_hookline_hooks_"
@@ -137,6 +139,19 @@ _CLEAN_UP = 0.25
 _make_raw = fast_constructor(RunResult)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calls:
+    """Functions that were called one after the other: the milliseconds of those that returned nothing, and what came of
+    the one after them, if it was called too, with the seconds it had."""
+
+    silent: Sequence[float] = ()
+    last: RunResult | None = None
+    limit: float | None = None
+
+
+_make_calls = fast_constructor(Calls)
+
+
 class FunctionRunner:
     """Resolves each function once per engine. Never raises, except KeyboardInterrupt."""
 
@@ -158,38 +173,51 @@ class FunctionRunner:
             found = self._resolved[key] = found(action.given) if action.given else found
         return found
 
-    #: ``call_sync(function, event, seconds) -> value``: the hot path. Raises HookTimeout and what the hook raises.
-    call_sync = staticmethod(WATCHDOG.call)
-
     def run(self, job: Job) -> RunResult:
-        return self.call(job.spec, job.event, job.timeout, job.approved)
-
-    def call(
-        self, spec: HookSpec, event: Event, seconds: float | None, approved: ApprovedFiles | None = None
-    ) -> RunResult:
-        """The same without a job, which would take as long as most functions."""
-        began = perf_counter()
-        action: Any = spec.action
+        began = monotonic()
         try:
-            function = (
-                self._resolved.get((action.target, action.base, action.given)) if action.call is None else action.call
-            )
-            if function is None:
-                function = self._resolve_in_time(action, seconds, approved)
-            value = WATCHDOG.call(function, event, seconds)
-            if value is None:
-                return NOTHING
-            if hasattr(type(value), "__await__"):
-                value = _finish(value, seconds)
+            function = self._resolve_in_time(_function(job), job.timeout, job.approved)
+            value = WATCHDOG.call(function, job.event, job.timeout)
+            return NOTHING if value is None else _result(value, began, job.timeout)
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            return _failure(error, (perf_counter() - began) * 1000)
-        return _make_raw(value=value, ms=(perf_counter() - began) * 1000)
+            return _failure(error, began)
+
+    def call_in_turn(
+        self, specs: Sequence[HookSpec], event: Event, running: dict[int, tuple[float, HookSpec]] | None = None
+    ) -> Calls:
+        """Without jobs, up to the first that does not return None, or before one that has to be loaded.
+
+        ``running`` says of each thread whose function it runs, and until when at most.
+        """
+        silent: list[float] = []
+        seconds, now, thread = None, monotonic(), get_ident()
+        try:
+            for spec in specs:
+                action: Any = spec.action
+                function = action.call
+                if function is None:
+                    function = self._resolved.get((action.target, action.base, action.given))
+                    if function is None:
+                        break
+                seconds = time_limit(spec, event, now)
+                if running is not None:
+                    running[thread] = (inf if seconds is None else now + seconds, spec)
+                value = WATCHDOG.call(function, event, seconds)
+                if value is not None:
+                    return _make_calls(silent=silent, last=_result(value, now, seconds), limit=seconds)
+                began, now = now, monotonic()
+                silent.append((now - began) * 1000)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            return _make_calls(silent=silent, last=_failure(error, now), limit=seconds)
+        return _make_calls(silent=silent)
 
     async def arun(self, job: Job) -> RunResult:
         """For coroutine functions under a running loop, which they may then use."""
-        began = perf_counter()
+        began = monotonic()
         try:
             function = self._resolve_in_time(_function(job), job.timeout, job.approved)
             value = WATCHDOG.call(function, job.event, job.timeout)
@@ -204,8 +232,8 @@ class FunctionRunner:
 
             if isinstance(error, CancelledError):
                 raise
-            return _failure(error, (perf_counter() - began) * 1000)
-        return _make_raw(value=value, ms=(perf_counter() - began) * 1000)
+            return _failure(error, began)
+        return _make_raw(value=value, ms=(monotonic() - began) * 1000)
 
     def start(self, job: Job) -> RunResult:
         """A function cannot leave the process: it runs in a thread that does not keep the process alive."""
@@ -214,7 +242,7 @@ class FunctionRunner:
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            return _failure(error, 0.0)
+            return _failure(error, monotonic())
         threading.Thread(target=self.run, args=(job,), name=f"hookline-{job.spec.name}", daemon=True).start()
         return RunResult()
 
@@ -247,8 +275,15 @@ class _NotLoadedError(Exception):
         super().__init__(f"cannot load {target!r}: {why}")
 
 
-def _failure(error: BaseException, ms: float) -> RunResult:
+def _result(value: Any, began: float, seconds: float | None) -> RunResult:
+    if hasattr(type(value), "__await__"):
+        value = _finish(value, seconds)
+    return _make_raw(value=value, ms=(monotonic() - began) * 1000)
+
+
+def _failure(error: BaseException, began: float) -> RunResult:
     """An exception for people: one line, and where it happened."""
+    ms = (monotonic() - began) * 1000
     if isinstance(error, HookTimeout):
         return RunResult(timed_out=True, ms=ms)
     if isinstance(error, _NotLoadedError):

@@ -254,8 +254,8 @@ class ProcessRun:
                 self._notes.append(f"process {self._pid} could not be killed, not even with SIGKILL")
                 self._phase = "over"
             case "draining" if self._succeeded():
-                told = now + self._launch.host.patience
-                self._phase, self._next = "waiting", min(told, self._deadline or told)
+                until = now + self._launch.host.patience
+                self._phase, self._next = "waiting", min(until, self._deadline or until)
             case "waiting" if self._wait is None and not self._stop.is_set() and now < (self._deadline or now + 1):
                 wait: Stop = self._launch.host.wait(min(self._open))
                 self._poll.register(wait.fileno(), select.POLLIN)

@@ -145,32 +145,6 @@ def detach(launch: Launch, stdin: int | None, stdout: int | None, stderr: int | 
     return child.pid
 
 
-def find_program(name: str, path: str, places: tuple[str, ...]) -> str:
-    """The file to execute; "" if there is none.
-
-    A name with a slash is relative to the first of ``places`` that has it; one without is looked up in ``path``,
-    which is the child's, with relative entries meaning the child's directory.
-    """
-    if name.startswith("/"):
-        return name  # whether it exists, the spawn will tell
-    if "/" in name:
-        candidates = [os.path.join(place, name) for place in places if place]
-        return next((each for each in candidates if os.path.exists(each)), "")
-    here = places[0] if places else ""
-    for directory in path.split(os.pathsep):
-        candidate = os.path.join(here, directory, name)
-        if os.access(candidate, os.X_OK) and not os.path.isdir(candidate):
-            return candidate
-    return ""
-
-
-def missing(name: str, path: str, places: tuple[str, ...]) -> str:
-    if "/" in name:
-        tried = ", ".join(place for place in places if place)
-        return f"{name!r} does not exist (looked in {tried}); write the path of an existing program"
-    return f"{name!r} was not found in PATH ({path}); install it or write its full path"
-
-
 def why_not(launch: Launch, error: OSError) -> str:
     """Why a program that exists could not be started, and what to do about it."""
     program = launch.program
@@ -181,9 +155,12 @@ def why_not(launch: Launch, error: OSError) -> str:
     if error.errno == errno.ENOENT and not os.path.exists(program):
         return f"cannot start {program!r}: it does not exist; write the path of an existing program"
     if error.errno == errno.ENOENT:
-        return f"cannot start {program!r}: its interpreter {_interpreter(program)!r} does not exist; correct its first line"
+        name = _interpreter(program)
+        if name.endswith("\r"):
+            return f"cannot start {program!r}: its lines end with CRLF; save it with LF"
+        return f"cannot start {program!r}: its interpreter {name!r} does not exist; correct its first line"
     if error.errno == errno.ENOEXEC:
-        return f"cannot start {program!r}: it is not a program for this machine and has no '#!' line; add one, such as #!/bin/sh"
+        return f"cannot start {program!r}: it is neither a program for this machine nor a script that begins with '#!'; add a first line, such as #!/bin/sh"
     if error.errno == errno.EACCES:
         return _no_access(program)
     if error.errno == errno.E2BIG:

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from queue import SimpleQueue
+from functools import partial
 
 import pytest
+from tests.patience import eventually
 
 from hookline.daemon.pool import ThreadPool
 
@@ -49,37 +49,6 @@ def test_a_pool_that_never_had_a_thread_says_so(monkeypatch: pytest.MonkeyPatch)
         ThreadPool().submit(lambda: None)
 
 
-class _Lingering(SimpleQueue[Callable[[], None] | None]):
-    """Whoever has taken something is a while on the way with it."""
-
-    def __init__(self) -> None:
-        self.taken, self.go_on = threading.Event(), threading.Event()
-
-    def get(self, block: bool = True, timeout: float | None = None) -> Callable[[], None] | None:
-        work = super().get(block, timeout)
-        self.taken.set()
-        assert self.go_on.wait(60)
-        return work
-
-
-def test_who_is_on_the_way_with_work_is_not_thought_free(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hookline.daemon.pool.SimpleQueue", _Lingering)
-    pool, both = ThreadPool(), threading.Barrier(3)
-    queue = pool._work
-    assert isinstance(queue, _Lingering)
-
-    def meet() -> None:
-        both.wait(60)
-
-    pool.submit(meet)
-    assert queue.taken.wait(60)
-    pool.submit(meet)
-    queue.go_on.set()
-
-    both.wait(60)
-    pool.close()
-
-
 def test_work_that_comes_after_the_end_is_done_too() -> None:
     pool, done = ThreadPool(), threading.Event()
     pool.submit(lambda: None)
@@ -105,3 +74,43 @@ def test_over_the_limit_work_waits_for_its_turn() -> None:
 
     assert all(done.acquire(timeout=60) for _ in range(20))
     pool.close()
+
+
+def test_threads_that_are_not_needed_any_more_end_all_but_one() -> None:
+    pool, together = ThreadPool(patience=0.05), threading.Barrier(9)
+    before = threading.active_count()
+
+    def wait() -> None:
+        together.wait(60)
+
+    for _ in range(8):
+        pool.submit(wait)
+    together.wait(60)
+    assert eventually(lambda: threading.active_count() <= before + 1)
+    for _ in range(8):  # and others come when they are needed
+        pool.submit(wait)
+    together.wait(60)
+    pool.close()
+    assert eventually(lambda: threading.active_count() <= before)
+
+
+def test_work_goes_to_the_thread_that_was_busy_last() -> None:
+    pool, together = ThreadPool(), threading.Barrier(4)
+    who: list[int] = []
+
+    def wait() -> None:
+        together.wait(60)
+
+    for _ in range(3):
+        pool.submit(wait)
+    together.wait(60)
+    for number in range(1, 20):
+        eventually(lambda: len(pool._idle) == 3)
+        pool.submit(lambda: who.append(threading.get_ident()))
+        assert eventually(partial(_as_many, who, number))
+    assert len(set(who)) == 1
+    pool.close()
+
+
+def _as_many(things: list[int], number: int) -> bool:
+    return len(things) == number

@@ -39,6 +39,7 @@ class Checks:
     sessions: Any = field(default_factory=MemorySessions)
     block: Blocked | None = None
     block_here: Blocked | None = None
+    covered: Any = None
 
     def blocked(self, _spec: HookSpec) -> Blocked | None:
         return self.block

@@ -364,3 +364,58 @@ def test_an_event_made_beforehand_is_fired_as_it_stands():
         (happening.session, happening.time, 1),
         (happening.session, happening.time, 2),
     ]
+
+
+# ── functions in turn ────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("speaks", range(4))
+def test_functions_are_called_in_turn_up_to_a_refusal_wherever_it_stands(speaks: int) -> None:
+    called: list[int] = []
+
+    def answer(number: int) -> Any:
+        def judge(_event: object) -> Any:
+            called.append(number)
+            return DENY if number == speaks else None
+
+        return judge
+
+    engine = Engine(specs=tuple(hook_spec(f"h{number}", answer(number)) for number in range(4)))
+    for _ in range(2):
+        called.clear()
+        decision = engine.fire_sync("PreToolUse", tool_name="Bash")
+        assert called == [*range(speaks + 1)]
+        assert statuses(decision) == [(f"h{n}", Replied if n <= speaks else Skipped) for n in range(4)]
+        assert decision.effect == "deny"
+
+
+def test_a_function_after_a_rewrite_is_given_what_was_rewritten() -> None:
+    seen: list[Any] = []
+    rewrite = hook_spec("rewrite", lambda _event: {"data": {"tool_input": {"command": "ls"}}})
+    specs = (hook_spec("before"), rewrite, hook_spec("after", lambda event: seen.append(event.data["tool_input"])))
+    Engine(specs=specs).fire_sync("PreToolUse", tool_name="Bash", tool_input={"command": "rm"})
+    assert seen == [{"command": "ls"}]
+
+
+def test_each_function_in_turn_has_its_own_time() -> None:
+    late = replace(hook_spec("late", lambda _event: time.sleep(5)), timeout=0.05, on_failure="deny")
+    started = time.monotonic()
+    decision = Engine(specs=(hook_spec("before"), late, hook_spec("after"))).fire_sync("PreToolUse", tool_name="Bash")
+    assert [type(one).__name__ for one in decision.outcomes] == ["Replied", "TimedOut", "Skipped"]
+    assert decision.outcomes[1].error == "timed out after 0.05 s"
+    assert time.monotonic() - started < 60  # in a thread of its own the sleep itself cannot be interrupted
+
+
+def test_a_block_among_functions_is_asked_for_each_of_them() -> None:
+    called: list[str] = []
+    specs = (
+        hook_spec("a", lambda _event: called.append("a")), hook_spec("b", lambda _event: called.append("b")),
+        hook_spec("c", lambda _event: called.append("c")),
+    )  # fmt: skip
+    engine = Engine(specs=specs, blocked=lambda spec: _BLOCK if spec.name == "b" else None)
+    assert [type(one) for one in engine.fire_sync("PreToolUse", tool_name="Bash").outcomes] == [
+        Replied,
+        Skipped,
+        Replied,
+    ]
+    assert called == ["a", "c"]

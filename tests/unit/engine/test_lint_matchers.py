@@ -24,7 +24,7 @@ def test_a_field_no_event_of_the_hook_has_is_told_with_the_nearest_name() -> Non
     assert "match asks for 'tool', which PreToolUse does not have" in finding
     assert fix == "did you mean 'tool_name'?"
     ((_, fix),) = told("zzz", events=("Stop",))
-    assert fix.startswith("documented are stop_reason")
+    assert fix.startswith("documented fields: stop_reason")
 
 
 def test_a_misspelt_field_of_a_tool_is_told() -> None:
@@ -56,13 +56,16 @@ def on_tool(text: str) -> list[tuple[str, str]]:
 @pytest.mark.parametrize(
     ("text", "finding", "fix"),
     [
-        ("bash", "means 'bash' of the agents that call it so", "write 'Bash' for every agent's"),
-        ("Read|write_file", "means 'write_file' of the agents", "write 'Write' for every agent's"),
+        ("rm -rf", "looks like a command: the hook never runs", """tool_input.command" = 'rm -rf'"""),
+        ("git", "looks like a command: the hook never runs", """tool_input.command" = 'git'"""),
+        ("Bas", "has 'Bas', and no usual tool is called so", "did you mean 'Bash'?"),
+        ("bash", "has 'bash', a name that only some agents use", "write 'Bash' for every agent's"),
+        ("Read|write_file", "has 'write_file', a name that only some", "write 'Write' for every agent's"),
         (" Bash ", "has spaces or commas", "write 'Bash'"),
         ("Bash | Edit", "has spaces or commas", "write 'Bash|Edit'"),
         ("Bash,Edit", "has spaces or commas", "write 'Bash|Edit'"),
-        ("Shell", "means 'Shell' of the agents", "write 'Bash' for every agent's"),
-        ("Bash(rm *)", "has no arguments: the hook never runs", '"tool_input.command" = "…"'),
+        ("Shell", "has 'Shell', a name that only some", "write 'Bash' for every agent's"),
+        ("Bash(rm *)", "has no arguments: the hook never runs", "\"tool_input.command\" = '…'"),
     ],
 )
 def test_a_pattern_that_looks_like_a_tool_and_is_none_is_told(text: str, finding: str, fix: str) -> None:

@@ -183,7 +183,7 @@ def test_the_deadline_holds_in_a_forked_child():
 
 def test_nothing_expensive_is_imported_for_a_call_in_time():
     code = (
-        "import sys\nfrom hookline.runners.function import FunctionRunner\nFunctionRunner.call_sync(len, '', 5)\n"
+        "import sys\nfrom hookline.runners.function import WATCHDOG, FunctionRunner\nFunctionRunner()\nWATCHDOG.call(len, (), 5)\n"
         "print([m for m in ('ctypes', 'asyncio', 'traceback', 'subprocess') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)

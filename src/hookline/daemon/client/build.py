@@ -59,8 +59,7 @@ _PATH_ROOM = 1024
 
 def build_client(environ: Mapping[str, str]) -> str:
     """The path of the client, in the data directory. Raises ``StateError`` where there is none and none can be built."""
-    home = environ.get("HOME") or os.path.expanduser("~")
-    folder = private_dir(os.path.join(find_paths(environ, home).data, "bin"))
+    folder = private_dir(os.path.join(find_paths(environ).data, "bin"))
     path = os.path.join(folder, "hookc")
     if not (_has_shipped() and _copy_shipped(f"{path}.new")):
         compile_client(f"{path}.new")
@@ -138,9 +137,9 @@ def _write_paths(path: str, python: str) -> None:
     for name, value in (("python_path", python), ("main_path", MAIN)):
         place, room = f"hookline: {name}".encode(), os.fsencode(value)
         if len(room) >= _PATH_ROOM:
-            raise StateError(f"{value} is too long for the native client; hookline deploy --door command does without")
+            raise StateError(f"{value} is too long for the native client; use instead: hookline deploy --door command")
         if program.count(place.ljust(_PATH_ROOM, b"\0")) != 1:
-            raise StateError(f"{path} is no client of this version of hookline")
+            raise StateError(f"{path} is not a client of this version of hookline")
         program = program.replace(place.ljust(_PATH_ROOM, b"\0"), room.ljust(_PATH_ROOM, b"\0"))
     with open(path, "wb") as file:
         file.write(program)

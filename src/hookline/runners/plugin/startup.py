@@ -21,12 +21,13 @@ from typing import Any
 
 from hookline.core._dataclass import dataclass
 from hookline.core.errors import StateError
-from hookline.core.files import replace_atomically
+from hookline.core.files import read_json, replace_atomically
 from hookline.runners.base import Stop
 from hookline.runners.environ import DEPTH_VARIABLE, Workspace, next_depth, pass_on, state_root
 from hookline.runners.frames import BadLine, LineBuffer, decode, encode
 from hookline.runners.plugin.sockets import mark
-from hookline.runners.spawn import Launch, find_program, missing, spawn, why_not
+from hookline.runners.programs import find_program, missing
+from hookline.runners.spawn import Launch, spawn, why_not
 
 _NAME = "plugins-cache.json"
 _KEPT = 200
@@ -63,9 +64,8 @@ def remember(state_dir: str, identity: str, handshake: Mapping[str, Any]) -> Non
 
 def _read(state_dir: str) -> dict[str, Any]:
     try:
-        with open(os.path.join(state_root(state_dir), _NAME), "rb") as file:
-            known = json.loads(file.read())
-    except (OSError, ValueError, StateError, RecursionError):
+        known = read_json(os.path.join(state_root(state_dir), _NAME))
+    except (OSError, StateError):
         return {}
     return known if isinstance(known, dict) else {}
 
