@@ -113,7 +113,7 @@ _ROWS = (
     Agent(
         servers=(".config/opencode/opencode.json", "mcp"),
         name="opencode", proven="1.18.33", title="OpenCode", dialect="opencode", program="opencode", home=".config/opencode", package="opencode-ai", marker="OPENCODE",
-        runs_own_hooks=False, reader="hookline.transcripts.opencode:OpenCodeReader", form="plugin",
+        runs_own_hooks=False, reader="hookline.transcripts.opencode:OpenCodeReader", form="plugin", failures="output",
         tools={
             "Bash": "bash", "Read": "read", "Write": "write", "Edit": "edit", "Grep": "grep", "Glob": "glob",
             "LS": "list", "WebFetch": "webfetch", "Task": "task",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from hookline.core._dataclass import fields
 from hookline.core.event import GUARDED, event_kind
@@ -20,6 +20,11 @@ def is_guard(spec: HookSpec) -> bool:
 def is_inner(spec: HookSpec) -> bool:
     """Whether hookline made this hook itself: nobody wrote it, so no list of hooks shows it."""
     return bool(spec.extra.get("inner"))
+
+
+def count_hooks(specs: Iterable[HookSpec]) -> int:
+    """As people count them: one of several events is one, and what hookline made itself is none."""
+    return len({(spec.origin.file, spec.name) for spec in specs if not is_inner(spec)})
 
 
 def action_text(spec: HookSpec) -> str:

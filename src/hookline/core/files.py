@@ -225,6 +225,14 @@ def read_text(path: str, limit: int = 64 << 20, *, errors: str = "replace") -> s
     return None if len(data) > limit else data.decode("utf-8", errors)
 
 
+def read_json(path: str, limit: int = 64 << 20) -> Any:
+    """What a JSON file of ours holds; None where it cannot be read as one."""
+    try:
+        return json.loads(read_text(path, limit, errors="strict") or "null")
+    except (ValueError, RecursionError):
+        return None
+
+
 def list_names(folder: str) -> list[str]:
     """The names in a directory, sorted; none if it cannot be read."""
     try:

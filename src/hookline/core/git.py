@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from hookline.core.code_variables import foreign_parts
+from hookline.core.files import read_text
 from hookline.core.paths import FOLDER, LOCAL
 
 #: Before the words of every command.
@@ -52,6 +53,16 @@ def read_config(printed: str, exit_code: int) -> tuple[bool, str]:
     local = [setting for scope, setting in rows if scope not in {"system", "global"}]
     form = next((one.split()[-1] for one in local if one.startswith("extensions.objectformat ")), "sha1")
     return any(one.startswith("filter.") for one in local), _EMPTY_TREES.get(form, "")
+
+
+def read_head(checkout: str) -> str | None:
+    """``HEAD`` of a checkout or a worktree, from its files, so that a slow git does not matter; None if it is none."""
+    git = os.path.join(checkout, ".git")
+    if not os.path.lexists(git):
+        return None
+    if os.path.isfile(git):
+        git = os.path.join(checkout, (read_text(git, 1 << 16) or "").removeprefix("gitdir:").strip())
+    return (read_text(os.path.join(git, "HEAD"), 1 << 16) or "").strip()
 
 
 def ignore_local_file(folder: str) -> str:

@@ -295,6 +295,11 @@ def means_if_tampered(spec: HookSpec) -> OnFailure:
     return "deny" if guards and spec.on_failure == "ignore" else spec.on_failure
 
 
+def is_native_function(spec: HookSpec) -> bool:
+    """Whether it is a Python function that is called in our own way: one that returns nothing has no opinion."""
+    return type(spec.action) is Function and spec.dialect == "native" and "wire" not in spec.extra
+
+
 #: ``extra["on_failure"]`` of a hook that does not say what its failure means, where that refuses.
 DEFAULTED = "default"
 

@@ -165,8 +165,8 @@ def _rendered(value: Any, depth: int, style: Style) -> str:
 
 def _in_comment(trivia: str) -> bool:
     """Whether this ends within a comment that lasts to the end of its line: what follows must not be part of it."""
-    said = [found[0] for found in _TRIVIA.finditer(trivia)]
-    return bool(said) and said[-1].startswith("//")
+    found_trivia = [found[0] for found in _TRIVIA.finditer(trivia)]
+    return bool(found_trivia) and found_trivia[-1].startswith("//")
 
 
 def _comma_after(text: str, at: int) -> int:

@@ -31,6 +31,11 @@ class Loaded:
     #: What the project's files hold besides hooks, each in the form in which it is approved.
     contents: tuple[HookSpec, ...] = ()
 
+    @property
+    def faulty(self) -> frozenset[str]:
+        """The files with errors: a hook that is missing there may be one that cannot be read."""
+        return frozenset(problem.file for problem in self.problems if problem.severity == "error")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unapproved:

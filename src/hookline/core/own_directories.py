@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from hookline.core.paths import Directories, account_home, find_paths, project_root
+from hookline.core.paths import Directories, account_home, find_paths, home_directory, project_root
 
 
 def surroundings(cwd: str, environ: Mapping[str, str], project: str = "") -> tuple[str, dict[str, str]]:
@@ -18,7 +18,7 @@ def surroundings(cwd: str, environ: Mapping[str, str], project: str = "") -> tup
     strange = not _is_plain(home) or _with_slash(home).startswith(root)
     if not is_inside_project and not strange:
         return home, own
-    real = account_home() or home
+    real = account_home() or home_directory(environ)
     if _with_slash(real).startswith(root):  # no project, but what is above one's own files: "/", or a home under git
         return home if _is_plain(home) else real, own
     return real if strange else home, {name: value for name, value in own.items() if name not in is_inside_project}

@@ -31,17 +31,20 @@ class Paths:
         return machine, person
 
 
-def find_paths(environ: Mapping[str, str], home: str, root: str = "") -> Paths:
-    """``HOOKLINE_*_DIR``, then XDG (absolute paths only, as its specification asks), then the defaults.
+def find_paths(environ: Mapping[str, str], home: str = "", *, root: str = "") -> Paths:
+    """``HOOKLINE_*_DIR``, then XDG (absolute paths only, as its specification asks), then the defaults below ``home``.
 
-    ``root``: of the disk that the machine's own directory is on, where that is another machine's.
+    ``home``: by the same variables, unless given. ``root``: of the disk that the machine's own directory is on, where that
+    is another machine's.
     """
 
     def place(own: str, xdg: str, default: str) -> str:
         if given := environ.get(own):
             return os.path.abspath(given)
         base = environ.get(xdg, "")
-        return os.path.join(base if os.path.isabs(base) else os.path.join(home, default), "hookline")
+        if not os.path.isabs(base):
+            base = os.path.join(home or home_directory(environ), default)
+        return os.path.join(base, "hookline")
 
     return Paths(
         config=place("HOOKLINE_CONFIG_DIR", "XDG_CONFIG_HOME", ".config"),
@@ -60,7 +63,7 @@ class Directories:
 
     def variables(self) -> dict[str, str]:
         """The variables that lead other programs' lookups to the same places, and nothing else."""
-        told = {"HOME": self.home}
+        variables = {"HOME": self.home}
         ours = {
             "XDG_CONFIG_HOME": self.paths.config,
             "XDG_STATE_HOME": self.paths.state,
@@ -69,8 +72,18 @@ class Directories:
         for name, path in ours.items():
             above, last = os.path.split(path)
             if last == "hookline":
-                told[name] = above
-        return told
+                variables[name] = above
+        return variables
+
+
+def home_directory(environ: Mapping[str, str]) -> str:
+    """HOME, or the account's where that is no absolute path: our files would be wherever a command is typed."""
+    home = environ.get("HOME", "")
+    found = home if os.path.isabs(home) else account_home()
+    if not found:
+        what = f"HOME is {home!r}, not an absolute path" if home else "HOME is not set"
+        raise StateError(f"{what}, and this account has no home directory; set HOME to a directory of your own")
+    return found
 
 
 def account_home() -> str:

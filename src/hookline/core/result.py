@@ -14,11 +14,13 @@ Placement = Literal["context", "attachment", "comment", "reply", "session"]
 #: Why a hook that listens to an event was not run. Code branches on this, never on the text beside it.
 _SkipReason = Literal[
     "mismatch", "undecidable", "gate", "claim", "stopped",
-    "untrusted", "changed", "removed", "trust-unreadable", "other-file", "pack-changed",
+    "untrusted", "changed", "removed", "file-has-errors", "trust-unreadable", "other-file", "pack-changed",
     "agent-runs-it", "disabled", "inside-agent", "over-budget",
 ]  # fmt: skip
 _NEEDS_TRUST = frozenset[_SkipReason | None]({"untrusted", "changed", "removed"})
-_TAMPERED = frozenset[_SkipReason | None]({"changed", "removed", "trust-unreadable", "other-file", "pack-changed"})
+_TAMPERED = frozenset[_SkipReason | None](
+    {"changed", "removed", "file-has-errors", "trust-unreadable", "other-file", "pack-changed"}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

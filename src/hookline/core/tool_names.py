@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from hookline.core.lazy_pattern import lazy_pattern
@@ -14,24 +14,27 @@ from hookline.core.typed import Any
 _NATIVE = {
     "Bash": "run_shell_command bash shell Shell exec_command local_shell unified_exec ShellCommand Execute exec run_commands"
     " execute_command run_terminal_command run_terminal_cmd terminal execute execute_bash executeBash execute_cmd"
-    " executePwsh run_command run_in_terminal shell_command RunShellCommand powershell runCommand runInTerminal",
+    " executePwsh run_command run_in_terminal shell_command RunShellCommand powershell PowerShell runCommand runInTerminal",
     "Read": "read_file read view read_many_files read_file_gemini ReadFile read_files fs_read readFile readCode view_file"
-    " read_notebook",
+    " read_notebook view_file_outline view_code_item view_image ReadMediaFile",
     "Write": "write_file write create write_file_gemini Create WriteFile write_to_file fs_write create_file",
     "Edit": "replace edit str_replace str_replace_editor multiedit apply_patch ApplyPatch patch StrReplaceFile StrReplace"
     " replace_in_file edit_file editor search_replace strReplace file_editor replace_file_content"
     " multi_replace_file_content replace_string_in_file multi_replace_string_in_file insert_edit_into_file editFiles"
-    " apply_diff fs_append",
+    " apply_diff fs_append MultiEdit",
     "Glob": "glob glob_gemini find find_by_name file_search list_files_glob",
     "Grep": "search_file_content grep_search grep rg search_codebase search_files grepSearch textSearch",
     "LS": "list_directory list ls list_dir list_files listDirectory LSTool",
     "WebFetch": "web_fetch webfetch fetch fetch_webpage FetchURL FetchUrl fetch_web_content web_extract fetch_url"
-    " read_url_content read_web_page webFetch",
+    " read_url_content read_web_page webFetch agentic_fetch download browser_navigate",
     "WebSearch": "google_web_search web_search websearch search_web SearchWeb remote_web_search webSearch",
     "Task": "task Agent agent spawn_agent collaborationspawn_agent spawn_subagent delegate_task runSubagent"
-    " invokeSubAgent use_subagent invoke_agent",
+    " invokeSubAgent use_subagent invoke_agent AgentSwarm",
     "Delete": "delete delete_file DeleteFile deleteFile delete_files remove_file",
     "NotebookEdit": "notebook_edit edit_notebook EditNotebook editNotebook edit_notebook_file",
+    "TodoWrite": "todo_write todowrite write_todos todo todos TodoList SetTodoList manage_todo_list update_plan update_todo",
+    "AskUserQuestion": "ask_user ask_user_question ask_question request_user_input clarify",
+    "Skill": "skill skills activate_skill skill_view",
 }
 
 #: Native name -> canonical name. A canonical name maps to itself by not being here.
@@ -41,24 +44,27 @@ CANONICAL: Mapping[str, str] = MappingProxyType(
 
 #: A tool that does the work of several: a matcher for any of them must see it.
 ANSWERS_TO: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    dict.fromkeys(
-        (
-            "apply_patch",
-            "ApplyPatch",
-            "patch",
-            "editor",
-            "search_replace",
-            "str_replace_editor",
-            "file_editor",
-            "fs_write",
+    {
+        **dict.fromkeys(
+            ("apply_patch", "ApplyPatch", "patch", "editor", "search_replace", "str_replace_editor", "file_editor", "fs_write"),
+            ("Edit", "Write"),
         ),
-        ("Edit", "Write"),
-    )
-)
+        "download": ("WebFetch", "Write"),
+    }
+)  # fmt: skip
 #: Of these, those that are given a patch.
 _PATCHERS = frozenset({"apply_patch", "ApplyPatch", "patch"})
 #: Tools that write a new file where they are given no old text: Write then.
-_CREATORS = frozenset({"editor", "str_replace_editor", "file_editor"})
+_CREATORS = frozenset({"editor", "str_replace_editor", "file_editor", "fs_write"})
+#: Tools that give a shell or an interpreter something to run though no shell is called for it: what they are given it in.
+#: Without that they look at what runs, or end it, and keep their own name.
+RUNNERS: Mapping[str, str] = MappingProxyType(
+    {
+        "Monitor": "command", "monitor": "command", "write_stdin": "chars", "write_bash": "input",
+        "write_powershell": "input", "process": "data", "send_command_input": "Input", "execute_code": "code",
+        "create_and_run_task": "task",
+    }
+)  # fmt: skip
 
 #: Dialects whose own names of tools are the canonical ones.
 CANONICAL_DIALECTS = frozenset({"claude"})
@@ -69,20 +75,44 @@ def canonical(native: str) -> str:
 
 
 def _canonical_call(native: str, given: Any) -> str:
-    """What a call of the tool is: some tools read, write or edit, as their input says."""
+    """What a call of the tool is: some tools read, write, edit or run something, as their input says."""
     if native in _CREATORS and isinstance(given, dict):
         order = given.get("command")
         if order in {"view", "create"}:
             return "Read" if order == "view" else "Write"
         if order is None and given.keys().isdisjoint({*INPUTS["Edit"]["old_string"], "insert_line", "edits"}):
             return "Write"
+        return "Edit"
+    if native in RUNNERS:
+        return "Bash" if _run_text(native, _as_object(given)) else native
     return canonical(native)
+
+
+def _run_text(native: str, own: Mapping[str, Any]) -> str:
+    """What a tool of ``RUNNERS`` runs, as a shell would be told it."""
+    given = own.get(RUNNERS[native])
+    if native == "execute_code" and isinstance(given, str):
+        return _command_line(["python3", "-c", given])
+    if isinstance(given, dict):
+        words = given.get("args")
+        return " ".join([_one_command(given), *(map(str, words) if isinstance(words, list) else ())])
+    return given if isinstance(given, str) else ""
 
 
 def matching_names(name: str, native: str | None = None) -> tuple[str, ...]:
     """Every name that a matcher is tried on, canonical first, none twice."""
     called = native or name
-    return tuple(dict.fromkeys((name, called, canonical(called), *ANSWERS_TO.get(called, ()))))
+    others = _possible_names(called) if called != name and name.startswith("mcp__") else ANSWERS_TO.get(called, ())
+    return tuple(dict.fromkeys((name, called, canonical(called), *others)))
+
+
+def _possible_names(called: str) -> Iterator[str]:
+    """Where one character joins server and tool, nobody can tell which: the server may have it in its name too."""
+    joined = called.removeprefix("mcp_")
+    if "__" not in joined:
+        for at, one in enumerate(joined):
+            if one in "_-" and 0 < at < len(joined) - 1:
+                yield f"mcp__{joined[:at]}__{joined[at + 1 :]}"
 
 
 # ── what a tool is given ─────────────────────────────────────────────────────────────────────────────
@@ -96,10 +126,14 @@ _PATH = (
     "targetFile",
     "AbsolutePath",
     "TargetFile",
+    "File",
     "filename",
 )
 _NOTEBOOK = ("notebook_path", "notebookPath", "target_notebook", *_PATH)
-_FOLDER = ("path", "dir_path", "directory", "DirectoryPath", "SearchPath", "SearchDirectory", "target_directory")
+_FOLDER = (
+    "path", "dir_path", "directory", "directory_path", "folder", "DirectoryPath", "SearchPath", "SearchDirectory",
+    "target_directory",
+)  # fmt: skip
 
 #: Canonical tool -> our name for a part of its input (Claude Code's) -> what agents call it, ours first.
 INPUTS: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(
@@ -119,19 +153,19 @@ INPUTS: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(
                 "new_string", "newString", "new_str", "newStr", "newText", "new_text", "ReplacementContent", "code_edit",
                 "text", "code",
             ),
-            "replace_all": ("replace_all", "replaceAll", "change_all", "AllowMultiple"),
+            "replace_all": ("replace_all", "replaceAll", "change_all", "allow_multiple", "AllowMultiple"),
         },
-        "Glob": {"pattern": ("pattern", "Pattern", "glob_pattern", "query"), "path": _FOLDER},
+        "Glob": {"pattern": ("pattern", "Pattern", "glob_pattern", "filePattern", "query", "patterns"), "path": _FOLDER},
         "Grep": {
             "pattern": ("pattern", "query", "Query", "regex", "queries"), "path": _FOLDER,
-            "glob": ("glob", "include", "file_pattern", "includePattern"),
+            "glob": ("glob", "include", "include_pattern", "glob_pattern", "file_glob", "file_pattern", "includePattern"),
         },
         "LS": {"path": _FOLDER},
         "WebFetch": {"url": ("url", "Url", "uri")},
         "WebSearch": {"query": ("query", "Query", "search_term", "queries")},
         "Task": {
-            "prompt": ("prompt", "message", "task", "goal", "description"),
-            "subagent_type": ("subagent_type", "agent_type", "agentName", "subagent_name", "agent_name"),
+            "prompt": ("prompt", "message", "task", "goal", "prompt_template", "description"),
+            "subagent_type": ("subagent_type", "agent_type", "agentName", "subagent_name", "agent_name", "agent"),
         },
         "Delete": {"file_path": _PATH},
         # Its file under the name of every other tool's too, last: a change of it counts.
@@ -148,7 +182,7 @@ _PATCH = ("command", "input", "patch", "patchText")
 _PATCHED = lazy_pattern(r"\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.*\S)")
 _URL = lazy_pattern(r"https?://[^\s<>\"'`)\]}]+")
 #: Parts of an input that hold several of what we give one name.
-_SEVERAL = frozenset({"commands", "queries"})
+_SEVERAL = frozenset({"commands", "queries", "patterns"})
 #: A command that leaves nothing open for the next line.
 _LINE = lazy_pattern(r"[^\\<(){}`\n]*")
 #: Parts that a guard decides by.
@@ -205,6 +239,11 @@ def _renamed(native: str, name: str, own: Mapping[str, Any], cwd: str) -> tuple[
         if not own.keys().isdisjoint(theirs)
     }
     found: dict[str, Any] = {ours: _plain_text(ours, own[key]) for ours, key in keys.items()}
+    if native in RUNNERS and name == "Bash":
+        own_name = RUNNERS[native] if isinstance(own[RUNNERS[native]], str) and native != "execute_code" else ""
+        return {"command": _run_text(native, own)}, {"command": own_name}
+    if name.startswith("mcp__"):
+        return _unpacked(native, own), {}
     if native in _PATCHERS and "new_string" not in found:
         found |= _patched(own)
     elif name == "Bash" and isinstance(found.get("command"), list):
@@ -216,6 +255,8 @@ def _renamed(native: str, name: str, own: Mapping[str, Any], cwd: str) -> tuple[
         for ours, text in _joined_edits(edits).items():
             found[ours] = "\n".join(dict.fromkeys([*_texts(found.get(ours)), text]))
         found |= _listed_paths(own, *_EDITS)
+    elif name == "Edit" and "old_string" not in found and (blocks := _replacements(own)):
+        found |= blocks
     elif name in {"Edit", "Write", "Read", "Delete"}:
         found |= _listed_paths(own)
     elif name == "WebFetch" and "url" not in found:
@@ -225,6 +266,13 @@ def _renamed(native: str, name: str, own: Mapping[str, Any], cwd: str) -> tuple[
     _add_others(name, own, found, keys)
     _complete(found, cwd)
     return found, keys
+
+
+def _unpacked(native: str, own: Mapping[str, Any]) -> dict[str, Any]:
+    """The input of an MCP server's tool that comes with the tool's name around it; {} if it does not."""
+    inner = own.get("tool_input")
+    is_packed = set(own) == {"tool_name", "tool_input"} and own["tool_name"] == native
+    return dict(inner) if is_packed and isinstance(inner, dict) else {}
 
 
 def _add_others(name: str, own: Mapping[str, Any], found: dict[str, Any], keys: dict[str, str]) -> None:
@@ -319,6 +367,20 @@ def _command_line(words: list[Any]) -> str:
     texts = [str(word) for word in words]
     is_shell = len(texts) == 3 and os.path.basename(texts[0]) in _SHELLS and texts[1].startswith("-")
     return texts[2] if is_shell and texts[1].endswith("c") else shlex.join(texts)
+
+
+def _replacements(own: Mapping[str, Any]) -> dict[str, str]:
+    """What blocks between ``<<<<<<<``, ``=======`` and ``>>>>>>>`` take out, and what they put in; {} without one."""
+    text = next((own[key] for key in ("diff", "content") if isinstance(own.get(key), str)), "")
+    lines: dict[str, list[str]] = {}
+    part = ""
+    for line in text.splitlines():
+        marks = {"<<<<<": "old_string", "=====": "new_string" if part == "old_string" else "", ">>>>>": ""}
+        if line[:5] in marks:
+            part = marks[line[:5]] or (part if line[0] == "=" else "")
+        elif part:
+            lines.setdefault(part, []).append(line)
+    return {ours: "\n".join(found) for ours, found in lines.items()}
 
 
 def _joined_edits(edits: list[Any]) -> dict[str, Any]:

@@ -132,12 +132,12 @@ def _gemini(aim: AgentFile, around: TrustContext) -> Iterator[_Trust]:
         yield _Trust(state="trusted", why=f"{aim.agent.program} does not ask for trust in folders")
         return
     rules = _settings(os.path.join(around.home, own, "trustedFolders.json"))
-    best, said = "", ""
+    best, trust = "", ""
     for folder, level in rules.items():
         root = os.path.dirname(folder) if level == "TRUST_PARENT" else folder
         if _inside(around.project, root) and len(root) > len(best):
-            best, said = root, str(level)
-    if said.startswith("TRUST"):
+            best, trust = root, str(level)
+    if trust.startswith("TRUST"):
         yield _Trust(state="trusted", why=f"{aim.agent.program} trusts {best}")
     else:
         yield _Trust(
@@ -158,8 +158,8 @@ def _copilot(aim: AgentFile, around: TrustContext) -> Iterator[_Trust]:
     if aim.scope == "user":
         return
     config = _settings(os.path.join(around.home, ".copilot/config.json"))
-    told = config.get("trusted_folders") or config.get("trustedFolders")
-    folders = told if isinstance(told, list) else []
+    listed = config.get("trusted_folders") or config.get("trustedFolders")
+    folders = listed if isinstance(listed, list) else []
     if any(isinstance(folder, str) and _inside(around.project, folder) for folder in folders):
         yield _Trust(state="trusted", why="Copilot trusts this folder")
     else:
@@ -228,12 +228,9 @@ def _switched_off(files: list[str], names: tuple[str, ...]) -> Iterator[_Trust]:
 def _settings(path: str) -> Mapping[str, Any]:
     """A settings file of an agent's, which may have comments; empty where it cannot be read."""
     text, refused = read(path)
+    plain = "" if refused else (text or "").removeprefix("\ufeff").strip()
     try:
-        value = (
-            None
-            if refused or not (text or "").strip("\ufeff \t\r\n")
-            else scan((text or "").removeprefix("\ufeff")).plain()
-        )
+        value = scan(plain).plain() if plain else None
     except JsonError:
         return {}
     return value if isinstance(value, dict) else {}

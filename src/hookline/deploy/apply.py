@@ -41,22 +41,16 @@ class DeployedFile:
     door: str = ""
 
 
-def _kept(told: dict[str, Any]) -> DeployedFile:
-    return DeployedFile(
-        agent=told["agent"], scope=told["scope"], before=told["before"], digest=told["digest"],
-        made=tuple(told["made"]), version=str(told.get("version", "")), hookline=str(told.get("hookline", "")),
-        roots=tuple(map(str, told.get("roots", ()))), only=tuple(map(str, told.get("only", ()))),
-        # A door that was removed counts as no choice, so its entries move to the best one.
-        door="" if told.get("door") == "http" else str(told.get("door", "")),
-    )  # fmt: skip
+def _from_json(tree: dict[str, Any]) -> DeployedFile:
+    known: dict[str, Any] = {name: value for name, value in tree.items() if name in DeployedFile.__slots__}
+    # A door that was removed counts as no choice, so its entries move to the best one.
+    known["door"] = "" if tree.get("door") == "http" else tree.get("door", "")
+    known |= {name: tuple(value) for name, value in known.items() if isinstance(value, list)}
+    return DeployedFile(**known)
 
 
-def _plain(one: DeployedFile) -> dict[str, Any]:
-    return {
-        "agent": one.agent, "scope": one.scope, "before": one.before, "digest": one.digest, "made": list(one.made),
-        "version": one.version, "hookline": one.hookline, "roots": list(one.roots),
-        "only": list(one.only), "door": one.door,
-    }  # fmt: skip
+def _to_json(one: DeployedFile) -> dict[str, Any]:
+    return {name: getattr(one, name) for name in DeployedFile.__slots__}
 
 
 class Ledger:
@@ -71,8 +65,8 @@ class Ledger:
     def all(self) -> dict[str, DeployedFile]:
         try:
             with open(self._file, encoding="utf-8") as file:
-                told: dict[str, dict[str, Any]] = json.load(file)
-            return {path: _kept(one) for path, one in told.items()}
+                trees: dict[str, dict[str, Any]] = json.load(file)
+            return {path: _from_json(tree) for path, tree in trees.items()}
         except FileNotFoundError:
             return {}
         except OSError as error:
@@ -87,11 +81,11 @@ class Ledger:
     def keep(self, path: str, kept: DeployedFile | None) -> None:
         """Remember, or forget with None."""
         with lock(self._file):
-            told = self.all()
-            told.pop(path, None)
+            known = self.all()
+            known.pop(path, None)
             if kept is not None:
-                told[path] = kept
-            write_json(self._file, {name: _plain(one) for name, one in told.items()})
+                known[path] = kept
+            write_json(self._file, {name: _to_json(one) for name, one in known.items()})
 
     def backup(self, path: str, text: str) -> str:
         return backup(self._folder, path, text)
@@ -158,39 +152,24 @@ def deploy(
     if one.refused:
         raise ConfigError(one.refused)
     kept = ledger.all().get(one.path)
+    chosen: dict[str, Any] = {"hookline": __version__, "roots": tuple(roots), "only": tuple(only), "door": door}
     if not one.changes or one.after is None:
-        if kept is not None:
-            fresh = replace(
-                kept,
-                version=version or kept.version,
-                hookline=__version__,
-                roots=tuple(roots),
-                only=tuple(only),
-                door=door,
-            )
-            if fresh != kept:
-                ledger.keep(one.path, fresh)
+        if kept is not None and kept != (fresh := replace(kept, version=version or kept.version, **chosen)):
+            ledger.keep(one.path, fresh)
         return ""
     made = kept.made if kept is not None else _missing_directories(one.path)
     backup = ledger.backup(one.path, one.before) if one.before is not None else ""
     write(one)
-    original = _before_us(one, kept)
-    ledger.keep(
-        one.path,
-        DeployedFile(
-            agent=agent, scope=scope, before=original, digest=digest(one.after), made=made, version=version,
-            hookline=__version__, roots=tuple(roots), only=tuple(only), door=door,
-        ),
-    )  # fmt: skip
+    original, now = _before_us(one, kept), digest(one.after)
+    written = DeployedFile(agent=agent, scope=scope, before=original, digest=now, made=made, version=version, **chosen)
+    ledger.keep(one.path, written)
     return backup
 
 
 def _before_us(one: FilePlan, kept: DeployedFile | None) -> str | None:
     if kept is None or one.before is None:
         return one.before
-    if digest(one.before) == kept.digest:
-        return kept.before
-    if one.before.startswith(MARK):
+    if digest(one.before) == kept.digest or one.before.startswith(MARK):
         return kept.before
     agent = find_agent(kept.agent)
     form = FileFormat() if agent is None else FileFormat.of(agent)

@@ -141,8 +141,10 @@ def own_states(program: str, cwd: str, environ: Mapping[str, str]) -> list[tuple
 
 
 def _ours(hook: Any) -> bool:
-    told = isinstance(hook, dict) and all(isinstance(hook.get(name), str) for name in ("key", "currentHash", "command"))
-    return told and is_ours(hook["command"])
+    complete = isinstance(hook, dict) and all(
+        isinstance(hook.get(name), str) for name in ("key", "currentHash", "command")
+    )
+    return complete and is_ours(hook["command"])
 
 
 def _listed(child: Popen[str], cwd: str) -> list[Any]:

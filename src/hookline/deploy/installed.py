@@ -91,8 +91,8 @@ def _of_plugin(path: str, text: str) -> Iterator[RegisteredHook]:
     if not isinstance(events, dict) or not isinstance(program, str):
         return
     more = tuple(map(str, found.get("DIRECTORIES", ())))
-    for event, told in events.items():
-        closed = told[1:2] == [True] if isinstance(told, list) else told is True  # a list in earlier versions
+    for event, rule in events.items():
+        closed = rule[1:2] == [True] if isinstance(rule, list) else rule is True  # a list in earlier versions
         yield RegisteredHook(
             path=path,
             event=event,

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hookline.core.json_edit import JsonError, JsonNode, Style, add_child, detect_style, remove_child, scan
-from hookline.deploy import own_entry
 from hookline.deploy.own_entry import OwnEntry, Registration, entry_event, is_own, member_value
 
 if TYPE_CHECKING:
@@ -36,10 +35,6 @@ def find(text: str, form: FileFormat | None) -> list[OwnEntry]:
         for event, value, _array, node in _own(_hooks(root, key))
     }
     return list(places.values())
-
-
-def others(text: str, form: FileFormat) -> Any:
-    return own_entry.others(scan(text).plain(), form)
 
 
 def names(text: str, form: FileFormat) -> frozenset[str]:

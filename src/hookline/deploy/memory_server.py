@@ -12,11 +12,11 @@ import sys
 import tomllib
 from collections.abc import Mapping
 
-from hookline.core._dataclass import dataclass
 from hookline.core.agents import Agent
 from hookline.core.files import backup, read_text, replace_atomically
 from hookline.core.json_edit import JsonError, add_child, detect_style, remove_child, scan
 from hookline.deploy.apply import read
+from hookline.deploy.plan import FilePlan
 
 NAME = "hookline-memory"
 _SKILL = """---
@@ -37,35 +37,16 @@ The MCP server `hookline-memory` has the tools `search`, `timeline`, `open`, `ad
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _ServerFile:
-    """An agent's file before and after; ``refused`` says why it cannot be changed."""
-
-    agent: Agent
-    path: str
-    before: str | None
-    after: str | None
-    refused: str = ""
-
-    @property
-    def changes(self) -> bool:
-        return self.before != self.after
-
-
-def plan_server(agent: Agent, home: str, environ: Mapping[str, str], *, remove: bool = False) -> _ServerFile:
+def plan_server(agent: Agent, home: str, environ: Mapping[str, str], *, remove: bool = False) -> FilePlan:
     path = _below(agent.servers[0], agent, home, environ)
     before, why = read(path)
-    if why:
-        return _ServerFile(agent=agent, path=path, before=before, after=before, refused=why)
-    edit = _toml if path.endswith(".toml") else _json
+    edit, after = _toml if path.endswith(".toml") else _json, before or ""
     try:
-        after = edit(before or "", agent, None if remove else _command(agent))
+        after = after if why else edit(after, agent, None if remove else _command(agent))
     except (JsonError, tomllib.TOMLDecodeError) as error:
-        return _ServerFile(
-            agent=agent, path=path, before=before, after=before, refused=f"{path}: {error}; mend it first"
-        )
+        why = f"{path}: {error}; mend it first"
     same = after == (before or "")
-    return _ServerFile(agent=agent, path=path, before=before, after=before if same else after or None)
+    return FilePlan(path=path, before=before, after=before if same else after or None, refused=why)
 
 
 def _command(agent: Agent) -> list[str]:
@@ -73,7 +54,7 @@ def _command(agent: Agent) -> list[str]:
     return [sys.executable, "-I", "-m", "hookline", "memory", "serve", "--agent", agent.name]
 
 
-def write_server(state: str, one: _ServerFile) -> None:
+def write_server(state: str, one: FilePlan) -> None:
     """Raises OSError and StateError."""
     if one.before is not None:
         backup(state, one.path, one.before)

@@ -157,13 +157,13 @@ def _pi(url: str, _project: str) -> Mapping[str, Any]:
 def _cline(url: str, _project: str) -> Mapping[str, Any]:
     settings = {"provider": "openai-compatible", "apiKey": "test", "model": "scripted", "baseUrl": f"{url}/v1"}
     provider = {"settings": settings, "updatedAt": "2026-01-01T00:00:00.000Z", "tokenSource": "manual"}
-    told = {
+    providers = {
         "version": 1,
         "lastUsedProvider": "openai-compatible",
         "modes": {},
         "providers": {"openai-compatible": provider},
     }
-    return {".cline/data/settings/providers.json": told}
+    return {".cline/data/settings/providers.json": providers}
 
 
 RECIPES: Mapping[str, Recipe] = MappingProxyType(

@@ -24,8 +24,8 @@ def build_payload(agent: Agent, event: Event) -> dict[str, Any]:
         origin=Origin(file=""), action=Command(form="shell", text="true"), flow=event.kind.flow,
     )  # fmt: skip
     sent = dialect_named(agent.dialect).event_out(spec, _in_its_words(agent, event, native[event.kind.name])).stdin
-    told: dict[str, Any] = json.loads(sent) if sent else {}
-    return told
+    payload: dict[str, Any] = json.loads(sent) if sent else {}
+    return payload
 
 
 def _in_its_words(agent: Agent, event: Event, native: str) -> Event:

@@ -13,7 +13,7 @@ from hookline.core.agents import Agent
 from hookline.core.json_edit import JsonError
 from hookline.core.own_registration import is_ours
 from hookline.deploy import json_file, toml_file, yaml_file
-from hookline.deploy.own_entry import OwnEntry, Registration, entry_commands, entry_event
+from hookline.deploy.own_entry import OwnEntry, Registration, entry_commands, entry_event, others
 
 __all__ = [
     "FileFormat",
@@ -86,8 +86,10 @@ def _unified(old: list[str], new: list[str], before: str, after: str) -> str:
     lines = difflib.unified_diff(
         old[skipped : len(old) - kept], new[skipped : len(new) - kept], before, after, n=_AROUND
     )
-    told = (_HUNK.sub(lambda found: _moved(found, skipped), line) if line.startswith("@@") else line for line in lines)
-    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in told)
+    placed = (
+        _HUNK.sub(lambda found: _moved(found, skipped), line) if line.startswith("@@") else line for line in lines
+    )
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in placed)
 
 
 def _moved(found: re.Match[str], by: int) -> str:
@@ -136,7 +138,7 @@ def own_entries(text: str, path: str = "", form: FileFormat | None = None) -> li
 
 
 def _editor(path: str, text: str | None) -> Any:
-    """What reads and changes a file of this kind: ``found``, ``add``, ``remove``, ``names``, ``others`` and ``fresh``."""
+    """What reads and changes a file of this kind: ``tree``, ``find``, ``add``, ``remove``, ``names`` and ``fresh``."""
     if path.endswith(".toml"):
         return toml_file
     # What is JSON may stand in a YAML file as well.
@@ -157,7 +159,8 @@ def _same(found: Sequence[OwnEntry], wanted: Sequence[Registration]) -> bool:
 
 def _verify(editor: Any, before: str, after: str, wanted: Sequence[Registration], form: FileFormat) -> None:
     """What we write says what we mean and nothing else has changed; otherwise it is our bug, and nothing is written."""
-    if not _same(editor.find(after, form), wanted) or editor.others(before, form) != editor.others(after, form):
+    rest = others(editor.tree(before), form) == others(editor.tree(after), form)
+    if not rest or not _same(editor.find(after, form), wanted):
         raise JsonError("it is written in a way that hookline cannot change safely; please report it")
 
 

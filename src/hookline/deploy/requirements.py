@@ -24,6 +24,7 @@ from hookline.deploy.registration import EntryCaller, registrations
 from hookline.dialects.base import FOREIGN
 from hookline.dialects.event_lookup import native_events, unknown_event
 from hookline.engine.build import READ_ONLY, Sources, load_runtime
+from hookline.engine.lint import lint
 from hookline.gateway.derived import BASES
 from hookline.gateway.notices import approval_lines, problem_lines
 from hookline.gateway.required_events import active_hooks, empty_events, event_reasons
@@ -130,7 +131,11 @@ class Requirements:
         runtime = load_runtime(Sources(cwd=here), READ_ONLY)
         runtime.engine.close()
         #: What could not be loaded or is not approved: a guard may be among it.
-        self.problems = (*problem_lines(runtime), *approval_lines(runtime))
+        self.problems = (
+            *problem_lines(runtime),
+            *approval_lines(runtime),
+            *map(str, lint(runtime.loaded.specs, here, os.environ)),
+        )
         self._is_partial = any(one.severity == "error" for one in runtime.loaded.problems)
         self._hooks = active_hooks(runtime)
         self._unwanted = empty_events(runtime)

@@ -50,8 +50,8 @@ def agent_versions(targets: Sequence[Agent], environ: Mapping[str, str], cwd: st
     if not found:
         return {}
     with ThreadPoolExecutor(max_workers=4) as pool:
-        told = pool.map(lambda program: _version_of(program, environ, cwd), found.values())
-        return dict(zip(found, told, strict=True))
+        versions = pool.map(lambda program: _version_of(program, environ, cwd), found.values())
+        return dict(zip(found, versions, strict=True))
 
 
 _State = Literal["deployed", "not approved", "drift", "absent", "unreadable"]

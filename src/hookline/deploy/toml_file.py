@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.core.json_edit import JsonError
 from hookline.core.own_registration import is_ours
-from hookline.deploy import own_entry
 from hookline.deploy.own_entry import OwnEntry, Registration, entry_commands, entry_event, is_own
 from hookline.dialects.claude_family.hooks_file import toml_table
 
@@ -41,10 +40,6 @@ def find(text: str, form: FileFormat | None) -> list[OwnEntry]:
             for one in groups if any(map(is_ours, entry_commands(one)))
         ]  # fmt: skip
     return [OwnEntry(event=entry_event(one), value=one) for one in hooks or () if is_own(one)]
-
-
-def others(text: str, form: FileFormat) -> Any:
-    return own_entry.others(tree(text), form)
 
 
 def names(text: str, form: FileFormat) -> frozenset[str]:

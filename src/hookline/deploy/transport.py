@@ -20,7 +20,7 @@ from hookline.core.agents import Agent
 from hookline.core.errors import StateError
 from hookline.core.files import read_text, replace_atomically
 from hookline.core.isolation import MAIN
-from hookline.core.paths import find_paths, private_dir
+from hookline.core.paths import find_paths, home_directory, private_dir
 from hookline.daemon.client.build import TWIN, build_client, can_build
 
 _Choice = Literal["auto", "client", "command"]
@@ -39,9 +39,8 @@ def _client(environ: Mapping[str, str], *, build: bool) -> str:
 
     With ``build`` it is built anew if need be. Raises ``StateError`` where that cannot be done.
     """
-    home = environ.get("HOME") or os.path.expanduser("~")
-    folder = os.path.join(find_paths(environ, home).data, "bin")
-    binary, path = os.path.join(folder, "hookc"), os.path.join(folder, "hookline")
+    path = _planned_client(environ)
+    binary = os.path.join(os.path.dirname(path), "hookc")
     linked = os.path.islink(path) and os.readlink(path) == "hookc"
     if not build:
         return path if linked and _is_current(binary) else ""
@@ -49,7 +48,7 @@ def _client(environ: Mapping[str, str], *, build: bool) -> str:
         build_client(environ)
     if not linked:
         if os.path.lexists(path):
-            raise StateError(f"{path} is not ours; move it away")
+            raise StateError(f"{path} was not made by hookline; move it away")
         os.symlink("hookc", path)
     return path
 
@@ -65,8 +64,7 @@ def _launcher(environ: Mapping[str, str], *, build: bool) -> str:
 
 
 def _launcher_path(environ: Mapping[str, str]) -> str:
-    home = environ.get("HOME") or os.path.expanduser("~")
-    return os.path.join(find_paths(environ, home).data, "launcher", "hookline")
+    return os.path.join(find_paths(environ).data, "launcher", "hookline")
 
 
 def remove_programs(environ: Mapping[str, str]) -> None:
@@ -87,8 +85,7 @@ def remove_programs(environ: Mapping[str, str]) -> None:
 
 def _planned_client(environ: Mapping[str, str]) -> str:
     """Where it is once it is built."""
-    home = environ.get("HOME") or os.path.expanduser("~")
-    return os.path.join(find_paths(environ, home).data, "bin", "hookline")
+    return os.path.join(find_paths(environ).data, "bin", "hookline")
 
 
 def _is_current(binary: str) -> bool:
@@ -133,9 +130,6 @@ def transport_name(target: Agent, used: str, environ: Mapping[str, str]) -> str:
 
 def remove_http_token(environ: Mapping[str, str]) -> None:
     """Delete the port and the token that the removed HTTP door kept."""
-    home = environ.get("HOME") or os.path.expanduser("~")
-    state = find_paths(
-        {transport_name: value for transport_name, value in environ.items() if transport_name.startswith("XDG_")}, home
-    ).state
+    usual = {name: value for name, value in environ.items() if name.startswith("XDG_")}
     with suppress(OSError):
-        os.unlink(os.path.join(state, "http.json"))
+        os.unlink(os.path.join(find_paths(usual, home_directory(environ)).state, "http.json"))

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from hookline.core.json_edit import JsonError
-from hookline.deploy import own_entry
 from hookline.deploy.own_entry import OwnEntry, Registration, is_own
 
 if TYPE_CHECKING:
@@ -46,10 +45,6 @@ def find(text: str, form: FileFormat | None) -> list[OwnEntry]:
     hooks = parsed.get("hooks" if form is None else form.key) if isinstance(parsed, dict) else None
     pairs = hooks.items() if isinstance(hooks, dict) else ()
     return [OwnEntry(event=event, value=one) for event, listed in pairs for one in listed or () if is_own(one)]
-
-
-def others(text: str, form: FileFormat) -> Any:
-    return own_entry.others(tree(text), form)
 
 
 def names(text: str, form: FileFormat) -> frozenset[str]:

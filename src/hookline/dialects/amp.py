@@ -7,7 +7,7 @@ from typing import Any
 
 from hookline.dialects.claude_family.agent import PluginDialect
 from hookline.dialects.claude_family.field_map import event_table, field_map
-from hookline.dialects.claude_family.payload import output_text
+from hookline.dialects.claude_family.payload import output_text, tool_failure
 from hookline.dialects.claude_family.reply_table import plugin_replies
 
 _EVENTS = event_table(
@@ -24,9 +24,7 @@ def _canonical_fields(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
         return {"source": "startup"} if event == "SessionStart" else {}
     if sent.get("status") in ("error", "cancelled") or sent.get("error"):
         message = output_text(sent.get("error") or sent.get("output"))
-        return {
-            "carried_as": "PostToolUseFailure", "derived": ["event"], "tool_error": {"type": "error", "message": message},
-        }  # fmt: skip
+        return tool_failure(message)
     return {"tool_output": output_text(sent.get("output"))}
 
 

@@ -9,7 +9,7 @@ from hookline.dialects.claude_family.agent import AgentDialect
 from hookline.dialects.claude_family.field_map import event_table, field_map
 from hookline.dialects.claude_family.hooks_file import HooksFormat
 from hookline.dialects.claude_family.matcher import search_pattern
-from hookline.dialects.claude_family.payload import output_text
+from hookline.dialects.claude_family.payload import output_text, tool_failure
 from hookline.dialects.claude_family.reply_table import replies
 
 _EVENTS = event_table(
@@ -21,10 +21,7 @@ _TOOL = "tool_name:toolCall.name tool_input:toolCall.args"
 def _canonical_fields(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
     """It says what went wrong, and never what came out."""
     if event == "PostToolUse" and sent.get("error"):
-        return {
-            "carried_as": "PostToolUseFailure", "derived": ["event"],
-            "tool_error": {"type": "error", "message": output_text(sent["error"])},
-        }  # fmt: skip
+        return tool_failure(output_text(sent["error"]))
     return {"tool_output": ""} if event == "PostToolUse" else {}
 
 

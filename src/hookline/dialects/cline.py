@@ -8,7 +8,7 @@ from typing import Any
 
 from hookline.dialects.claude_family.agent import PluginDialect
 from hookline.dialects.claude_family.field_map import event_table, field_map, pick
-from hookline.dialects.claude_family.payload import output_text
+from hookline.dialects.claude_family.payload import output_text, tool_failure
 from hookline.dialects.claude_family.reply_table import plugin_replies
 
 #: The plugin's events first, then the names of the files of hooks, then those in their payload.
@@ -49,10 +49,7 @@ def _result(sent: Mapping[str, Any]) -> dict[str, Any]:
     )
     error = pick(sent, "tool_result.error|result.error|error")
     if error or any(isinstance(part, dict) and part.get("success") is False for part in parts):
-        return {
-            "carried_as": "PostToolUseFailure", "derived": ["event"],
-            "tool_error": {"type": "error", "message": output_text(error) or text},
-        }  # fmt: skip
+        return tool_failure(output_text(error) or text)
     return {"tool_output": text}
 
 

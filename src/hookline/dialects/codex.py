@@ -11,7 +11,7 @@ from hookline.core.result import HookError, Reply, RunResult
 from hookline.dialects.claude_family.agent import AgentDialect
 from hookline.dialects.claude_family.field_map import FieldMap, event_table, field_names
 from hookline.dialects.claude_family.hooks_file import HooksFormat
-from hookline.dialects.claude_family.payload import after_tool, tool_response
+from hookline.dialects.claude_family.payload import after_tool, result_fields
 from hookline.dialects.claude_family.reply_reader import Rules
 from hookline.dialects.claude_family.reply_table import (
     BLOCK,
@@ -50,10 +50,6 @@ def _canonical_fields(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _native_fields(event: str, data: Mapping[str, Any]) -> dict[str, Any]:
-    return {"tool_response": tool_response(data)} if event == "PostToolUse" else {}
-
-
 _WORDS = FieldMap(
     dialect="codex",
     events=_EVENTS,
@@ -75,7 +71,7 @@ _WORDS = FieldMap(
         "Interrupt": (),
     },
     canonical_fields=_canonical_fields,
-    native_fields=_native_fields,
+    native_fields=result_fields,
     always={
         "SessionStart": {"source": "startup"}, "SessionEnd": {"reason": "other"}, "PreCompact": {"trigger": "auto"},
         "PostCompact": {"trigger": "auto"},

@@ -17,7 +17,7 @@ from hookline.dialects.claude_family.agent import AgentDialect
 from hookline.dialects.claude_family.field_map import FieldMap, field_names
 from hookline.dialects.claude_family.hooks_file import HooksFormat
 from hookline.dialects.claude_family.matcher import full_pattern
-from hookline.dialects.claude_family.payload import as_mapping, as_text, output_text, read_object
+from hookline.dialects.claude_family.payload import as_mapping, as_text, output_text, read_object, tool_failure
 from hookline.dialects.claude_family.render import full_match_text
 from hookline.dialects.claude_family.reply import ReplyDraft, output_as_text, write_reply
 from hookline.dialects.claude_family.reply_reader import refuse
@@ -65,10 +65,7 @@ def _result(sent: Mapping[str, Any]) -> dict[str, Any]:
     text = output_text(result.get("textResultForLlm", result.get("text_result_for_llm", "")))
     if kind == "success":
         return {"tool_output": text}
-    return {
-        "carried_as": "PostToolUseFailure", "derived": ["event"],
-        "tool_error": {"type": "blocked" if kind in {"denied", "rejected"} else "error", "message": text},
-    }  # fmt: skip
+    return tool_failure(text, "blocked" if kind in {"denied", "rejected"} else "error")
 
 
 def _native_fields(event: str, data: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from hookline.dialects.claude_family.agent import AgentDialect
 from hookline.dialects.claude_family.field_map import event_table, field_map
 from hookline.dialects.claude_family.hooks_file import HooksFormat
 from hookline.dialects.claude_family.matcher import full_pattern
-from hookline.dialects.claude_family.payload import after_tool, as_text, output_text, tool_response
+from hookline.dialects.claude_family.payload import after_tool, as_text, output_text, result_fields
 from hookline.dialects.claude_family.render import full_match_text
 from hookline.dialects.claude_family.reply_reader import Rules
 from hookline.dialects.claude_family.reply_table import (
@@ -76,7 +76,7 @@ DIALECT = AgentDialect(
         },
         frame="session_id transcript_path cwd prompt_id permission_mode", canonical_fields=_canonical_fields,
         mcp=rf"(?!(?:{_OWN})\Z)(?P<server>[^_]+)_(?P<tool>.+)",
-        native_fields=lambda event, data: {"tool_response": tool_response(data)} if event == "PostToolUse" else {},
+        native_fields=result_fields,
     ),
     system=HooksFormat(
         dialect="deepagents", events=_EVENTS, fields=frozenset({"type", "command", "timeout", "statusMessage"}),

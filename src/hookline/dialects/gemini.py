@@ -15,7 +15,7 @@ from hookline.dialects.claude_family.agent import AgentDialect
 from hookline.dialects.claude_family.field_map import FieldMap, field_names, llm_output, llm_response
 from hookline.dialects.claude_family.hooks_file import HooksFormat
 from hookline.dialects.claude_family.matcher import search_pattern
-from hookline.dialects.claude_family.payload import as_mapping, as_text, output_text, read_object
+from hookline.dialects.claude_family.payload import as_mapping, as_text, output_text, read_object, tool_failure
 from hookline.dialects.claude_family.reply import ReplyDraft, output_as_text, write_reply
 from hookline.dialects.claude_family.reply_reader import refuse
 
@@ -52,10 +52,7 @@ def _result(response: Any) -> dict[str, Any]:
     error = as_mapping(response).get("error")
     if error:
         message = error.get("message") if isinstance(error, dict) else error
-        return {
-            "carried_as": "PostToolUseFailure", "derived": ["event"],
-            "tool_error": {"type": "error", "message": output_text(message)},
-        }  # fmt: skip
+        return tool_failure(output_text(message))
     return {"tool_output": llm_output(response)}
 
 

@@ -9,7 +9,7 @@ from hookline.dialects.claude_family.agent import AgentDialect
 from hookline.dialects.claude_family.field_map import event_table, field_map, pick
 from hookline.dialects.claude_family.hooks_file import HooksFormat
 from hookline.dialects.claude_family.matcher import full_pattern
-from hookline.dialects.claude_family.payload import output_text
+from hookline.dialects.claude_family.payload import output_text, tool_failure
 from hookline.dialects.claude_family.render import full_match_text
 from hookline.dialects.claude_family.reply_table import BLOCK, CONTEXT, PERMISSION_DENY, UPDATED_INPUT, on, replies
 
@@ -41,10 +41,7 @@ def _canonical_fields(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
     code = result.get("exit_code") if isinstance(result, dict) else 0
     if code in (0, None):  # a tuple: whatever the agent sent need not have a hash
         return {"tool_output": text}
-    return {
-        "carried_as": "PostToolUseFailure", "derived": ["event"],
-        "tool_error": {"type": "error", "message": f"exit code {code}\n{text}"},
-    }  # fmt: skip
+    return tool_failure(f"exit code {code}\n{text}")
 
 
 def _text(result: Any) -> Any:

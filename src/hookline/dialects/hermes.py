@@ -9,7 +9,7 @@ from hookline.dialects.claude_family.agent import AgentDialect
 from hookline.dialects.claude_family.field_map import event_table, field_map, pick
 from hookline.dialects.claude_family.hooks_file import HooksFormat
 from hookline.dialects.claude_family.matcher import full_pattern
-from hookline.dialects.claude_family.payload import as_text, output_text, read_object
+from hookline.dialects.claude_family.payload import as_text, output_text, read_object, tool_failure
 from hookline.dialects.claude_family.render import full_match_text
 from hookline.dialects.claude_family.reply_table import replies
 
@@ -34,10 +34,7 @@ def _canonical_fields(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
     if error or pick(sent, "extra.status") == "error" or result.get("exit_code") not in (0, None):
         message = output_text(error) or f"exit code {result.get('exit_code')}\n{text}"
         blocked = pick(sent, "extra.status") == "blocked"
-        return {
-            "carried_as": "PostToolUseFailure", "derived": ["event"],
-            "tool_error": {"type": "blocked" if blocked else "error", "message": message},
-        }  # fmt: skip
+        return tool_failure(message, "blocked" if blocked else "error")
     return {"tool_output": text}
 
 

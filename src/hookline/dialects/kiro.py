@@ -9,7 +9,7 @@ from hookline.dialects.claude_family.agent import AgentDialect
 from hookline.dialects.claude_family.field_map import event_table, field_map
 from hookline.dialects.claude_family.hooks_file import HooksFormat
 from hookline.dialects.claude_family.matcher import search_pattern
-from hookline.dialects.claude_family.payload import output_text
+from hookline.dialects.claude_family.payload import output_text, tool_failure
 from hookline.dialects.claude_family.reply_table import EXIT_2, on, replies
 
 #: The triggers of a hooks file first, then the events of an older agent file.
@@ -28,9 +28,7 @@ def _canonical_fields(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
     response = sent.get("tool_response")
     text = output_text(response.get("result") if isinstance(response, dict) and "result" in response else response)
     if isinstance(response, dict) and response.get("success") is False:
-        return {
-            "carried_as": "PostToolUseFailure", "derived": ["event"], "tool_error": {"type": "error", "message": text},
-        }  # fmt: skip
+        return tool_failure(text)
     return {"tool_output": text}
 
 

@@ -13,7 +13,7 @@ from hookline.core.tool_names import tool_fields
 from hookline.dialects.base import Call, Incoming
 from hookline.dialects.claude_family.agent import PluginDialect
 from hookline.dialects.claude_family.field_map import FieldMap
-from hookline.dialects.claude_family.payload import as_mapping, as_text, compact, output_text
+from hookline.dialects.claude_family.payload import as_mapping, as_text, compact, output_text, tool_failure
 from hookline.dialects.claude_family.reply_table import plugin_replies
 
 _EVENTS: Mapping[str, str] = MappingProxyType(
@@ -95,10 +95,7 @@ def _result(made: Mapping[str, Any]) -> dict[str, Any]:
     text, code = output_text(made.get("output")), as_mapping(made.get("metadata")).get("exit", 0)
     if code is None or (isinstance(code, int) and code != 0):  # None: it was ended, or took too long
         ended = "no exit code" if code is None else f"exit code {code}"
-        return {
-            "carried_as": "PostToolUseFailure", "derived": ["event"],
-            "tool_error": {"type": "error", "message": f"{ended}\n{text}"},
-        }  # fmt: skip
+        return tool_failure(f"{ended}\n{text}")
     return {"tool_output": text}
 
 

@@ -9,7 +9,7 @@ from hookline.dialects.claude_family.agent import AgentDialect
 from hookline.dialects.claude_family.field_map import event_table, field_map
 from hookline.dialects.claude_family.hooks_file import HooksFormat
 from hookline.dialects.claude_family.matcher import full_pattern
-from hookline.dialects.claude_family.payload import output_text, tool_response
+from hookline.dialects.claude_family.payload import output_text, result_fields
 from hookline.dialects.claude_family.render import full_match_text
 from hookline.dialects.claude_family.reply_reader import Rules
 from hookline.dialects.claude_family.reply_table import EXIT_2, on, replies
@@ -40,7 +40,7 @@ DIALECT = AgentDialect(
         },
         frame="session_id cwd:working_dir metadata", named_by="event_type", session_variable="OPENHANDS_SESSION_ID",
         cwd_variable="OPENHANDS_PROJECT_DIR", canonical_fields=_canonical_fields,
-        native_fields=lambda event, data: {"tool_response": tool_response(data)} if event == "PostToolUse" else {},
+        native_fields=result_fields,
     ),
     system=HooksFormat(
         dialect="openhands", events=_EVENTS, timeout=60.0, pattern=full_pattern, pattern_text=full_match_text,

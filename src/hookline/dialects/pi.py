@@ -7,7 +7,7 @@ from typing import Any
 
 from hookline.dialects.claude_family.agent import PluginDialect
 from hookline.dialects.claude_family.field_map import event_table, field_map, pick
-from hookline.dialects.claude_family.payload import output_text
+from hookline.dialects.claude_family.payload import output_text, tool_failure
 from hookline.dialects.claude_family.reply_table import plugin_replies
 
 _EVENTS = event_table(
@@ -25,9 +25,7 @@ def _canonical_fields(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
         text = output_text(sent.get("content"))
         if not sent.get("isError"):
             return {"tool_output": text}
-        return {
-            "carried_as": "PostToolUseFailure", "derived": ["event"], "tool_error": {"type": "error", "message": text},
-        }  # fmt: skip
+        return tool_failure(text)
     if event == "Stop":
         return {"assistant_message": _last_words(sent)}
     return {}

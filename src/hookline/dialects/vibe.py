@@ -10,7 +10,7 @@ from hookline.dialects.claude_family.agent import AgentDialect
 from hookline.dialects.claude_family.field_map import event_table, field_map
 from hookline.dialects.claude_family.hooks_file import HooksFormat
 from hookline.dialects.claude_family.matcher import full_pattern
-from hookline.dialects.claude_family.payload import output_text
+from hookline.dialects.claude_family.payload import output_text, tool_failure
 from hookline.dialects.claude_family.render import full_match_text
 from hookline.dialects.claude_family.reply_table import on, replies
 
@@ -31,10 +31,7 @@ def _canonical_fields(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
     if sent.get("tool_status", "success") == "success":
         return {"tool_output": output}
     kind = "interrupt" if sent.get("tool_status") == "cancelled" else "error"
-    return {
-        "carried_as": "PostToolUseFailure", "derived": ["event"],
-        "tool_error": {"type": kind, "message": output_text(sent.get("tool_error")) or output},
-    }  # fmt: skip
+    return tool_failure(output_text(sent.get("tool_error")) or output, kind)
 
 
 def _pattern(text: str | None) -> Pattern | None:

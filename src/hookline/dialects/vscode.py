@@ -5,7 +5,7 @@ from __future__ import annotations
 from hookline.dialects.claude_family.agent import AgentDialect
 from hookline.dialects.claude_family.field_map import event_table, field_map
 from hookline.dialects.claude_family.hooks_file import HooksFormat
-from hookline.dialects.claude_family.payload import after_tool, tool_response
+from hookline.dialects.claude_family.payload import after_tool, result_fields
 from hookline.dialects.claude_family.reply_table import (
     BLOCK,
     CONTEXT,
@@ -42,7 +42,7 @@ DIALECT = AgentDialect(
         frame="session_id:sessionId|session_id transcript_path:transcript_path|transcriptPath cwd timestamp",
         named_by="hookEventName|hook_event_name", sources={"new": "startup"}, mcp=r"mcp_(?P<server>[^_]+)_(?P<tool>.+)",
         canonical_fields=after_tool,
-        native_fields=lambda event, data: {"tool_response": tool_response(data)} if event == "PostToolUse" else {},
+        native_fields=result_fields,
     ),
     # It reads no matcher: every hook of an event runs.
     system=HooksFormat(

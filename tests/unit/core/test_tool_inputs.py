@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hookline.core.tool_names import each_input, native_input, tool_fields
+from hookline.core.tool_names import each_input, matching_names, native_input, tool_fields
 
 PATCH = """*** Begin Patch
 *** Add File: new.txt
@@ -18,6 +18,19 @@ PATCH = """*** Begin Patch
 +new
 *** Delete File: /etc/gone
 *** End Patch
+"""
+
+
+BLOCKS = """<<<<<<< SEARCH
+one
+=======
+two
+>>>>>>> REPLACE
+<<<<<<< SEARCH
+three
+=======
+four
+>>>>>>> REPLACE
 """
 
 
@@ -48,12 +61,59 @@ PATCH = """*** Begin Patch
         ("spawn_agent", {"message": "do it", "agent_type": "default"}, {"prompt": "do it", "subagent_type": "default"}),
         ("grep_search", {"pattern": "x", "include": "*.py"}, {"pattern": "x", "glob": "*.py"}),
         ("list_directory", {"dir_path": "/w"}, {"path": "/w"}),
+        ("LS", {"directory_path": "/w"}, {"path": "/w"}),
+        ("Glob", {"patterns": ["*.py", "*.md"], "folder": "/w"}, {"pattern": "*.py\n*.md", "path": "/w"}),
+        ("search_files", {"pattern": "x", "file_glob": "*.py"}, {"glob": "*.py"}),
+        ("fs_write", {"command": "str_replace", "path": "a", "old_str": "x", "new_str": "y"}, {"file_path": "/w/a", "new_string": "y"}),
+        ("fs_write", {"command": "create", "path": "a", "file_text": "x"}, {"file_path": "/w/a", "content": "x"}),
+        ("fs_write", {"path": "a", "text": "x"}, {"file_path": "/w/a", "content": "x"}),
+        ("MultiEdit", {"file_path": "/w/a", "edits": [{"old_string": "x", "new_string": "y"}]}, {"new_string": "y"}),
+        ("view_image", {"path": "a.png"}, {"file_path": "/w/a.png"}),
+        ("download", {"url": "https://a.test", "file_path": "a"}, {"url": "https://a.test"}),
+        ("search_replace", {"file_path": "a", "content": BLOCKS}, {"file_path": "/w/a", "old_string": "one\nthree", "new_string": "two\nfour"}),
+        ("replace_in_file", {"path": "a", "diff": BLOCKS}, {"old_string": "one\nthree", "new_string": "two\nfour"}),
+        ("AgentSwarm", {"prompt_template": "look at {item}", "items": ["a"]}, {"prompt": "look at {item}"}),
     ],
 )  # fmt: skip
 def test_what_agents_call_otherwise_has_one_name(tool: str, own: dict[str, Any], ours: dict[str, Any]) -> None:
     fields = {"tool_input": own, **tool_fields(tool, own, "/w")}
     assert ours.items() <= fields["tool_input"].items()
     assert fields.get("native_tool_input", own) == own
+
+
+@pytest.mark.parametrize(
+    ("tool", "own", "command"),
+    [
+        ("Monitor", {"command": "tail -f log", "timeout_ms": 5}, "tail -f log"),
+        ("monitor", {"command": "tail -f log"}, "tail -f log"),
+        ("write_stdin", {"session_id": 1, "chars": "ls\n"}, "ls\n"),
+        ("write_bash", {"shellId": "s", "input": "ls{enter}"}, "ls{enter}"),
+        ("process", {"action": "submit", "session_id": "p", "data": "ls"}, "ls"),
+        ("send_command_input", {"CommandId": "c", "Input": "ls"}, "ls"),
+        ("execute_code", {"code": "import os"}, "python3 -c 'import os'"),
+        ("create_and_run_task", {"task": {"command": "ls", "args": ["-l"]}}, "ls -l"),
+    ],
+)
+def test_whatever_gives_a_shell_something_to_run_is_a_shell(tool: str, own: dict[str, Any], command: str) -> None:
+    fields = {"tool_input": own, **tool_fields(tool, own, "/w")}
+    assert (fields["tool_name"], fields["native_tool_name"]) == ("Bash", tool)
+    assert fields["tool_input"]["command"] == command
+
+
+@pytest.mark.parametrize(
+    ("tool", "own"), [("process", {"action": "list"}), ("Monitor", {"ws": {}}), ("write_stdin", {"chars": ""}), ("execute_code", {"code": 7})]
+)  # fmt: skip
+def test_what_only_looks_at_a_process_keeps_its_name(tool: str, own: dict[str, Any]) -> None:
+    assert tool_fields(tool, own, "/w") == {"tool_name": tool, "native_tool_name": tool}
+
+
+def test_the_input_of_a_servers_tool_is_found_with_the_tools_name_around_it() -> None:
+    packed = {"tool_name": "t__echo", "tool_input": {"text": "x"}}
+    fields = tool_fields("t__echo", packed, "/w", "mcp__t__echo")
+    assert fields["tool_input"]["text"] == "x"
+    assert native_input({**fields, "tool_input": {**fields["tool_input"], "text": "y"}}, "/w") is None
+    # A tool that has parts of these names itself is not packed, and nothing in them hides the rest.
+    assert "tool_input" not in tool_fields("t__echo", {**packed, "text": "z"}, "/w", "mcp__t__echo")
 
 
 def test_an_input_in_our_words_is_left_alone() -> None:
@@ -70,6 +130,15 @@ def test_an_input_as_text_is_read() -> None:
 def test_a_server_and_its_tool_have_a_name_each() -> None:
     fields = tool_fields("mcp__git__log__all", {}, "")
     assert (fields["mcp_server_name"], fields["mcp_tool_name"]) == ("git", "log__all")
+
+
+@pytest.mark.parametrize("native", ["my_server_read_it", "mcp_my_server_read_it"])
+def test_a_matcher_finds_a_server_whose_name_has_what_joins_it_to_its_tool(native: str) -> None:
+    names = matching_names("mcp__my__server_read_it", native)
+    assert names[:2] == ("mcp__my__server_read_it", native)
+    assert "mcp__my_server__read_it" in names
+    assert not any("mcp" in one for one in matching_names("Bash", "run_shell_command"))
+    assert matching_names("mcp__a_b__c", "mcp__a_b__c") == ("mcp__a_b__c",)
 
 
 def test_each_file_of_a_patch_is_an_input_of_its_own() -> None:
@@ -92,6 +161,8 @@ def test_each_file_of_a_patch_is_an_input_of_its_own() -> None:
         ("apply_patch", {"command": PATCH}, {"command": "x"}, {"command": "x"}),
         ("apply_patch", {"command": PATCH}, {"file_paths": ["/x"]}, None),
         ("Bash", {"command": ["ls"]}, {"command": "ls -l"}, None),
+        ("write_stdin", {"session_id": 1, "chars": "ls"}, {"command": "ls -l"}, {"session_id": 1, "chars": "ls -l"}),
+        ("execute_code", {"code": "1"}, {"command": "python3 -c 2"}, None),
         ("write", '{"filePath": "a"}', {"file_path": "/b"}, None),
     ],
 )

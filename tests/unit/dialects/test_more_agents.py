@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from contextlib import suppress
 from pathlib import Path
@@ -332,3 +333,9 @@ def test_windsurf_is_told_a_call_as_the_event_of_its_kind(
     incoming = dialect.event_in("", sent, {})
     assert (incoming.native_name, incoming.data["tool_name"]) == (native_name, back[0])
     assert {key: incoming.data["tool_input"].get(key) for key in back[1]} == back[1]
+
+
+@pytest.mark.parametrize("agent", AGENTS.values(), ids=lambda agent: agent.name)
+def test_an_agent_whose_results_tell_of_failures_is_registered_for_them(agent: Any) -> None:
+    module = importlib.import_module(f"hookline.dialects.{agent.dialect}")
+    assert not hasattr(module, "tool_failure") or agent.failures == "output"

@@ -119,12 +119,26 @@ def field_names(text: str) -> FieldNames:
     return tuple((ours, theirs or ours) for ours, _, theirs in pairs)
 
 
-def tool_response(data: Mapping[str, Any]) -> Any:
+def _tool_response(data: Mapping[str, Any]) -> Any:
     """A tool's result as the tool gave it, unless a hook has changed the output since."""
     as_sent, output = data.get("tool_response"), data.get("tool_output")
     if as_sent is not None and (output is None or output_text(as_sent) == output):
         return as_sent
     return "" if output is None else output
+
+
+def result_fields(event: str, data: Mapping[str, Any]) -> dict[str, Any]:
+    """The result in the payload of the agents that took over Claude Code's fields."""
+    return {"tool_response": _tool_response(data)} if event == "PostToolUse" else {}
+
+
+def tool_failure(message: str, kind: str = "error") -> dict[str, Any]:
+    """What a tool that failed is told with, in an agent that has no event of its own for it: the event is derived."""
+    return {
+        "carried_as": "PostToolUseFailure",
+        "derived": ["event"],
+        "tool_error": {"type": kind, "message": message},
+    }
 
 
 def after_tool(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
@@ -234,7 +248,7 @@ def _native_fields(event: Event) -> dict[str, Any]:
             return {"stop_hook_active": active, "background_tasks": data.get("background_tasks", []),
                     "session_crons": data.get("session_crons", [])}  # fmt: skip
         case "PostToolUse":
-            return {**_tool_name(event), "tool_response": tool_response(data)}
+            return {**_tool_name(event), "tool_response": _tool_response(data)}
         case "PostToolUseFailure":
             return {**_tool_name(event), **_error(data)}
         case "PreToolUse" | "PermissionRequest" | "PermissionDenied":

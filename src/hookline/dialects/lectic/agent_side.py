@@ -2,66 +2,17 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
+from collections.abc import Mapping
 from typing import Any
 
 from hookline.core.event import Event
 from hookline.core.result import Context, Decision
 from hookline.dialects.base import Answer, Incoming
 from hookline.dialects.lectic.events import BASE_EVENTS, CANONICAL, IMPLIED, NATIVE
-from hookline.dialects.lectic.variables import TOKENS
+from hookline.dialects.lectic.variables import FIELDS, TOKENS, whole
 from hookline.dialects.lectic.wire import with_headers
 
 # ── in ───────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _whole(text: str) -> Any:
-    try:
-        return int(text)
-    except ValueError:
-        return text
-
-
-def _json(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
-
-
-def _text(text: str) -> Any:
-    return text
-
-
-#: Variable -> (field of the canonical data, how its text is read).
-_FIELDS: Mapping[str, tuple[str, Callable[[str], Any]]] = MappingProxyType(
-    {
-        "USER_MESSAGE": ("prompt", _text),
-        "MESSAGES_LENGTH": ("messages_length", _whole),
-        "LECTIC_INTERLOCUTOR": ("interlocutor", _text),
-        "LECTIC_MODEL": ("model", _text),
-        "LECTIC_FILE": ("file", _text),
-        "ASSISTANT_MESSAGE": ("message", _text),
-        "TOOL_USE_DONE": ("tool_use_done", lambda text: text == "1"),
-        "LOOP_COUNT": ("loop_count", _whole),
-        "FINAL_PASS_COUNT": ("final_pass_count", _whole),
-        "TOOL_CALL_ID": ("tool_use_id", _text),
-        "TOOL_NAME": ("tool_name", _text),
-        "TOOL_ARGS": ("tool_input", _json),
-        "TOOL_CALL_RESULTS": ("tool_output", _json),
-        "TOOL_CALL_ERROR": ("tool_error", _json),
-        "TOOL_DURATION_MS": ("duration_ms", _whole),
-        "RUN_ID": ("run_id", _text),
-        "RUN_STARTED_AT": ("started_at", _text),
-        "RUN_CWD": ("cwd", _text),
-        "RUN_STATUS": ("status", _text),
-        "RUN_DURATION_MS": ("duration_ms", _whole),
-        "RUN_ERROR_MESSAGE": ("error_message", _text),
-        "ERROR_MESSAGE": ("error_message", _text),
-    }
-)
 
 
 def event_in(name: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> Incoming:  # (protocol)
@@ -70,9 +21,9 @@ def event_in(name: str, payload: Mapping[str, Any], environ: Mapping[str, str]) 
     tokens: dict[str, Any] = {}
     for key, value in payload.items():
         if key in TOKENS:
-            tokens[TOKENS[key]] = _whole(value) if isinstance(value, str) else value
-        elif key in _FIELDS:
-            field, read = _FIELDS[key]
+            tokens[TOKENS[key]] = whole(value) if isinstance(value, str) else value
+        elif key in FIELDS:
+            field, read = FIELDS[key]
             data.setdefault(field, read(value) if isinstance(value, str) else value)
         else:
             data[key] = value

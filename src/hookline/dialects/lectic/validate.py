@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from hookline.core._dataclass import dataclass
 from hookline.core.problem import ProblemCode, Severity
+from hookline.core.suggest import nearest
 from hookline.dialects.lectic.events import ALL_NAMES, NATIVE
 from hookline.dialects.lectic.local import LocalPathError, resolve_local
 from hookline.dialects.lectic.tree import Branch, Spot, YamlNode, one_per_name, plain
@@ -68,11 +69,10 @@ def gaps(hook: YamlNode) -> Iterator[_Flaw]:
 
 def unknown_fields(hook: YamlNode) -> Iterator[tuple[str, _Flaw]]:
     """Lectic ignores them; most are misspelt."""
-    from difflib import get_close_matches  # only for who checks a file with one
-
-    for key in hook.branch.keys() - _CHECKS.keys() - {"inline"}:
-        near = get_close_matches(key, (*_CHECKS, "inline"), n=1)
-        fix = f"did you mean {near[0]}?" if near else f"use one of: {', '.join(sorted((*_CHECKS, 'inline')))}"
+    known = sorted((*_CHECKS, "inline"))
+    for key in hook.branch.keys() - known:
+        near = nearest(key, known)
+        fix = f"did you mean {near}?" if near else f"use one of: {', '.join(known)}"
         yield f".{key}", _Flaw(key=key, finding=f"unknown field {key!r}, which has no effect", fix=fix)
 
 
@@ -178,8 +178,8 @@ def tidy(root: YamlNode, directory: str, report: ReportProblem) -> YamlNode:
     layer = _Layer(directory, report)
     parts: dict[str, Callable[[YamlNode], YamlNode | None]] = {
         "hooks": lambda node: layer.hooks(node, "'hooks' must be an array."),
-        "hook_defs": lambda node: layer.definitions(node, "hook_def", layer.hooks(node, "hook_defs must be a list")),
-        "env_defs": lambda node: layer.definitions(node, "env_def", layer.items(node, "env_defs must be a list")),
+        "hook_defs": lambda node: layer.definitions(node, "hook_def", layer.hook),
+        "env_defs": lambda node: layer.definitions(node, "env_def", _keep),
         "interlocutor": layer.interlocutor,
         "interlocutors": layer.interlocutors,
         "kits": layer.kits,
@@ -211,20 +211,30 @@ class _Layer:
         self._directory = directory
         self._report = report
 
-    def items(self, node: YamlNode, finding: str) -> YamlNode | None:
-        if isinstance(node.value, tuple):
-            return node
-        self._report(node.at, finding, "write a list")
-        return None
+    def each(
+        self, node: YamlNode, finding: str, keep: Callable[[YamlNode], YamlNode | None], *, named: bool = False
+    ) -> YamlNode | None:
+        """A list with those of its items that ``keep`` keeps; ``named``: of two with one name, the later."""
+        if not isinstance(node.value, tuple):
+            self._report(node.at, finding, "write a list")
+            return None
+        good = [kept for item in node.items if (kept := keep(item)) is not None]
+        return YamlNode(value=one_per_name(good) if named else tuple(good), at=node.at)
 
     def hooks(self, node: YamlNode, finding: str, owner: str = "") -> YamlNode | None:
-        listed = self.items(node, finding)
-        if listed is None:
-            return None
-        good = [kept for item in listed.items if (kept := self._hook(item, owner)) is not None]
-        return YamlNode(value=one_per_name(good), at=node.at)
+        return self.each(node, finding, lambda item: self.hook(item, owner), named=True)
 
-    def _hook(self, item: YamlNode, owner: str) -> YamlNode | None:
+    def definitions(self, node: YamlNode, kind: str, keep: Callable[[YamlNode], YamlNode | None]) -> YamlNode | None:
+        def definition(item: YamlNode) -> YamlNode | None:
+            kept = keep(item)
+            if kept is not None and kept.name is None:
+                self._report(item.at, f"each {kind} must have a string name", "add name:")
+                return None
+            return kept
+
+        return self.each(node, f"{kind}s must be a list", definition, named=True)
+
+    def hook(self, item: YamlNode, owner: str = "") -> YamlNode | None:
         if is_reference(item):
             return self._reference(item)
         found = list(_flaws(item))
@@ -250,23 +260,8 @@ class _Layer:
             return None
         return YamlNode(value={**item.branch, "do": YamlNode(value=text, at=do.at)}, at=item.at)
 
-    def definitions(self, node: YamlNode, kind: str, listed: YamlNode | None) -> YamlNode | None:
-        if listed is None:
-            return None
-        named: list[YamlNode] = []
-        for item in listed.items:
-            if item.name is None:
-                self._report(item.at, f"each {kind} must have a string name", "add name:")
-            else:
-                named.append(item)
-        return YamlNode(value=one_per_name(named), at=node.at)
-
     def interlocutors(self, node: YamlNode) -> YamlNode | None:
-        listed = self.items(node, "'interlocutors' must be an array.")
-        if listed is None:
-            return None
-        good = [kept for item in listed.items if (kept := self.interlocutor(item)) is not None]
-        return YamlNode(value=tuple(good), at=node.at)
+        return self.each(node, "'interlocutors' must be an array.", self.interlocutor)
 
     def interlocutor(self, node: YamlNode) -> YamlNode | None:
         if not isinstance(node.value, dict):
@@ -285,23 +280,19 @@ class _Layer:
         )
 
     def kits(self, node: YamlNode) -> YamlNode | None:
-        listed = self.items(node, "'kits' must be an array.")
-        if listed is None:
-            return None
         finding = "The tools of a kit need to be given in an array."
         parts: dict[str, Callable[[YamlNode], YamlNode | None]] = {
             "name": _keep,
             "tools": lambda child: self._tools(child, finding),
         }
-        good = [_rebuilt(item, parts) for item in listed.items if isinstance(item.value, dict)]
-        return YamlNode(value=tuple(good), at=node.at)
+        return self.each(
+            node,
+            "'kits' must be an array.",
+            lambda item: _rebuilt(item, parts) if isinstance(item.value, dict) else None,
+        )
 
     def _tools(self, node: YamlNode, finding: str) -> YamlNode | None:
-        listed = self.items(node, finding)
-        if listed is None:
-            return None
-        good = [self._tool(item) for item in listed.items if isinstance(item.value, dict)]
-        return YamlNode(value=tuple(good), at=node.at)
+        return self.each(node, finding, lambda item: self._tool(item) if isinstance(item.value, dict) else None)
 
     def _tool(self, node: YamlNode) -> YamlNode:
         owner = node.name or "the tool"

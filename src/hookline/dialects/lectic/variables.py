@@ -8,11 +8,10 @@ from __future__ import annotations
 import json
 import os.path
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any
 
-from hookline.core.event import Event
+from hookline.core.event import Event, iso_time
 from hookline.core.hook import HookSpec
 
 _KIB = 1024
@@ -92,16 +91,51 @@ TOKENS = MappingProxyType(
     }
 )
 
+
+def whole(text: str) -> Any:
+    try:
+        return int(text)
+    except ValueError:
+        return text
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+#: Variable -> (field of the canonical data, how its text is read), for an agent that sends them to us.
+FIELDS: Mapping[str, tuple[str, Callable[[str], Any]]] = MappingProxyType(
+    {
+        "USER_MESSAGE": ("prompt", str),
+        "MESSAGES_LENGTH": ("messages_length", whole),
+        "LECTIC_INTERLOCUTOR": ("interlocutor", str),
+        "LECTIC_MODEL": ("model", str),
+        "LECTIC_FILE": ("file", str),
+        "ASSISTANT_MESSAGE": ("message", str),
+        "TOOL_USE_DONE": ("tool_use_done", lambda text: text == "1"),
+        "LOOP_COUNT": ("loop_count", whole),
+        "FINAL_PASS_COUNT": ("final_pass_count", whole),
+        "TOOL_CALL_ID": ("tool_use_id", str),
+        "TOOL_NAME": ("tool_name", str),
+        "TOOL_ARGS": ("tool_input", _json),
+        "TOOL_CALL_RESULTS": ("tool_output", _json),
+        "TOOL_CALL_ERROR": ("tool_error", _json),
+        "TOOL_DURATION_MS": ("duration_ms", whole),
+        "RUN_ID": ("run_id", str),
+        "RUN_STARTED_AT": ("started_at", str),
+        "RUN_CWD": ("cwd", str),
+        "RUN_STATUS": ("status", str),
+        "RUN_DURATION_MS": ("duration_ms", whole),
+        "RUN_ERROR_MESSAGE": ("error_message", str),
+        "ERROR_MESSAGE": ("error_message", str),
+    }
+)
+
 #: Every variable that some event sets.
-EVENT_VARIABLES = frozenset(
-    (
-        "RUN_ID", "RUN_STARTED_AT", "RUN_CWD", "RUN_STATUS", "RUN_DURATION_MS", "RUN_ERROR_MESSAGE", "ERROR_MESSAGE",
-        "USER_MESSAGE", "ASSISTANT_MESSAGE", "LECTIC_INTERLOCUTOR", "LECTIC_MODEL", "MESSAGES_LENGTH",
-        "TOOL_USE_DONE", "LOOP_COUNT", "FINAL_PASS_COUNT", *TOKENS,
-        "TOOL_CALL_ID", "TOOL_NAME", "TOOL_ARGS", "TOOL_CALL_RESULTS", "TOOL_CALL_ERROR", "TOOL_CALL_WARNING",
-        "TOOL_DURATION_MS", "SHELL_EVENT", "SHELL_DATA",
-    )
-)  # fmt: skip
+EVENT_VARIABLES = frozenset((*FIELDS, *TOKENS, "TOOL_CALL_WARNING", "SHELL_EVENT", "SHELL_DATA")) - {"LECTIC_FILE"}
 
 
 def event_variables(spec: HookSpec, event: Event) -> dict[str, str]:
@@ -238,15 +272,9 @@ def _run_id(event: Event) -> str | None:
 
 
 def _moment(given: Any, now: float) -> str:
-    """ISO 8601 in UTC with milliseconds."""
     if isinstance(given, str) and given:
         return given
-    seconds = given if isinstance(given, int | float) else now
-    try:
-        moment = datetime.fromtimestamp(seconds, UTC)
-    except (OverflowError, OSError, ValueError):
-        moment = datetime.fromtimestamp(0, UTC)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return iso_time(given if isinstance(given, int | float) else now)
 
 
 def _number(value: Any) -> str | None:

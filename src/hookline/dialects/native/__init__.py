@@ -17,6 +17,7 @@ DIALECT = module_dialect(
     {
         "native.config": "places parse besides_hooks",
         "native.render": "render",
-        "native.wire": "event_out reply_in event_in reply_out",
+        "native.wire": "event_out reply_in",
+        "native.agent_side": "event_in reply_out",
     },
 )

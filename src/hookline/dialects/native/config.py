@@ -18,7 +18,7 @@ from hookline.dialects import dialect_named
 from hookline.dialects.base import FOREIGN, ConfigPlace, Layer, Lookup, Parsed
 from hookline.dialects.native.build import ACTION_KEYS, DETACHABLE, HookDraft, build
 from hookline.dialects.native.fields import AGENT_FIELDS, HOOK_FIELDS, WHEN_FIELDS
-from hookline.dialects.native.kinds import Address, did_you_mean, read_table
+from hookline.dialects.native.kinds import Address, did_you_mean, find_tables, read_table
 from hookline.dialects.native.settings import SETTING_TABLES, default_timeouts
 
 _TOP_LEVEL = ("hook", "hooks", "guard", "source", "pack", *SETTING_TABLES)
@@ -84,7 +84,7 @@ class _Drafts:
     def add_layer(self, rank: int, layer: Layer, timeout: float) -> None:
         self.problems += _top_level(layer)
         seen: set[str] = set()
-        for where, table in _tables(layer, self.problems):
+        for where, table in find_tables(layer, "hook", self.problems):
             values = _read_hook(table, where, self.problems)
             if values is None:
                 continue
@@ -113,19 +113,6 @@ def _top_level(layer: Layer) -> Iterator[Problem]:
             yield where.at(key).problem("hooks must be tables by event; nothing in it is loaded", fix)
         elif key not in _TOP_LEVEL and key not in _SCHEMA_KEYS:
             yield where.at(str(key)).problem(f"unknown table {key!r}", did_you_mean(str(key), _TOP_LEVEL), "warning")
-
-
-def _tables(layer: Layer, problems: list[Problem]) -> Iterator[tuple[Address, dict[str, Any]]]:
-    given = layer.tree.get("hook", []) if isinstance(layer.tree, dict) else []
-    where = Address(layer=layer).at("hook")
-    if not isinstance(given, list):
-        problems.append(where.problem("hook is not a list of tables", 'write "[[hook]]", with two brackets'))
-        return
-    for number, table in enumerate(given):
-        if isinstance(table, dict):
-            yield where.at(number), table
-        else:
-            problems.append(where.at(number).problem("a hook must be a table", 'write "[[hook]]"'))
 
 
 def _key(where: Address, values: dict[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hookline.core._dataclass import replace
 from hookline.core.hook import Http
 from hookline.core.typed import Any
 from hookline.dialects.native import kinds
@@ -97,21 +98,16 @@ def _http_action(
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port
     except ValueError as error:
-        return Wrong(finding=f"is no URL: {error}", fix='write "https://…"')
+        return Wrong(finding=f"is not a URL: {error}", fix='write "https://…"')
     if parts.scheme not in {"http", "https"} or not host or port == 0:
-        return Wrong(finding=f"is no http or https URL: {url[:80]!r}", fix='write "https://…"')
+        return Wrong(finding=f"is not an http or https URL: {url[:80]!r}", fix='write "https://…"')
     if parts.scheme == "http" and host not in _LOOPBACK and not allow_insecure:
         return Wrong(finding="is plain http to another machine", fix="use https, or write allow_insecure = true")
     return Http(url=url, headers=headers, allow_insecure=allow_insecure, variables=variables)
 
 
 def _table(fields: tuple[Field, ...], required: tuple[str, ...] = ()) -> Kind:
-    def read(value: Any) -> Any:
-        if not isinstance(value, dict):
-            return Wrong(finding=f"must be a table; got {show(value)}", fix="write { … }")
-        return value  # its keys are read one by one, so that each problem has its own address
-
-    return Kind(read=read, schema=table_schema(fields, required))
+    return replace(kinds.table(), schema=table_schema(fields, required))
 
 
 def table_schema(fields: tuple[Field, ...], required: tuple[str, ...] = ()) -> dict[str, Any]:

@@ -149,6 +149,11 @@ def _seconds(value: Any) -> float | None:
     return float(value) if abs(value) < 1e12 and math.isfinite(value) else None
 
 
+def table(example: str = "{ … }") -> Kind:
+    """Its keys are read one by one, so that each problem has its own address; a schema is added where they are known."""
+    return _plain(lambda value: isinstance(value, dict), "a table", example, {"type": "object"})
+
+
 # ── compound values ──────────────────────────────────────────────────────────────────────────────────
 
 
@@ -214,7 +219,8 @@ def argv(example: str = '"./hooks/check.sh --fast" or ["./hooks/check.sh", "--fa
         if isinstance(value, str) and (found := _SHELL_WORD.search(_QUOTED.sub("_", value))):
             # The program would get it as an argument, and a hook that looks like a guard would guard nothing.
             return Wrong(
-                finding=f"has {found[0]!r}, and no shell reads it", fix="write shell = … instead, or a list of words"
+                finding=f"has {found[0]!r}, which means something to a shell only",
+                fix="write shell = … instead, or a list of words",
             )
         if any("\0" in one for one in words):
             return Wrong(finding="a NUL cannot be passed to a program", fix=f"write {example}")
@@ -248,7 +254,9 @@ def bad_pattern(text: str) -> Wrong | None:
             re.compile(text)
     except (re.error, RecursionError, OverflowError) as error:
         if not _regex_accepts(text):
-            return Wrong(finding=f"is not a regular expression: {error}", fix="correct it")
+            return Wrong(
+                finding=f"is not a regular expression: {error}", fix=r"correct it; as plain text, ( is written \("
+            )
     return None
 
 
@@ -280,6 +288,20 @@ class Address:
 
     def problem(self, finding: str, fix: str, severity: Severity = "error") -> Problem:
         return self.layer.origin(self.pointer).problem(finding, fix, severity)
+
+
+def find_tables(layer: Layer, name: str, problems: list[Problem]) -> list[tuple[Address, dict[str, Any]]]:
+    """The tables ``[[name]]`` of a file with their addresses; what is none is a problem."""
+    given = layer.tree.get(name, []) if isinstance(layer.tree, dict) else []
+    where = Address(layer=layer).at(name)
+    if not isinstance(given, list):
+        problems.append(where.problem(f"{name} is not a list of tables", f'write "[[{name}]]", with two brackets'))
+        return []
+    found = [(where.at(number), table) for number, table in enumerate(given)]
+    problems += [
+        at.problem(f"a {name} must be a table", f'write "[[{name}]]"') for at, one in found if type(one) is not dict
+    ]
+    return [(at, table) for at, table in found if type(table) is dict]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,13 +36,6 @@ def _rules() -> Kind:
     return Kind(read=read, schema={"type": "array", "items": rule})
 
 
-def _open_table(about: str) -> Kind:
-    def read(value: Any) -> Any:
-        return value if isinstance(value, dict) else Wrong(finding=f"must be a table; got {show(value)}", fix=about)
-
-    return Kind(read=read, schema={"type": "object"})
-
-
 def _seconds() -> Kind:
     """As a duration, and zero: "always"."""
     above = kinds.duration("60")
@@ -61,16 +54,16 @@ _KNOWLEDGE_FIELDS = (
     Field(key="min_messages", kind=kinds.whole(1), about="Sessions with fewer messages are not exported (4)."),
     Field(key="keep_days", kind=kinds.whole(1), about="Days that finished tasks and copies of compacted transcripts are kept (30)."),
     Field(key="classify_rules", kind=_rules(), about="Which profile and session_type a session in a directory has: the first rule whose pattern is part of the path."),
-    Field(key="sessions", kind=_open_table('write { subdir = "sessions" }'), about="enabled, and subdir: the directory below path that sessions are exported to."),
-    Field(key="learnings", kind=_open_table('write { subdir = "learnings" }'), about="subdir: the directory below path that learnings are written to."),
-    Field(key="search", kind=_open_table('write { engine = "qmd" }'), about="engine: another search engine that is notified of new notes (qmd, or none)."),
+    Field(key="sessions", kind=kinds.table('{ subdir = "sessions" }'), about="enabled, and subdir: the directory below path that sessions are exported to."),
+    Field(key="learnings", kind=kinds.table('{ subdir = "learnings" }'), about="subdir: the directory below path that learnings are written to."),
+    Field(key="search", kind=kinds.table('{ engine = "qmd" }'), about="engine: another search engine that is notified of new notes (qmd, or none)."),
 )  # fmt: skip
 
 _COMPOUND_LOOP_FIELDS = (
     Field(key="enabled", kind=kinds.flag(), about="Whether finished sessions are distilled by a model (false)."),
     Field(key="model", kind=kinds.text('"claude-haiku-4-5-20251001"'), about="The model that distils."),
     Field(key="backend", kind=kinds.text('"claude"'), about="Who asks the model: claude (claude -p), models (the models extra), openai-compatible, ollama or mlx."),
-    Field(key="backend_options", kind=_open_table('write { base_url = "http://localhost:8080" }'), about="base_url and api_key_env of an openai-compatible server."),
+    Field(key="backend_options", kind=kinds.table('{ base_url = "http://localhost:8080" }'), about="base_url and api_key_env of an openai-compatible server."),
     Field(key="min_messages", kind=kinds.whole(0), about="Sessions with fewer messages are trivial (4)."),
     Field(key="min_user_chars", kind=kinds.whole(0), about="Sessions in which the person wrote less are trivial (200)."),
     Field(key="debounce_seconds", kind=_seconds(), about="A session is not queued again within this time (60)."),

@@ -23,6 +23,7 @@ from hookline.dialects.native.kinds import Address, Read, read_table
 SETTING_TABLES = (
     "limits", "record", "models", "mcp", "telemetry", "inbox", "knowledge", "compound_loop", "context_inject", "lazynorth", "profiles",
 )  # fmt: skip
+_FIELDS = {"limits": LIMIT_FIELDS, "record": RECORD_FIELDS, "telemetry": TELEMETRY_FIELDS, "inbox": INBOX_FIELDS}
 _OF_KNOWLEDGE = frozenset(SETTING_TABLES[6:])
 _RAISE_ONLY = ("output", "stop_continuations", "grace")
 _CAPS = ("model_tokens_per_day", "model_usd_per_day")
@@ -71,13 +72,10 @@ def read_settings(
 
 
 def _table(layer: Layer, name: str, problems: list[Problem]) -> Read | None:
-    fields = {"limits": LIMIT_FIELDS, "record": RECORD_FIELDS, "telemetry": TELEMETRY_FIELDS, "inbox": INBOX_FIELDS}[
-        name
-    ]
     table = _raw(layer, name, problems)
     if table is None:
         return None
-    read = read_table(table, fields, Address(layer=layer).at(name))
+    read = read_table(table, _FIELDS[name], Address(layer=layer).at(name))
     problems += read.problems
     return read
 
@@ -126,20 +124,18 @@ def _record(old: RecordSettings, layer: Layer, problems: list[Problem]) -> Recor
 
 def _telemetry(old: TelemetrySettings, layer: Layer, problems: list[Problem]) -> TelemetrySettings:
     read = _table(layer, "telemetry", problems)
-    if read is None:
-        return old
-    if layer.name in FOREIGN:
-        problems.append(_refused(layer, "telemetry", "says where records are sent, which a project may not"))
+    if read is None or _is_projects(
+        layer, "telemetry", "says where records are sent, which a project may not", problems
+    ):
         return old
     return replace(old, **read.values)
 
 
 def _webhook(old: str, layer: Layer, problems: list[Problem]) -> str:
     read = _table(layer, "inbox", problems)
-    if read is None:
-        return old
-    if layer.name in FOREIGN:
-        problems.append(_refused(layer, "inbox", "says who is told of a question, which a project may not"))
+    if read is None or _is_projects(
+        layer, "inbox", "says who is told of a question, which a project may not", problems
+    ):
         return old
     from urllib.parse import urlsplit  # few have one
 
@@ -151,19 +147,15 @@ def _webhook(old: str, layer: Layer, problems: list[Problem]) -> str:
         return given
     if given:
         where = Address(layer=layer).at("inbox").at("webhook")
-        problems.append(where.problem("it is no address that a question may be sent to", 'write "https://…"'))
+        problems.append(where.problem("questions cannot be sent to this address", 'write "https://…"'))
     return old
 
 
 def _models(old: Any, layer: Layer, problems: list[Problem]) -> Any:
     given = _raw(layer, "models", problems)
-    if given is None:
-        return old
-    if layer.name in FOREIGN:
-        # Even a name that is not set here means something: a short name of the built-in table, or the default.
-        problems.append(
-            _refused(layer, "models", "decides which model answers the user's hooks, so a project may not set it")
-        )
+    # Even a name that is not set here means something: a short name of the built-in table, or the default.
+    why = "decides which model answers the user's hooks, so a project may not set it"
+    if given is None or _is_projects(layer, "models", why, problems):
         return old
     good = dict(old)
     for name, target in given.items():
@@ -177,12 +169,16 @@ def _models(old: Any, layer: Layer, problems: list[Problem]) -> Any:
 
 def _mcp(old: Any, layer: Layer, problems: list[Problem]) -> Any:
     given = _raw(layer, "mcp", problems)
-    if not given:
-        return old
-    if layer.name in FOREIGN:
-        problems.append(_refused(layer, "mcp", "names programs, which a project may not start by itself"))
+    if not given or _is_projects(layer, "mcp", "names programs, which a project may not start by itself", problems):
         return old
     return MappingProxyType({**old, **given})
+
+
+def _is_projects(layer: Layer, key: str, why: str, problems: list[Problem]) -> bool:
+    """Whether a project's file has this table, which then does not count."""
+    if layer.name in FOREIGN:
+        problems.append(_refused(layer, key, why))
+    return layer.name in FOREIGN
 
 
 def _refused(layer: Layer, key: str, why: str) -> Problem:

@@ -11,7 +11,7 @@ from hookline.core.typed import TypeVar
 from hookline.dialects.base import Layer
 from hookline.dialects.native.build import file_root
 from hookline.dialects.native.fields import PACK_FIELDS, SOURCE_FIELDS
-from hookline.dialects.native.kinds import Address, read_table
+from hookline.dialects.native.kinds import Address, find_tables, read_table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,17 +52,9 @@ def parse_packs(layer: Layer) -> tuple[tuple[PackTable, ...], tuple[Problem, ...
 def _tables(
     layer: Layer, name: str, read: Callable[[dict[str, object], Address], tuple[_Table | None, tuple[Problem, ...]]]
 ) -> tuple[tuple[_Table, ...], tuple[Problem, ...]]:
-    given = layer.tree.get(name, []) if isinstance(layer.tree, dict) else []
-    root = Address(layer=layer).at(name)
-    if not isinstance(given, list):
-        return (), (root.problem(f"{name} is not a list of tables", f'write "[[{name}]]", with two brackets'),)
     tables: list[_Table] = []
     problems: list[Problem] = []
-    for number, one in enumerate(given):
-        where = root.at(number)
-        if not isinstance(one, dict):
-            problems.append(where.problem(f"a {name} must be a table", f'write "[[{name}]]"'))
-            continue
+    for where, one in find_tables(layer, name, problems):
         table, found = read(one, where)
         tables += [table] if table else []
         problems += found

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from typing import Any, get_args
 
 from hookline.core._dataclass import EMPTY, replace
-from hookline.core.event import Event
+from hookline.core.event import Event, iso_time
 from hookline.core.hook import AgentRun, Command, Function, HookSpec, Http, Output, Plugin, Prompt
-from hookline.core.result import NO_OPINION, Context, Decision, Effect, HookError, Placement, Reply, RunResult
-from hookline.dialects.base import Answer, Call, Dialect, Incoming
+from hookline.core.result import NO_OPINION, Context, Effect, HookError, Placement, Reply, RunResult
+from hookline.dialects.base import Call, Dialect
 from hookline.dialects.claude_family.payload import payload as claude_payload
 
 _EFFECTS = get_args(Effect)
@@ -37,7 +37,10 @@ _DECIDES = re.compile(
 
 
 #: A refusal in one word, which is no answer in any format.
-_REFUSAL = re.compile(r"""\s*["']?(?:deny|denied|block|blocked|ask)["']?\s*""", re.IGNORECASE)
+_REFUSAL = re.compile(
+    r"""\s*["']?(?:(?:deny|denied|block|blocked|ask)["']?\s*|(?:denied|blocked|refused):.*)""",
+    re.IGNORECASE | re.DOTALL,
+)
 
 
 class _NotAnAnswerError(ValueError):
@@ -167,7 +170,7 @@ def _attributes(item: Mapping[str, Any]) -> Mapping[str, str]:
     }
 
 
-_DENIED = 2
+DENIED = 2
 
 
 # ── to a hook ────────────────────────────────────────────────────────────────────────────────────────
@@ -226,7 +229,7 @@ def _payload_of(event: Event) -> bytes:
         "turn": event.turn,
         "agent": event.agent,
         "cwd": event.cwd,
-        "time": _iso_time(event.time),
+        "time": iso_time(event.time),
     }
     if event.mode:
         payload["mode"] = event.mode
@@ -234,19 +237,7 @@ def _payload_of(event: Event) -> bytes:
     return _ENCODER.encode(payload).encode()
 
 
-def _iso_time(seconds: float) -> str:
-    """UTC, to the millisecond, for any number: a caller's clock may be nonsense."""
-    # Imported here: a function hook never asks for it.
-    from datetime import UTC, datetime
-
-    try:
-        moment = datetime.fromtimestamp(seconds, tz=UTC)
-    except (OverflowError, ValueError, OSError):
-        moment = datetime.fromtimestamp(0, tz=UTC)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def _as_json(value: Any) -> Any:
+def as_json(value: Any) -> Any:
     """Read-only views and sets are data too; anything else becomes text."""
     if hasattr(value, "items"):
         return dict(value.items())
@@ -256,7 +247,7 @@ def _as_json(value: Any) -> Any:
 
 
 #: Made once: setting an encoder up costs as much as using it.
-_ENCODER = json.JSONEncoder(default=_as_json)
+_ENCODER = json.JSONEncoder(default=as_json)
 
 
 # ── from a hook ──────────────────────────────────────────────────────────────────────────────────────
@@ -290,7 +281,7 @@ def reply_in(spec: HookSpec, event: Event, raw: RunResult) -> Reply | HookError:
 def _from_exit(spec: HookSpec, event: Event, raw: RunResult) -> Reply | HookError:
     if raw.exit_code == 0:
         return _misplaced(spec, raw) or _from_text(spec, event, raw.stdout)
-    if raw.exit_code == _DENIED:
+    if raw.exit_code == DENIED:
         return _denied(spec, event, raw)
     if raw.signal is not None:
         return HookError(error=f"ended by signal {raw.signal}{_last_line(raw)}")
@@ -357,6 +348,10 @@ def _from_text(spec: HookSpec, event: Event, text: str) -> Reply | HookError:
     except _NotAnAnswerError as error:
         return HookError(error=str(error))
     except (ValueError, RecursionError) as error:
+        if getattr(error, "msg", "") == "Extra data":
+            return HookError(
+                error="other text follows its answer on stdout; print the answer alone, the rest to stderr"
+            )
         return HookError(error=f"stdout starts like JSON and is not: {error}")
     return _from_value(spec, event, answer)
 
@@ -434,64 +429,3 @@ def _json_or_text(text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         return text
-
-
-# ── from and to an agent that speaks the native wire ─────────────────────────────────────────────────
-
-
-def event_in(name: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> Incoming:
-    """The object that ``event_out`` writes, read back; fields beside ``data`` that we do not know go into it, unless they
-    are Claude Code's copy of it."""
-    del environ
-    given = payload.get("data")
-    envelope = {"event", "data", "session", "turn", "agent", "cwd", "time", "mode", "hook_event_name"}
-    data: dict[str, Any] = dict(given) if isinstance(given, dict) else {}
-    for key, value in payload.items():
-        if key not in envelope and not (data and "hook_event_name" in payload):
-            data.setdefault(key, value)
-    for key in ("turn", "agent"):
-        if key in payload:
-            data.setdefault(key, payload[key])
-    event = name or _text(payload, "event") or _text(payload, "hook_event_name")
-    return Incoming(
-        event=event,
-        data=data,
-        session=_text(payload, "session") or _text(data, "session_id"),
-        cwd=_text(payload, "cwd") or _text(data, "cwd"),
-        native_name=event,
-    )
-
-
-def _text(mapping: Mapping[str, Any], key: str) -> str:
-    value = mapping.get(key, "")
-    return value if isinstance(value, str) else ""
-
-
-def reply_out(event: Event, decision: Decision) -> Answer:
-    """JSON on stdout, and a deny also as exit 2 with its reason on stderr: either way of reading it works."""
-    denied = decision.effect == "deny" or decision.aborted is not None
-    reason = decision.reason or (decision.aborted.message if decision.aborted else "")
-    answer: dict[str, Any] = {
-        "effect": "deny" if denied else decision.effect if decision.granted or decision.effect == "ask" else None,
-        "reason": reason or None,
-        "data": _changed(event, decision) if decision.modified else None,
-        "context": [_context(injected.hook, injected.context) for injected in decision.context] or None,
-        "messages": [{"hook": message.hook, "text": message.text} for message in decision.messages] or None,
-        "attributes": dict(decision.attributes) or None,
-    }
-    fields = {key: value for key, value in answer.items() if value is not None}
-    stdout = json.dumps(fields, default=_as_json) + "\n" if fields else ""
-    if denied:
-        return Answer(stdout=stdout, stderr=(reason or "denied") + "\n", exit_code=_DENIED)
-    return Answer(stdout=stdout)
-
-
-def _changed(event: Event, decision: Decision) -> dict[str, Any]:
-    return {key: value for key, value in decision.data.items() if key not in event.data or event.data[key] != value}
-
-
-def _context(hook: str, context: Context) -> dict[str, Any]:
-    return {
-        "hook": hook, "text": context.text, "as": context.placement,
-        "label": context.label, "attributes": dict(context.attributes),
-    }  # fmt: skip

@@ -217,16 +217,16 @@ def test_a_wrong_value_is_an_error_at_its_line_and_the_hook_does_not_load(line: 
         ("run = [1]", "command line"),
         ('run = ["a\\u0000"]', "NUL"),
         *(
-            (f"run = '{line}'", "no shell reads it")
+            (f"run = '{line}'", "which means something to a shell only")
             for line in ("echo no >&2; exit 2", "a | b", "a && b", "a 2>/dev/null", "a $(b)", "a `b`", "a &", "a; b")
         ),
         ('script = "echo"', "shebang"),
         ('python = "pkg.mod"', "not a function"),
         ('python = ".x:f"', "not a function"),
         ('python = "x:f g"', "not a function"),
-        ('http = "ftp://x"', "http is no http or https URL"),
+        ('http = "ftp://x"', "http is not an http or https URL"),
         ('http = "http://example.org/x"', "plain http"),
-        ('http = "http://[x"', "http is no URL"),
+        ('http = "http://[x"', "http is not a URL"),
         ("http = { headers = {} }", "http has no url"),
         ('http = { url = "https://x", method = "GET" }', "unknown key"),
         ('prompt = ""', "not empty"),

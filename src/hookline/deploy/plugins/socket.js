@@ -1,16 +1,4 @@
-"""The part of OpenCode's plugin that asks the daemon itself, without a process per event.
 
-It does what the clients do (``hookline.daemon.client.twin``): the same place, the same frames, the same patience. Node cannot ask
-the system who listens on a socket; that the directory is ours and closed to everybody else says the same.
-"""
-
-from __future__ import annotations
-
-from typing import Final
-
-#: ``warm(words, directory, input, until)`` gives [exit code, output, error output], or a word for why there is no answer:
-#: "absent", "refused" (the ordinary way is to be tried), or "late" (there is no time left for it).
-SOURCE: Final = r"""
 const HUNG = 2000, MOST_TEXT = 8 << 20, MOST_INPUT = 4 << 20
 
 function ours(path) {
@@ -84,4 +72,3 @@ function warm(words, directory, input, until) {
     })
   })
 }
-"""

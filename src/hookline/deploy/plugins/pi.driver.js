@@ -1,0 +1,4 @@
+const plugin = await import(process.argv[2]), handlers = {}
+plugin.default({ on: (name, handle) => { handlers[name] = handle } })
+const told = await handlers["tool_call"](JSON.parse(process.argv[3]), { cwd: process.cwd() })
+if (told?.reason && (told.block || told.action === "reject-and-continue")) { console.log(told.reason); process.exit(2) }
