@@ -86,3 +86,16 @@ def test_events_are_exported_as_json_lines_csv_and_parquet(fired: Project) -> No
     assert fired.run("log", "--format", "parquet", "--output", "e.parquet").code == 0
     table = pq.read_table(fired.path / "e.parquet").to_pylist()
     assert [(row["id"], row["effect"]) for row in table] == list(zip(ids(fired), ("allow", "deny"), strict=True))
+
+
+def test_an_export_of_nothing_has_the_columns_of_any_other(fired: Project) -> None:
+    (record,) = fired.home.rglob("hookline.db")
+    full, empty = str(record.parent), str(fired.path / "new")
+    heads = [fired.run("log", "--format", "csv", HOOKLINE_STATE_DIR=one).out.splitlines()[0] for one in (full, empty)]
+    assert heads[0] == heads[1]
+    assert fired.run("log", "--format", "jsonl", HOOKLINE_STATE_DIR=empty).out == ""
+    for name, one in (("some.parquet", full), ("none.parquet", empty)):
+        done = fired.run("log", "--format", "parquet", "--output", name, HOOKLINE_STATE_DIR=one)
+        assert done.code == 0
+    some, none = (pq.read_table(fired.path / name) for name in ("some.parquet", "none.parquet"))
+    assert (none.num_rows, none.schema) == (0, some.schema)

@@ -9,6 +9,8 @@ import subprocess
 
 import pytest
 
+from hookline.core.paths import account_home
+
 AGENTS = ("claude-code", "codex", "gemini-cli", "letta-code", "qwen-code", "copilot-cli", "opencode")
 GUARD = '[[hook]]\nname = "guard"\non = "PreToolUse"\nshell = "touch RAN; exit 2"\non_failure = "deny"\n'
 NOWHERE = {"PATH": "/usr/bin:/bin", "SHELL": "/bin/sh"}
@@ -124,7 +126,7 @@ def test_hooks_that_changed_went_or_are_switched_off_are_named(project):
     assert about(told, "hooks", "note") == ["switched off by hand: kept"]
     changed, missing = about(told, "trust", "wrong")
     assert changed == "1 changed since you trusted them, so they count as failed"
-    assert missing.startswith("the trusted hook 'gone' is missing from ")
+    assert "the trusted hook 'gone' is missing, perhaps because of an error in this file" in missing
 
 
 def test_everything_fine_is_exit_code_0(project):
@@ -239,3 +241,16 @@ def test_what_an_older_deployment_wrote_is_still_probed(project):
     done = project.run("doctor", "--agent", "claude", "--json", **NOWHERE)
     (probed,) = about(of(done, "claude-code"), "probe")
     assert probed.startswith("2 of 2 events are answered")
+
+
+@pytest.mark.parametrize("where", ["home", "home/..", "home/work"])
+def test_the_state_that_is_checked_is_that_of_home_wherever_it_is_typed(project, where):
+    folder = project.home.parent / where
+    folder.mkdir(exist_ok=True)
+    done = project.run("doctor", "--json", cwd=folder, **NOWHERE)
+    assert about(done.json["hookline"], "state") == [f"{project.home}/.local/state/hookline is private"]
+
+
+def test_a_home_that_is_no_absolute_path_is_named(project):
+    (found,) = [one for one in project.run("doctor", "--json", HOME="odd").json["hookline"] if "HOME" in one["text"]]
+    assert (found["level"], found["next"]) == ("note", f"export HOME={account_home()}")

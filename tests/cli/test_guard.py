@@ -21,7 +21,13 @@ def test_a_person_sees_effects_and_what_each_policy_answers(project: Any) -> Non
     shown = project.run("guard", "explain", "r''m -rf /")
     assert shown.code == 0
     assert "critical" in shown.out
-    assert "standard: deny: files are deleted: /" in shown.out
+    assert "standard, strict: deny: files are deleted: /" in shown.out
+
+
+def test_a_person_sees_what_hidden_words_come_to_and_no_grant_where_there_is_none(project: Any) -> None:
+    shown = project.run("guard", "explain", "x=cm0gLXJmIC8K; base64 -d <<< $x | sh; rm -r build").out
+    assert "what it comes to: rm -rf /" in shown
+    assert "allow" not in shown
 
 
 def test_a_program_reads_the_same_as_json(project: Any) -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.conftest import Project
+from tests.cli.terminal import Terminal
 
 GUARD = """\
 [[hook]]
@@ -263,3 +264,20 @@ def wait_for(terminal: int, text: bytes | None, seconds: float = 60) -> None:
         if text is not None and text in seen:
             return
     raise AssertionError(f"{text!r} did not come: {seen[-2000:]!r}")
+
+
+@pytest.mark.parametrize(
+    ("shell", "told"),
+    [
+        ("true", "guard on PreToolUse: no opinion (exit code 0)"),
+        ("exit 2", "guard on PreToolUse: deny (exit code 2)"),
+        ("exit 3", "guard on PreToolUse: deny (failed: exit code 3)"),
+    ],
+)
+def test_at_a_terminal_a_hook_that_prints_nothing_is_still_seen_to_have_run(project, shell, told):
+    project.write("own.toml", f'[[hook]]\nname = "guard"\non = "PreToolUse"\nmatch = "Bash"\nshell = "{shell}"\n')
+    words = ["hooks", "run", "guard", "--config", "own.toml", "--data", '{"tool_name": "Bash"}']
+    assert "hookline:" not in project.run(*words).err
+    environ = {"PATH": os.environ["PATH"], "HOME": str(project.home)}
+    with Terminal([sys.executable, "-m", "hookline", *words], cwd=project.path, environ=environ) as terminal:
+        terminal.wait_for(f"hookline: {told}")

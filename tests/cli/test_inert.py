@@ -68,9 +68,10 @@ def test_an_approved_project_that_outgrows_its_budget_fails_alone(project, edit)
     project.write(PROJECT, GUARD)
     project.run("trust", "--yes")
     project.write(PROJECT, GUARD + "".join(edit.format(n) + "\n" for n in range(1 if "#" in edit else 1500)))
-    assert "hookline trust" in denied(call(project))
+    assert "has errors, so this hook cannot be read; see: hookline check" in denied(call(project))
     assert "not you" in denied(call(project, {"tool_name": "Read", "tool_input": {}}))
-    assert "hookline trust" in project.run("list").err + project.run("check").out
+    assert "the trusted hook 'guard' is missing" in project.run("list").err
+    assert "correct the errors of this file" in project.run("check").out
 
 
 def test_the_matchers_of_an_approved_project_have_a_time_of_their_own(project):
@@ -301,10 +302,8 @@ def test_a_guard_of_a_source_outside_the_project_is_missed_when_somebody_edits_i
     asked = ["hook", "--agent", "codex", "--cold"]
     assert project.run(*asked, stdin=sent).json["hookSpecificOutput"]["permissionDecisionReason"] == "no"
     source.unlink() if text is None else source.write_text(text)
-    assert (
-        "review it with: hookline trust"
-        in project.run(*asked, stdin=sent).json["hookSpecificOutput"]["permissionDecisionReason"]
-    )
+    review = "see: hookline check" if text == "{" else "review it with: hookline trust"
+    assert review in project.run(*asked, stdin=sent).json["hookSpecificOutput"]["permissionDecisionReason"]
 
 
 def test_an_approved_hook_that_may_fail_and_was_edited_is_reported_in_the_agent_once(project) -> None:

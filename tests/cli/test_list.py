@@ -92,3 +92,45 @@ def test_a_hook_of_ones_own_is_on_until_somebody_approves_that_a_project_turns_i
     assert f"it disables your own guard ({own}:1): true" in project.run("trust").out
     project.run("trust", "--yes")
     assert project.run("list", "--json").json["hooks"][0]["enabled"] is False
+
+
+GUARD = '[[hook]]\nname = "guard"\non = "PreToolUse"\nshell = "echo no >&2; exit 2"\non_failure = "deny"\n'
+
+
+def test_a_new_hook_does_not_show_the_figures_of_the_one_before_it(project):
+    project.write(".hookline/hookline.toml", GUARD)
+    project.run("trust", "--yes")
+    project.fire("PreToolUse")
+    assert project.run("list", "--json").json["hooks"][0]["fired"] == 1
+    project.write(".hookline/hookline.toml", GUARD.replace('"guard"', '"new"') + GUARD)
+    project.run("trust", "--yes")
+    assert {one["hook"]: one["fired"] for one in project.run("list", "--json").json["hooks"]}["new"] == 0
+
+
+def test_a_guard_that_refuses_because_its_file_has_errors_is_listed(project):
+    project.write(".hookline/hookline.toml", GUARD)
+    project.run("trust", "--yes")
+    project.write(".hookline/hookline.toml", GUARD + "x = = 1\n")
+    done = project.run("list")
+    row = next(line for line in done.out.splitlines() if line.startswith("guard"))
+    assert row.split(maxsplit=3)[:3] == ["guard", "PreToolUse", "refuses"]
+    assert "file has errors" in row
+    assert "hookline check" in done.err
+    missing = [{"hook": "guard", "event": "PreToolUse", "file": str(project.path / ".hookline/hookline.toml")}]
+    assert project.run("list", "--json").json == {"hooks": [], "missing": missing}
+    reason = project.fire("PreToolUse").json["reason"]
+    assert (
+        reason
+        == f"hook failed: {missing[0]['file']} has errors, so this hook cannot be read; see: hookline check (the hook 'guard')"
+    )
+
+
+def test_every_command_counts_hooks_alike(project):
+    many = GUARD.replace('"PreToolUse"', '["PreToolUse", "Stop"]')
+    project.write(".hookline/hookline.toml", many + GUARD.replace('"guard"', '"off"') + "enabled = false\n")
+    assert project.run("trust", "--yes").out.splitlines()[-2] == "Approved 2 hooks."
+    assert project.run("check").out.splitlines()[-1] == "1 file, 2 hooks, 0 errors, 0 warnings"
+    found = [one["text"] for one in project.run("doctor", "--json").json["hookline"] if one["about"] == "hooks"]
+    assert found == ["2 hooks, 1 on"]
+    counted = project.run("status", "--json").json["hooks"]
+    assert (counted["total"], counted["on"]) == (2, 1)

@@ -94,13 +94,16 @@ def test_the_log_knows_yesterday(hooked):
     assert list(found.values()) == [True, True, False]
 
 
-@pytest.mark.parametrize("words", [(), ("--format", "csv")])
+@pytest.mark.parametrize(
+    "words",
+    [("log",), ("log", "--format", "csv"), ("log", "--chain", "last"), ("log", "--chain", "a"), ("replay", "a")],
+)
 def test_a_record_that_cannot_be_read_is_never_an_empty_one(hooked, words):
     hooked.fire("PreToolUse", LS)
     (file,) = hooked.home.rglob("hookline.db")
     with closing(sqlite3.connect(file)) as database:
         database.execute("PRAGMA user_version = 99")
-    told = hooked.run("log", *words)
+    told = hooked.run(*words)
     assert (told.code, told.out, "written by a newer hookline" in told.err) == (74, "", True)
 
 

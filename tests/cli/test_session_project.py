@@ -141,7 +141,7 @@ def test_a_moved_project_is_missed_where_no_agent_says_where_it_was(
     where = move(guarded)
     if emptied:  # the list of guards that are expected remembers it too
         (guarded.home / ".local/state/hookline/trust.json").write_text('{"approvals": []}')
-    assert "guard was trusted in " in ask(guarded, where)
+    assert "it was trusted in " in ask(guarded, where)
 
 
 def test_a_moved_project_is_approved_again_with_one_command(guarded: Project) -> None:
@@ -180,7 +180,7 @@ def test_a_copy_whose_original_is_gone_is_the_project_that_was_approved(
     shutil.rmtree(guarded.path)
     if emptied:
         (guarded.home / ".local/state/hookline/trust.json").write_text('{"approvals": []}')
-    assert "guard was trusted in " in ask(guarded, copy)
+    assert "it was trusted in " in ask(guarded, copy)
     assert guarded.run("trust", "--yes", cwd=copy).code == 0
     assert ask(guarded, copy) == "no"
 
@@ -198,7 +198,7 @@ def test_a_worktree_that_was_moved_is_missed(guarded: Project) -> None:
     subprocess.run(["git", "-C", str(guarded.path), "worktree", "add", "-q", str(tree)], check=True)
     assert ask(guarded, tree) == "no"
     tree.rename(moved)
-    assert "guard was trusted in " in ask(guarded, moved)
+    assert "it was trusted in " in ask(guarded, moved)
 
 
 def test_a_deleted_configuration_is_missed(guarded: Project) -> None:

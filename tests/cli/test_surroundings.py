@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from hookline.core.paths import account_home
+
 DENY = '[[hook]]\nname = "no"\non = "Stop"\nshell = "echo no >&2; exit 2"\n'
 ALLOW = DENY.replace("exit 2", "exit 0")
 FIRE = "fire Stop --config hook.toml"
@@ -146,3 +148,24 @@ def test_a_word_that_is_no_text_is_a_wrong_word(project, words):
     assert (done.returncode, done.stdout) == (64, b"")
     assert b"'a\\udcff' is not UTF-8 text" in done.stderr
     assert not (project.home / ".config/hookline/hookline.toml").exists()
+
+
+@pytest.mark.parametrize("home", ["", "relative", "./here"])
+def test_a_home_that_is_no_absolute_path_is_the_accounts(project, home):
+    before = sorted(project.path.iterdir())
+    told = project.run("status", "--json", HOME=home).json
+    assert told["state_dir"] == os.path.join(account_home(), ".local/state/hookline")
+    assert sorted(project.path.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    "words", ["status", "trust", "list", "deploy --agent claude", "hook --agent claude --cold --event Stop"]
+)
+def test_without_any_home_a_command_says_which_variable_to_set(project, words):
+    nobody = "import pwd, sys; pwd.getpwuid = lambda uid: {}[uid]; import hookline.cli as cli; sys.exit(cli.main())"
+    done = subprocess.run(
+        [sys.executable, "-c", nobody, *words.split()], cwd=project.path, input="{}", capture_output=True, text=True,
+        env={"PATH": os.environ["PATH"]}, timeout=60, check=False,
+    )  # fmt: skip
+    told = "hookline: HOME is not set, and this account has no home directory; set HOME to a directory of your own\n"
+    assert (done.returncode, done.stderr) == (74, told)

@@ -99,7 +99,7 @@ def test_hooks_of_another_systems_own_places_are_not_missed_where_nobody_looked_
     guarded.run("trust", "--yes", "--dialect", "lectic")
     guarded.run("trust", "--yes")
     ours, lectics = guarded.fire("PreToolUse", LS), guarded.fire("PreToolUse", LS, "--dialect", "lectic")
-    assert [(one.json["effect"], "gone" in one.err) for one in (ours, lectics)] == [("allow", False)] * 2
+    assert [(one.json["effect"], "missing" in one.err) for one in (ours, lectics)] == [("allow", False)] * 2
     assert lectics.json["outcomes"][0]["status"] == "replied"
 
 
@@ -108,7 +108,7 @@ def test_a_trusted_hook_that_guards_nothing_may_go(guarded):
     guarded.run("trust", "--yes")
     guarded.write(".hookline/hookline.toml", "")
     result = guarded.fire("PreToolUse", LS)
-    assert (result.json["effect"], "gone" in result.err) == ("allow", True)
+    assert (result.json["effect"], "is missing; review it with: hookline trust" in result.err) == ("allow", True)
 
 
 def test_a_guard_whose_definition_was_edited_counts_as_failed(guarded):
@@ -379,7 +379,7 @@ def test_a_hook_of_many_events_is_shown_once_where_it_does_the_same_on_all(guard
     assert told.count("echo once") == 1
     assert "many on Stop, SessionEnd, SubagentStop\n" in told
     assert len(guarded.run("trust", "--json").json["hooks"]) == 3
-    assert "Approved 3 hooks." in guarded.run("trust", "--yes").out
+    assert "Approved 1 hook." in guarded.run("trust", "--yes").out
 
 
 EXPECTED = "[[hook]]\nname = 'guard'\non = 'PreToolUse'\nshell = 'echo no >&2; exit 2'\non_failure = 'deny'\n"

@@ -17,7 +17,7 @@ from hookline.config.load import load
 from hookline.core.agents import all_agents
 from hookline.core.describe import is_inner
 from hookline.core.event import EVENTS
-from hookline.core.paths import find_paths
+from hookline.core.paths import find_paths, home_directory
 from hookline.dialects import DIALECTS, dialect_named
 
 #: A repository chooses the names of its hooks. Those that mean something to a shell, or look like an option, are not offered.
@@ -31,7 +31,7 @@ def complete() -> None:
 
 def hook_names(dialect: str | None = None) -> list[str]:
     """The hooks found here, each once, in the order of the files."""
-    home = os.environ.get("HOME") or os.path.expanduser("~")
+    home = home_directory(os.environ)
     paths = find_paths(os.environ, home)
     loaded = load(
         cwd=os.getcwd(), home=home, environ=os.environ, paths=paths, dialect=dialect, gate=ProjectGate("inspect")

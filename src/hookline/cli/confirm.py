@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import sys
 
+from hookline.cli.loading import look
 from hookline.cli.output import confirm, safe
 from hookline.config.layers import ProjectGate
 from hookline.config.load import load
 from hookline.core.describe import is_guard
-from hookline.core.paths import FILE, find_paths
-from hookline.engine.build import READ_ONLY, Sources, load_runtime
+from hookline.core.paths import FILE, find_paths, home_directory
 from hookline.state import own_guards
 from hookline.state.protection import find_agent_above, is_protected
 
@@ -27,7 +27,7 @@ def keep_own_files(home: str) -> None:
 
 def ask_about_changes() -> None:
     """Show how one's own file differs from what was deployed, and ask whether that is right."""
-    home = os.environ.get("HOME") or os.path.expanduser("~")
+    home = home_directory(os.environ)
     state = find_paths(os.environ, home).state
     kept = own_guards.read_kept(state)
     changed = {path: now for path, (text, _) in kept.items() if (now := own_guards.read_own(path)) != text}
@@ -35,8 +35,7 @@ def ask_about_changes() -> None:
         os.getpid(), os.environ
     ):
         return
-    runtime = load_runtime(Sources(), READ_ONLY)
-    runtime.engine.close()
+    runtime = look()
     if not runtime.held:
         return
     for path, now in changed.items():

@@ -9,13 +9,18 @@ from collections.abc import Mapping, Sequence
 from typing import IO, Any
 
 from hookline.cli.output import iso_time, json_line
-from hookline.core.errors import ConfigError, StateError, UsageError
-from hookline.core.extras import install_command
+from hookline.core.errors import StateError, UsageError
+from hookline.core.extras import extra_needed
 from hookline.state.record.query import Row, Run
 
 #: Columns of a table, each a plain value; what is nested is JSON in a text.
 _TEXTS = ("id", "session", "agent", "event", "native_event", "cwd", "effect", "reason")
 _NESTED = ("data", "before", "context", "messages", "attributes", "conflicts", "ignored", "aborted")
+#: All of them, with what is not a text: the same for every export, also of nothing.
+_KINDS = {
+    "number": "int64", "time": "", **dict.fromkeys(_TEXTS, ""), "turn": "int64", "granted": "bool", "modified": "bool",
+    "ms": "float64", "pid": "int64", **dict.fromkeys(_NESTED, ""), "outcomes": "",
+}  # fmt: skip
 
 
 def export(rows: Sequence[Row], runs: Mapping[int, Sequence[Run]], form: str, output: str | None) -> None:
@@ -63,8 +68,7 @@ def _write_csv(file: IO[bytes], rows: Sequence[Mapping[str, Any]]) -> None:
     import io  # only an export needs it
 
     text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
-    names = list(rows[0]) if rows else ["id"]
-    writer = csv.DictWriter(text, names)
+    writer = csv.DictWriter(text, list(_KINDS))
     writer.writeheader()
     for row in rows:
         writer.writerow({name: _harmless(value) for name, value in row.items()})
@@ -77,9 +81,8 @@ def _harmless(value: Any) -> Any:
 
 
 def _write_parquet(file: IO[bytes], rows: Sequence[Mapping[str, Any]]) -> None:
-    try:
+    with extra_needed("parquet", "pyarrow"):
         import pyarrow as pa  # pyright: ignore[reportMissingTypeStubs]  # the extra ``parquet``
         import pyarrow.parquet as pq  # pyright: ignore[reportMissingTypeStubs]
-    except ImportError as error:
-        raise ConfigError(f"parquet needs pyarrow: {install_command('parquet')}") from error
-    pq.write_table(pa.Table.from_pylist([dict(row) for row in rows]), file)
+    schema = pa.schema([(name, kind or "string") for name, kind in _KINDS.items()])
+    pq.write_table(pa.Table.from_pylist([dict(row) for row in rows], schema=schema), file)

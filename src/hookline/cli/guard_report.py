@@ -45,8 +45,7 @@ def report(days: float, *, as_json: bool) -> int:
 
 def _read(since: float) -> list[dict[str, Any]]:
     """Equal findings are one, the most frequent first."""
-    home = os.environ.get("HOME") or os.path.expanduser("~")
-    store = store_in(find_paths(os.environ, home).state, RecordSettings())
+    store = store_in(find_paths(os.environ).state, RecordSettings())
     try:
         rows = firings(store, hook="guard", since=since, last=_MOST) if is_recorded(store) else []
     finally:

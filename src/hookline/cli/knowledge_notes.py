@@ -16,24 +16,27 @@ from hookline.cli.output import Counter, confirm, paint, print_json, safe
 from hookline.core.errors import StateError, UsageError
 from hookline.core.files import read_text
 from hookline.core.paths import why_unusable
+from hookline.memory import layout
 from hookline.memory.journal.model import STATUSES
 from hookline.memory.layout import DECISIONS, FAILURES, HANDOFF, PRE_COMPACT_SUMMARY
 from hookline.memory.notes import index as indexing
-from hookline.memory.notes.note_files import KINDS, scopes
-from hookline.memory.notes.search import Hit, parse_query
+from hookline.memory.notes.note_files import KINDS, Note, scopes
+from hookline.memory.notes.search import parse_query
 from hookline.memory.notes.search import search as found_by
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from hookline.memory.context import MemoryContext
+    from hookline.memory.layout import Places
     from hookline.memory.notes.index import NoteIndex
     from hookline.state.record.store import Store
 
 _SEARCH = """Find notes of this project, best first: sessions, decisions, failures, learnings, insights.
 
 Notes with all the words come first, then those that are near in meaning; what is in double quotes or backticks must be
-there as it is. What was superseded or retired is marked, and never the first. Word endings and accents do not count. --json prints {"query", "hits": [{"kind", "title", "text", "project",
+there as it is. What was superseded or retired is marked, and never comes first. Word endings and accents do not count.
+--json prints {"query", "hits": [{"kind", "title", "text", "project",
 "session", "date", "path", "score", "agent", "status", "id", "successor"}]}. Exit code 1 if nothing was found.
 """
 _SHOW = """Show what a session left, a note by its path, or (without a name) this project's memory.
@@ -52,7 +55,7 @@ On a terminal you are asked first, unless --yes is given; without a terminal, --
 
 def configure_search(command: Callable[[str, str], ArgumentParser]) -> None:
     search_for = command("search", _SEARCH)
-    search_for.add_argument("text", metavar="TEXT", nargs="+")
+    search_for.add_argument("text", metavar="TEXT", nargs="+", help="words to look for")
     search_for.add_argument("--all", action="store_true", help="in every project")
     search_for.add_argument("--kind", choices=KINDS, action="append", default=[], help="only these (repeatable)")
     search_for.add_argument(
@@ -68,9 +71,11 @@ def configure_search(command: Callable[[str, str], ArgumentParser]) -> None:
 def configure(command: Callable[[str, str], ArgumentParser]) -> None:
     configure_search(command)
     shown = command("show", _SHOW)
-    shown.add_argument("what", metavar="SESSION|FILE", nargs="?", default="")
+    shown.add_argument(
+        "what", metavar="SESSION|FILE", nargs="?", default="", help="the session's id or its beginning, or a note"
+    )
     gone = command("forget", _FORGET)
-    gone.add_argument("session", metavar="SESSION")
+    gone.add_argument("session", metavar="SESSION", help="its id or the beginning of it")
     gone.add_argument("--yes", action="store_true", help="do not ask")
 
 
@@ -89,6 +94,19 @@ def current_index(context: MemoryContext, *, thorough: bool = False) -> Generato
     except sqlite3.Error as error:
         why = why_unusable(context.places.state)
         raise StateError(f"the index of notes cannot be used: {error}{f'; {why}' if why else ''}") from error
+
+
+@contextmanager
+def usable(places: Places) -> Generator[None]:
+    """Raises StateError with the directory that is in the way, and what to do about it."""
+    if why := layout.why_unreadable(places):
+        raise StateError(why)
+    try:
+        yield
+    except BrokenPipeError:  # the reader closed the pipe
+        raise
+    except (OSError, StateError) as error:
+        raise StateError(layout.describe_error(error, places)) from error
 
 
 def search(args: Namespace, context: MemoryContext) -> int:
@@ -124,7 +142,7 @@ def seconds_back(given: str) -> float:
     return parse_duration("--since", given, "12h, 7d or 4w")
 
 
-def _shape(hit: Hit) -> dict[str, Any]:
+def _shape(hit: Note) -> dict[str, Any]:
     return {
         "kind": hit.kind, "title": hit.title, "text": hit.text, "project": hit.project, "session": hit.session,
         "date": hit.date, "path": hit.path, "score": round(hit.score, 3), "agent": hit.agent, "status": hit.status,
@@ -132,7 +150,7 @@ def _shape(hit: Hit) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _render_hit(hit: Hit) -> str:
+def _render_hit(hit: Note) -> str:
     head = f"{paint(hit.kind.ljust(9), 'blue')} {hit.date[:10]:<10}  {paint(safe(hit.title, 100), 'bold')}"
     if hit.status != "current":
         head += f" ({hit.status}{f' by {hit.successor[:8]}' if hit.successor else ''})"

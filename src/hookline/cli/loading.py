@@ -5,16 +5,21 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import SimpleNamespace
 
 from hookline.cli.output import safe
 from hookline.cli.stdio import decode_text
+from hookline.core.agents import all_agents
 from hookline.core.errors import ConfigError, DataError
 from hookline.core.event import EVENTS, Event
+from hookline.core.files import read_text
+from hookline.core.paths import home_directory, project_root, upwards
+from hookline.core.problem import Problem
 from hookline.core.typed import TYPE_CHECKING, Any, BinaryIO
-from hookline.dialects import dialect_named
-from hookline.engine.build import Runtime, Sources, StoreOptions, load_runtime
+from hookline.dialects import DIALECTS, dialect_named
+from hookline.dialects.base import FOREIGN
+from hookline.engine.build import READ_ONLY, Runtime, Sources, StoreOptions, load_runtime
 from hookline.gateway.notices import approval_lines, problem_lines, trust_lines
 
 if TYPE_CHECKING:
@@ -38,6 +43,13 @@ def build_runtime(args: Namespace | SimpleNamespace, stores: StoreOptions | None
     return load_runtime(sources, stores or StoreOptions(), reuse=stores is not None and not stores.record)
 
 
+def look(**sources: Any) -> Runtime:
+    """What the files say; nothing of it will run."""
+    runtime = load_runtime(Sources(**sources), READ_ONLY)
+    runtime.engine.close()
+    return runtime
+
+
 def require_readable(runtime: Runtime, files: list[str]) -> None:
     """Raise ConfigError for a named file that yields nothing but errors."""
     useful = {spec.origin.file for spec in runtime.loaded.specs}
@@ -53,10 +65,48 @@ def tell_problems(runtime: Runtime) -> None:
         print(f"hookline: {safe(line)}", file=sys.stderr)
 
 
+def tell_warnings(specs: Sequence[HookSpec], cwd: str) -> None:
+    """Print on stderr which of these hooks look right, and never run, cannot run or cannot refuse."""
+    from hookline.engine.lint import lint  # noqa: PLC0415  an agent's call needs none of it
+
+    for problem in lint(specs, cwd, os.environ):
+        print(f"hookline: {safe(str(problem))}", file=sys.stderr)
+
+
 def tell_unapproved(runtime: Runtime) -> None:
     """Print on stderr what has no effect here because nobody approved it: silence would look like a working guard."""
     for line in approval_lines(runtime)[: len(runtime.unapproved)]:  # the rest is in problem_lines
         print(f"hookline: {safe(line)}", file=sys.stderr)
+
+
+def files_of_other_systems() -> Iterator[tuple[str, str]]:
+    """Dialect and path of every file of the project that another system reads."""
+    cwd, home = os.getcwd(), home_directory(os.environ)
+    for name in _systems_around(cwd, project_root(cwd, home)):
+        places = dialect_named(name).places(cwd, home, os.environ) if name != "native" else ()
+        yield from ((name, one.path) for one in places if one.layer in FOREIGN and os.path.isfile(one.path))
+
+
+def _systems_around(cwd: str, root: str) -> Iterator[str]:
+    """Agents with a folder or file in the project, and systems with a file of their name here or above, where they look
+    too: asking all of them would load all."""
+    files = {row.dialect: row.files.get("project", "") for row in all_agents().values()}
+    for name in DIALECTS:
+        own = os.path.dirname(files[name]) or files[name] if name in files else ""
+        places = (os.path.join(root, own),) if own else (os.path.join(one, f"{name}.yaml") for one in upwards(cwd))
+        if any(map(os.path.exists, places)):
+            yield name
+
+
+def unread_files(runtime: Runtime) -> Iterator[Problem]:
+    """Files of other systems with hooks, which run for that system only: who has them may expect them everywhere."""
+    read = {source.path for source in runtime.loaded.sources}
+    for dialect, path in files_of_other_systems():
+        text = read_text(path) or ""
+        if path not in read and "hooks" in text and "hookline hook" not in text:  # those call us for every hook
+            finding = f"these hooks run for {dialect} only; to see them: hookline list --dialect {dialect}"
+            fix = "to run them in every agent, make the file a source: hookline help use-existing-hooks"
+            yield Problem(file=path, severity="note", pointer="$", finding=finding, fix=fix)
 
 
 def missing_registrations(runtime: Runtime, more: Sequence[HookSpec] = ()) -> list[Unregistered]:
@@ -70,7 +120,7 @@ def missing_registrations(runtime: Runtime, more: Sequence[HookSpec] = ()) -> li
         scopes_by_agent,
     )
 
-    home = os.environ.get("HOME") or os.path.expanduser("~")
+    home = home_directory(os.environ)
     hooks, place = (*active_hooks(runtime), *more), (runtime.engine.cwd, home, os.environ)
     calling = scopes_by_agent(all_agents().values(), *place)
     around = ([all_agents()[name] for name in calling], *place)

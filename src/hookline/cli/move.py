@@ -8,6 +8,7 @@ from glob import escape, glob
 from typing import Any
 
 from hookline.cli.capabilities import ability
+from hookline.cli.loading import look
 from hookline.core._dataclass import dataclass, replace
 from hookline.core.agents import Agent, Scope, select_agents
 from hookline.core.errors import UsageError
@@ -16,7 +17,6 @@ from hookline.core.hook import HookSpec
 from hookline.core.paths import find_paths, project_root
 from hookline.dialects import dialect_named
 from hookline.dialects.tool_matchers import translate_tools
-from hookline.engine.build import READ_ONLY, Sources, load_runtime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,8 +80,7 @@ def _hooks_of(agent: Agent, scope: Scope, here: str, home: str) -> tuple[Sequenc
     there = [file for file in files if os.path.isfile(file)]
     if not there:
         return (), []
-    runtime = load_runtime(Sources(config=there, dialect=agent.dialect, inspect=True), READ_ONLY)
-    runtime.engine.close()
+    runtime = look(config=there, dialect=agent.dialect, inspect=True)
     return runtime.loaded.specs, [str(problem) for problem in runtime.loaded.problems if problem.severity == "error"]
 
 

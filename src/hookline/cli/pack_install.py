@@ -10,6 +10,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from hookline.cli.loading import look
 from hookline.cli.output import confirm, paint, plural, safe
 from hookline.config.discover import lookup_for
 from hookline.config.layers import LayerLoader
@@ -22,7 +23,7 @@ from hookline.core.errors import ConfigError, UsageError
 from hookline.core.event import GUARDED, event_kind
 from hookline.core.files import backup
 from hookline.core.hook import Command, HookSpec
-from hookline.core.paths import Paths, find_paths
+from hookline.core.paths import Paths, find_paths, home_directory
 from hookline.core.problem import Problem
 from hookline.dialects.event_lookup import native_events
 from hookline.dialects.native.render import quote
@@ -53,7 +54,7 @@ class PackUser:
 
 
 def find_place() -> PackUser:
-    home = os.environ.get("HOME") or os.path.expanduser("~")
+    home = home_directory(os.environ)
     return PackUser(cwd=os.getcwd(), home=home, paths=find_paths(os.environ, home))
 
 
@@ -255,10 +256,7 @@ def change_file(place: PackUser, file: str, source: str, row: Approved | None) -
 
 def approve_plain_file(file: str) -> None:
     """A project's file that holds nothing besides packs needs no further approval."""
-    from hookline.engine.build import READ_ONLY, Sources, load_runtime
-
-    runtime = load_runtime(Sources(inspect=True), READ_ONLY)
-    runtime.engine.close()
+    runtime = look(inspect=True)
     plain = [
         spec
         for spec, verdict in runtime.contents
@@ -273,12 +271,10 @@ def deploy_missing(*, json: bool) -> list[str]:
     """Register what the hooks now need with the agents that call hookline already; what else a person should do."""
     from hookline.cli.commands.deploy import deploy_rows
     from hookline.core.agents import all_agents
-    from hookline.engine.build import READ_ONLY, Sources, load_runtime
     from hookline.gateway.required_events import active_hooks, missing_events, scopes_by_agent
 
-    home = os.environ.get("HOME") or os.path.expanduser("~")
-    runtime = load_runtime(Sources(), READ_ONLY)
-    runtime.engine.close()
+    home = home_directory(os.environ)
+    runtime = look()
     hooks, cwd = active_hooks(runtime), runtime.engine.cwd
     calling = scopes_by_agent(all_agents().values(), cwd, home, os.environ)
     if not calling:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from hookline.cli.loading import read_data
 from hookline.cli.options import add_data, add_json
 from hookline.cli.output import print_json
+from hookline.core.result import Failed, TimedOut
 from hookline.tui import dry_run
 
 if TYPE_CHECKING:
@@ -21,8 +22,9 @@ if TYPE_CHECKING:
 RUN = """Run one hook on one event and print exactly what it prints.
 
 Without --data and --payload, the event is a sample with every documented field. The hook's matcher, conditions and on/off switch
-are ignored; trust is not. The exit code is the hook's own, except: 2 (which agents read as a block) becomes 1, a hook
-killed by signal N gives 128+N, and one that could not run gives 1. Nothing is recorded.
+are ignored; trust is not. At a terminal, a last line on standard error says what the hook decided. The exit code is the
+hook's own, except: 2 (which agents read as a block) becomes 1, a hook killed by signal N gives 128+N, and one that could
+not run gives 1. Nothing is recorded.
 
 --json prints {"hook", "event", "status", "exit_code", "stdout", "stderr", "error", "would_run", "why_not", "decision"},
 where decision has the fields of fire --json.
@@ -30,7 +32,7 @@ where decision has the fields of fire --json.
 
 
 def configure_run(parser: ArgumentParser) -> None:
-    parser.add_argument("hook", metavar="NAME")
+    parser.add_argument("hook", metavar="NAME", help="its name, or the beginning of its id")
     parser.add_argument("--event", metavar="E", default="", help="required if the hook listens to more than one event")
     add_data(parser)
     parser.add_argument("--payload", metavar="FILE", help="the event's data, or an agent's own payload; - for stdin")
@@ -66,6 +68,20 @@ def _pass_through(tried: Trial) -> None:
         _write(sys.stderr, raw, "stderr")
     if tried.outcome.error and (raw is None or raw.exit_code is None):
         print(f"hookline: {tried.outcome.error}", file=sys.stderr)
+    if sys.stderr.isatty():
+        print(f"hookline: {_result(tried)}", file=sys.stderr)
+
+
+def _result(tried: Trial) -> str:
+    """What the hook did, for a person: many print nothing."""
+    raw, decision, outcome = tried.raw, tried.decision, tried.outcome
+    effect = decision.effect if decision.effect != "allow" or decision.granted else "no opinion"
+    if isinstance(outcome, Failed | TimedOut):
+        how = f" (failed: {outcome.error})"
+    else:
+        how = f" (exit code {raw.exit_code})" if raw is not None and raw.exit_code is not None else ""
+    not_now = f"; on this event it would not run: {tried.would_not}" if tried.would_not else ""
+    return f"{tried.spec.name} on {tried.event.kind.name}: {effect}{how}{not_now}"
 
 
 def _as_printed(event: str, value: Any) -> Any:

@@ -120,7 +120,7 @@ def _from_os(path: str, error: OSError) -> Unread:
     if error.errno == ENOENT and os.path.islink(path):
         # Somebody meant a file to be here: its guards must not be off in silence.
         finding = f"this link leads to {os.path.realpath(path)}, which does not exist"
-        return Unread(problem=Problem(file=path, finding=finding, fix="mend the link, or remove it"))
+        return Unread(problem=Problem(file=path, finding=finding, fix="correct the link, or remove it"))
     if error.errno in {ENOENT, ENOTDIR}:
         gone = Problem(file=path, finding="there is no such file", fix="create it, or name another")
         return Unread(problem=gone, missing=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from hookline.config.layers import LayerLoader
 from hookline.config.load import parse_native, syntax_for
@@ -32,13 +32,18 @@ def with_kept_guards(
         slots = {(guard.name, guard.event) for guard in lost}
         changed = {spec.id for spec in written if (spec.name, spec.event) in slots}
         specs = (*lost, *(spec for spec in specs if spec.id not in changed))
-        names = ", ".join(dict.fromkeys(guard.name for guard in lost))
-        if lost:
-            lines.append(f"{path}: {names} changed since the last deploy and stays in force as it was; {_CONFIRM}")
+        names = list(dict.fromkeys(guard.name for guard in lost))
+        if names:
+            lines.append(_line(path, names, unread=path in loaded.faulty))
     return (replace(loaded, specs=specs), tuple(lines)) if lines else (loaded, ())
 
 
-_CONFIRM = "to accept the change, in a terminal of your own: hookline deploy"
+def _line(path: str, names: Sequence[str], *, unread: bool) -> str:
+    stays = f"{'stays' if len(names) == 1 else 'stay'} in force as it was"
+    if unread:
+        return f"{path} has errors, so {', '.join(names)} {stays}; see: hookline check"
+    what = f"{', '.join(names)} changed since the last deploy and {stays}"
+    return f"{path}: {what}; to accept the change, in a terminal of your own: hookline deploy"
 
 
 def _guards(path: str, text: str, dialect: str, lookup: Lookup) -> list[HookSpec]:

@@ -51,7 +51,7 @@ def load(
     if speaker and speaker.name != _NATIVE:
         return _finished(reading, _own_places(reading, speaker), (), paths)
     layers = reading.load_layers(native_places(cwd, home, paths), _NATIVE)
-    own = _native(reading, layers, ())
+    own = load_native(reading, layers)
     return _finished(reading, (*own, *_lazy(reading, layers, paths, own)), layers, paths)
 
 
@@ -123,7 +123,7 @@ def _named_files(
         layers = reading.load_layers(places, theirs.name, required=True) if name else ()
         if theirs.name == _NATIVE:
             native = (*native, *layers)
-            specs += _native(reading, layers, ())
+            specs += load_native(reading, layers)
         else:
             specs += _rooted(reading, layers, reading.parsed(theirs, reading.with_includes(theirs, layers)))
     return specs, native
@@ -188,8 +188,8 @@ def _relabel(place: ConfigPlace, lookup: Lookup) -> ConfigPlace:
 # ── our own layers and their sources ─────────────────────────────────────────────────────────────────
 
 
-def _native(reading: LayerLoader, layers: Sequence[Layer], trail: tuple[str, ...]) -> tuple[HookSpec, ...]:
-    """Hooks of a source stand where its table stands among the hooks of the file that names it."""
+def load_native(reading: LayerLoader, layers: Sequence[Layer], trail: tuple[str, ...] = ()) -> tuple[HookSpec, ...]:
+    """The hooks of files of ours, with those of the sources and packs that they name. Hooks of a source stand where its table stands among the hooks of the file that names it."""
     # Imported here: another dialect's places are read without them.
     from hookline.dialects.native.config import place
     from hookline.dialects.native.sources import parse_sources
@@ -199,7 +199,7 @@ def _native(reading: LayerLoader, layers: Sequence[Layer], trail: tuple[str, ...
     except Exception as error:
         reading.problems.append(our_bug(layers[-1].path if layers else "", _NATIVE, error))
         own = own_layers(layers)
-        return _native(reading, own, trail) if len(own) < len(layers) else ()
+        return load_native(reading, own, trail) if len(own) < len(layers) else ()
     reading.problems += problems
     ranked: list[tuple[int, int, HookSpec]] = [(one.layer, one.line, one.spec) for one in placed]
     for rank, layer in enumerate(layers):
@@ -245,11 +245,6 @@ def _hardened(spec: HookSpec) -> HookSpec:
     return replace(spec, on_failure="deny") if waits else spec
 
 
-def load_native(reading: LayerLoader, layers: Sequence[Layer]) -> tuple[HookSpec, ...]:
-    """The hooks of files of ours, with those of the sources and packs that they name."""
-    return _native(reading, layers, ())
-
-
 def parse_native(reading: LayerLoader, layer: Layer) -> tuple[HookSpec, ...]:
     """The hooks that one file of ours defines itself."""
     from hookline.dialects.native.config import place
@@ -284,7 +279,7 @@ def _source(reading: LayerLoader, source: SourceTable, trail: tuple[str, ...]) -
     layers = [_named_layer(reading, source, speaker, path) for path in found]
     good = [layer for layer in layers if layer]
     if speaker.name == _NATIVE:
-        return _native(reading, good, trail)
+        return load_native(reading, good, trail)
     return reading.parsed(speaker, reading.with_includes(speaker, good))
 
 

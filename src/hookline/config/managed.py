@@ -62,7 +62,7 @@ def find_silence(paths: Paths) -> Problem | None:
     if not over:
         return None
     finding = "this machine has not reached its fleet for longer than the policy allows"
-    fix = "look for the reason: hookline fleet status --local"
+    fix = "to find out why: hookline fleet status --local"
     return Problem(file=file, finding=finding, fix=fix, severity="warning" if then == "warn" else "error")
 
 

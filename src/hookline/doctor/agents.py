@@ -53,11 +53,11 @@ def agent_findings(install: AgentInstall, project: str, home: str, world: World)
 
 def _version(install: AgentInstall) -> Iterator[Finding]:
     if install.target.label:
-        yield note(
-            "proof",
+        known, next_step = (
             f"{install.target.title}: {install.target.label}",
-            "hookline doctor --record " + install.target.name,
+            f"hookline doctor --record {install.target.name}",
         )
+        yield note("proof", known, next_step)
     if not install.program:
         yield note("version", f"{install.target.program} is not found in PATH")
     elif install.version:

@@ -21,7 +21,7 @@ def budget_overruns(store: Store, specs: Sequence[HookSpec]) -> dict[str, str]:
         return {}
     from hookline.engine.cost import over_budget  # few hooks have a budget
 
-    told = [(spec, over_budget(spec, latest_times(store, spec.id))) for spec in stated]
+    told = [(spec, over_budget(spec, latest_times(store, spec.id, spec.name))) for spec in stated]
     return {spec.id: why + _consequence(spec) for spec, why in told if why}
 
 

@@ -52,11 +52,9 @@ def _watched(agent: Agent, entry: RegisteredHook, world: World) -> dict[str, Any
     """Nothing is refused, so the entry itself is asked whether the guard would be called."""
     (one,) = probe_all(agent, [entry], world)
     why = one.error or one.hooks.get("guard", "no guard is called")
-    return (
-        _probe(None, why)
-        if why
-        else _probe(False, "what it would refuse is recorded from now on: hookline guard report")
-    )
+    if why:
+        return _probe(None, why)
+    return _probe(False, "what it would refuse is recorded from now on: hookline guard report")
 
 
 def _texts(printed: str) -> Iterator[str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from hookline.core.paths import find_paths
 from hookline.core.settings import RecordSettings
 from hookline.deploy.apply import read
 from hookline.deploy.offline import RECIPES, Recipe, write_files
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 _PORT = 8900
 _URL = f"http://127.0.0.1:{_PORT}"
 _WORD = "denied by hookline doctor"
+#: Where an entry says that the person's files are, in a line of a shell and in a plugin.
+_DIRECTORY = re.compile(r"""--(home|config-dir|state-dir|data-dir)(" *, *"|[ =])(?:'[^']*'|[^\s"']+)""")
 _HOOK = f"""\
 [[hook]]
 name = "doctor"
@@ -46,10 +50,7 @@ def run_agent(aim: AgentFile, program: str, environ: Mapping[str, str]) -> Findi
         return note("run", f"{aim.agent.name} cannot run without a network")
     alone = isolation_command()
     if alone is None:
-        return note(
-            "run",
-            "not run: this system cannot cut off the agent's network (unshare)",
-        )
+        return note("run", "not run: this system cannot cut off the agent's network (unshare)")
     with _temporary_folder() as folder:
         home, project = os.path.join(folder, "home"), os.path.join(folder, "project")
         _prepare_home(aim, recipe, home, project)
@@ -95,15 +96,19 @@ def _prepare_home(aim: AgentFile, recipe: Recipe, home: str, project: str) -> No
     copy = os.path.join(home, aim.agent.files["user"])
     os.makedirs(os.path.dirname(copy), exist_ok=True)
     if aim.agent.form != "plugin":
-        mine = (
-            [Registration(event=one.event, entry=one.value) for one in own_entries(text or "", aim.path)]
-            if text
-            else []
-        )
+        own = own_entries(text, aim.path) if text else ()
+        mine = [Registration(event=one.event, entry=one.value) for one in own]
         there, _refused = read(copy)
         text = plan_file(copy, there, mine, FileFormat.of(aim.agent)).after
     with open(copy, "w", encoding="utf-8") as file:
-        file.write(text or "")
+        file.write(_moved(text or "", home))
+
+
+def _moved(text: str, home: str) -> str:
+    """The registration with this home's directories: its hook and its record are looked for there."""
+    paths = find_paths({}, home)
+    places = {"home": home, "config-dir": paths.config, "state-dir": paths.state, "data-dir": paths.data}
+    return _DIRECTORY.sub(lambda found: f"--{found[1]}{found[2]}{places[found[1]]}", text)
 
 
 def _run_sandbox(

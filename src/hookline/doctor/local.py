@@ -9,13 +9,14 @@ import stat
 from collections.abc import Iterator, Mapping
 
 import hookline
-from hookline.core.paths import Paths, why_unusable
+from hookline.core.describe import count_hooks
+from hookline.core.paths import Paths, home_directory, why_unusable
 from hookline.daemon import lifecycle
 from hookline.daemon.protocol import find_daemon_paths
 from hookline.doctor.finding import Finding, budget_overruns, fine, note, wrong
 from hookline.engine.build import Runtime
-from hookline.engine.lint import program_problems
-from hookline.engine.lint_matchers import gate_problems, match_problems
+from hookline.engine.lint import lint
+from hookline.gateway.notices import missing_hooks
 from hookline.state.record.store import store_in
 
 #: The first with STRICT tables.
@@ -42,6 +43,9 @@ def _versions() -> Iterator[Finding]:
 
 def _directories(paths: Paths, environ: Mapping[str, str]) -> Iterator[Finding]:
     yield from _state(paths.state)
+    if not os.path.isabs(environ.get("HOME", "")):
+        home = home_directory(environ)
+        yield note("state", f"HOME is not an absolute path; {home} counts instead", f"export HOME={home}")
     for name in ("HOOKLINE_STATE_DIR", "HOOKLINE_CONFIG_DIR", "HOOKLINE_DATA_DIR"):
         if given := environ.get(name):
             yield note("state", f"{name} is set; commands you type use it, agents' calls ignore it", f"unset {name}")
@@ -97,11 +101,8 @@ def _daemon(environ: Mapping[str, str]) -> Iterator[Finding]:
             "daemon", f"its version is {told['version']}, but this is {hookline.__version__}", "hookline daemon stop"
         )
     elif told["crashes"]:
-        yield wrong(
-            "daemon",
-            f"{len(told['crashes'])} crashes; the latest: {told['crashes'][-1]}",
-            "hookline daemon status",
-        )
+        text = f"{len(told['crashes'])} crashes; the latest: {told['crashes'][-1]}"
+        yield wrong("daemon", text, "hookline daemon status")
     else:
         yield fine("daemon", f"running, {told['requests']} requests, {told['engines']} engines")
 
@@ -109,11 +110,8 @@ def _daemon(environ: Mapping[str, str]) -> Iterator[Finding]:
 def _client(paths: Paths) -> Iterator[Finding]:
     client = os.path.join(paths.data, "bin", "hookc")
     if not os.path.exists(client):
-        yield note(
-            "client",
-            "the native client is not built; the Python client is slower",
-            "hookline daemon build-client",
-        )
+        text = "the native client is not built; the Python client is slower"
+        yield note("client", text, "hookline daemon build-client")
     elif not os.access(client, os.X_OK):
         yield wrong("client", f"{client} is not executable", "hookline daemon build-client")
     else:
@@ -121,35 +119,41 @@ def _client(paths: Paths) -> Iterator[Finding]:
 
 
 def _hooks(runtime: Runtime, cwd: str, environ: Mapping[str, str]) -> Iterator[Finding]:
-    loaded, verdicts = runtime.loaded, runtime.verdicts.values()
-    errors = sum(problem.severity == "error" for problem in loaded.problems)
+    specs = runtime.loaded.specs
+    found = [*_mistakes(runtime, cwd, environ), *_approvals(runtime)]
+    yield from found
+    if off := sorted({one.name for one in specs if runtime.switches.off(one)}):
+        yield note("hooks", f"switched off by hand: {', '.join(off)}", "hookline hooks list")
+    if not specs:
+        yield note("hooks", f"no hooks in {cwd}", "hookline hooks add")
+    elif not found:
+        hooks, on = count_hooks(specs), count_hooks(spec for spec in specs if spec.enabled)
+        yield fine("hooks", f"{hooks} hook{'' if hooks == 1 else 's'}, {'all can run' if on == hooks else f'{on} on'}")
+
+
+def _mistakes(runtime: Runtime, cwd: str, environ: Mapping[str, str]) -> Iterator[Finding]:
+    specs = runtime.loaded.specs
+    errors = sum(problem.severity == "error" for problem in runtime.loaded.problems)
     if errors:
         yield wrong("hooks", f"{errors} {'error' if errors == 1 else 'errors'} in the configuration", "hookline check")
-    programs = [
-        *program_problems(loaded.specs, cwd, environ),
-        *match_problems(loaded.specs),
-        *gate_problems(loaded.specs),
-    ]
-    for problem in programs:
+    for problem in lint(specs, cwd, environ):
         yield wrong("hooks", problem.finding, problem.fix)
-    unknown = sorted(
-        {one.name for one in loaded.specs if (got := runtime.verdicts.get(one.id)) and got.state == "unknown"}
-    )
-    changed = sum(one.state == "changed" for one in verdicts)
+
+
+def _approvals(runtime: Runtime) -> Iterator[Finding]:
+    verdicts = runtime.verdicts
+    state = {one.id: verdicts[one.id].state for one in runtime.loaded.specs if one.id in verdicts}
+    unknown = sorted({one.name for one in runtime.loaded.specs if state.get(one.id) == "unknown"})
+    changed = count_hooks(one for one in runtime.loaded.specs if state.get(one.id) == "changed")
     if unknown:
         yield wrong("trust", f"not trusted yet, so they do not run: {', '.join(unknown)}", "hookline trust")
     if changed:
         yield wrong("trust", f"{changed} changed since you trusted them, so they count as failed", "hookline trust")
-    for one in runtime.missing:
-        yield wrong("trust", f"the trusted hook {one.name!r} is missing from {one.file}", "hookline trust")
-    off = sorted({one.name for one in loaded.specs if runtime.switches.off(one)})
-    if off:
-        yield note("hooks", f"switched off by hand: {', '.join(off)}", "hookline hooks list")
-    if not loaded.specs:
-        yield note("hooks", f"no hooks in {cwd}", "hookline hooks add")
-    elif not (errors or programs or unknown or changed or runtime.missing):
-        names = len({spec.name for spec in loaded.specs if spec.enabled})
-        yield fine("hooks", f"{names} hook{'' if names == 1 else 's'}, all can run")
+    for file in runtime.unapproved:
+        if not file.hooks and not file.settings:
+            yield wrong("trust", f"{file.file} is not approved, so nothing of it has any effect", runtime.review)
+    for one in missing_hooks(runtime):
+        yield wrong("trust", f"{one.file}: {one.finding}", one.fix)
 
 
 def _late(runtime: Runtime, paths: Paths) -> Iterator[Finding]:

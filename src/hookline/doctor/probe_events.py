@@ -22,7 +22,7 @@ from hookline.core.event import Event, event_kind
 from hookline.core.result import Decision
 from hookline.core.samples import sample
 from hookline.deploy.payload import build_payload
-from hookline.deploy.plugin_faces import DRIVERS
+from hookline.deploy.plugin import plugin_driver
 from hookline.dialects import dialect_named
 from hookline.dialects.event_lookup import native_events
 from hookline.gateway import probe
@@ -91,7 +91,7 @@ def call_entry(target: Agent, entry: RegisteredHook, event: Event, world: World)
         return "", f"still running after {_PATIENCE:.0f} s"
     except OSError as failed:
         return f"{argv[0]}: {failed.strerror}", "none, it could not be started"
-    return done.stdout + done.stderr, str(done.returncode)
+    return "\n".join(text for text in (done.stdout, done.stderr) if text), str(done.returncode)
 
 
 def probe_plugin(target: Agent, text: str, world: World) -> str:
@@ -104,7 +104,7 @@ def probe_plugin(target: Agent, text: str, world: World) -> str:
     with tempfile.TemporaryDirectory(prefix="hookline-doctor-") as folder:
         # Under this ending every version of node reads it as a module.
         module, driver = os.path.join(folder, "plugin.mjs"), os.path.join(folder, "driver.mjs")
-        for made, content in ((module, text), (driver, DRIVERS[target.dialect])):
+        for made, content in ((module, text), (driver, plugin_driver(target.dialect))):
             with open(made, "w", encoding="utf-8") as file:
                 file.write(content)
         try:

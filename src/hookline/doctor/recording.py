@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import json
 import platform
+import re
 from typing import Any
 
 from hookline import __version__
 from hookline.core.agents import Agent
 from hookline.core.errors import DataError
 from hookline.dialects import dialect_named
+from hookline.dialects.base import Dialect
 from hookline.state.record.query import Row, firings
 from hookline.state.record.store import Store
 
 #: Events of one session that are enough to see every form of payload.
 _MOST = 500
+#: Of mail: some agents tell hooks whose account it is.
+_ADDRESS = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 
 
 def recording(store: Store, agent: Agent, version: str, home: str) -> str:
@@ -28,50 +32,28 @@ def recording(store: Store, agent: Agent, version: str, home: str) -> str:
         fix = f"register it (hookline deploy --agent {agent.name}), work with it once, then try again"
         raise DataError(f"no event of {agent.name} is recorded; {fix}")
     rows = firings(store, agent=agent.name, session=latest[0].session, last=_MOST)
-    known = dialect_named(agent.dialect).events
+    dialect = dialect_named(agent.dialect)
     events = [
-        {"event": row.event, "native_event": row.native_event, "payload": _payload(row)}
+        {"event": row.event, "native_event": row.native_event, "payload": _payload(row, dialect)}
         for row in rows
-        if row.native_event in known or row.event.startswith(f"{agent.dialect}:")
+        if row.native_event in dialect.events or row.event.startswith(f"{agent.dialect}:")
     ]
     bundle = {
         "agent": agent.name, "version": version, "hookline": __version__, "system": f"{platform.system()} {platform.machine()}",
         "events": events,
     }  # fmt: skip
-    text = json.dumps(bundle, indent=1, ensure_ascii=False) + "\n"
+    text = _ADDRESS.sub("user@example.com", json.dumps(bundle, indent=1, ensure_ascii=False)) + "\n"
     return text.replace(json.dumps(home)[1:-1], "/home/user") if len(home) > 1 else text
 
 
-def _payload(row: Row) -> dict[str, Any]:
+def _payload(row: Row, dialect: Dialect) -> dict[str, Any]:
     """What the agent sent: the data without what hookline added, and what is not among them."""
     data = row.before if row.before is not None else row.data
     wire: dict[str, Any] = row.wire if isinstance(row.wire, dict) else {}
     added = {"native_tool_name", *wire.get("added", ())}
     sent = {name: value for name, value in (data if isinstance(data, dict) else {}).items() if name not in added}
-    return {**sent, **wire.get("own", {})}
-
-
-def differences(text: str) -> list[str]:
-    """Where the dialect of today reads a recording otherwise than it was read then; new events and fields are none."""
-    bundle = json.loads(text)
-    dialect = dialect_named(str(bundle["agent"]))
-    found: list[str] = []
-    for number, one in enumerate(bundle["events"]):
-        now = dialect.event_in(one["native_event"], one["payload"], {})
-        derived = {"PostToolUseFailure": "PostToolUse"}.get(now.event, now.event)
-        if one["event"] not in {now.event, derived}:
-            found.append(f"events[{number}]: {one['native_event']} was {one['event']}, and is {now.event}")
-        found += [f"events[{number}]: {name} is lost" for name in one["payload"] if not _is_there(name, now.data)]
-    return found
-
-
-def _is_there(name: str, data: Any) -> bool:
-    return name in data or name in {
-        "hook_event_name",
-        "hookEventName",
-        "hookName",
-        "agent_action_name",
-        "event_type",
-        "type",
-        "event",
-    }
+    if "tool_name" in sent:
+        sent["tool_name"] = data.get("native_tool_name", sent["tool_name"])
+    named_by = getattr(getattr(dialect, "words", None), "named_by", "hook_event_name")
+    named = {"hook_event_name": row.native_event} if "hook_event_name" in named_by.split("|") else {}
+    return {**named, **sent, **wire.get("own", {})}

@@ -44,10 +44,7 @@ class _Part:
 class ReplayResult:
     """The result. ``told`` is the answer in the agent's format."""
 
-    row: Row
-    event: Event
     decision: Decision
-    agent: str
     parts: tuple[_Part, ...]
     differences: tuple[str, ...]
     told: Mapping[str, Any]
@@ -120,7 +117,7 @@ def replay(row: Row, runs: Sequence[Run], event: Event, engine: Engine) -> Repla
     # As it is recorded: what the agent does not support was denied.
     as_told = replace(decision, effect="deny", granted=False) if told.refused else decision
     return ReplayResult(
-        row=row, event=event, decision=as_told, agent=event.agent, parts=parts,
+        decision=as_told, parts=parts,
         differences=tuple(_differences(row, as_told, parts)),
         told={
             "exit_code": told.answer.exit_code, "stdout": told.answer.stdout, "stderr": told.answer.stderr,

@@ -305,8 +305,8 @@ def _report_unregistered(request: AgentRequest, decision: Decision, runtime: Run
         request.environ,
         unwanted=required.empty_events(runtime),
     )
-    told = tuple(Message(hook="hookline", text=str(one)) for one in found)
-    return replace(decision, messages=(*decision.messages, *told)) if told else decision
+    messages = tuple(Message(hook="hookline", text=str(one)) for one in found)
+    return replace(decision, messages=(*decision.messages, *messages)) if messages else decision
 
 
 def refuse_missing_guard(event: Event, decision: Decision, runtime: Runtime) -> Decision:

@@ -31,9 +31,20 @@ def problem_lines(runtime: Runtime) -> Iterator[str]:
     for problem in runtime.loaded.problems:
         if problem.severity == "error":
             yield str(problem)
-    for one in runtime.missing:
-        yield f"the trusted hook {one.name!r} is gone from {one.file}; see: hookline trust"
+    yield from map(str, missing_hooks(runtime))
     yield from runtime.held
+
+
+def missing_hooks(runtime: Runtime) -> Iterator[Problem]:
+    """Trusted hooks that are no longer in their files, or cannot be read there."""
+    faulty = runtime.loaded.faulty
+    for one in runtime.missing:
+        finding, fix = f"the trusted hook {one.name!r} is missing", f"review it with: {runtime.review}"
+        if one.file in faulty:
+            result = "does not run" if one.on_failure in {"", "ignore"} else f"refuses every {one.event}"
+            finding += f", perhaps because of an error in this file; until it is read again, it {result}"
+            fix = "correct the errors of this file: hookline check"
+        yield Problem(file=one.file, severity="warning", pointer="$", finding=finding, fix=fix)
 
 
 def approval_lines(runtime: Runtime) -> list[str]:

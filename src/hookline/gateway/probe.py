@@ -6,14 +6,13 @@ the variable but cannot leave the file, so it cannot switch a guard off. The fil
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from hookline.core.files import write_json
+from hookline.core.files import read_json, write_json
 from hookline.core.lazy_pattern import lazy_pattern
 from hookline.core.paths import private_dir
 
@@ -56,9 +55,7 @@ def answer(question: str, found: Mapping[str, Any]) -> None:
 def read_answer(state: str, name: str) -> dict[str, Any] | None:
     """The answer, and the probe is over; None when it did not arrive."""
     path = os.path.join(state, "probes", name)
-    found: dict[str, Any] | None = None
-    with suppress(OSError, ValueError), open(f"{path}.taken", encoding="utf-8") as file:
-        found = json.load(file)
+    found: dict[str, Any] | None = read_json(f"{path}.taken")
     for left in (path, f"{path}.taken"):
         with suppress(OSError):
             os.unlink(left)

@@ -25,12 +25,12 @@ class AgentReply:
 
     def notes(self, agent: str) -> tuple[Message, ...]:
         """For the record."""
-        said = []
+        lines = []
         if self.refused:
-            said.append(f"{agent} cannot carry this out, so it was told deny: {', '.join(self.refused)}")
+            lines.append(f"{agent} cannot carry this out, so it was told deny: {', '.join(self.refused)}")
         if self.dropped:
-            said.append(f"{agent} cannot carry this out, so it was left out: {', '.join(self.dropped)}")
-        return tuple(Message(hook="hookline", text=text) for text in said)
+            lines.append(f"{agent} cannot carry this out, so it was left out: {', '.join(self.dropped)}")
+        return tuple(Message(hook="hookline", text=text) for text in lines)
 
 
 _make_reply = fast_constructor(AgentReply)
@@ -87,12 +87,12 @@ def _drop_losses(
         answer, gone = dialect.reply_out(event, decision), ("ask",)
     if any(map(_is_action, answer.lost)):
         whole = decision.changed_fields(event)
-        said = [name for name in whole if _is_possible(dialect, event, _narrowed(event, decision, (name,)))]
-        narrow = _narrowed(event, decision, said)
+        kept = [name for name in whole if _is_possible(dialect, event, _narrowed(event, decision, (name,)))]
+        narrow = _narrowed(event, decision, kept)
         if not _is_possible(dialect, event, narrow):  # each is possible, but not together
-            said, narrow = [], _narrowed(event, decision, ())
+            kept, narrow = [], _narrowed(event, decision, ())
         decision, answer = narrow, dialect.reply_out(event, narrow)
-        gone = (*gone, f"change of {', '.join(name for name in whole if name not in said)}")
+        gone = (*gone, f"change of {', '.join(name for name in whole if name not in kept)}")
     return answer, decision, gone
 
 
@@ -118,10 +118,10 @@ def _is_action(lost: str) -> bool:
 
 def _missing_texts(decision: Decision, answer: Answer) -> Iterable[str]:
     """Texts that are nowhere in the answer, whether its dialect reports that or not."""
-    said = {line for text in (*_texts(answer.stdout), answer.stderr) for line in text.splitlines()}
-    if not said.issuperset(decision.model_text.splitlines()):
+    written = {line for text in (*_texts(answer.stdout), answer.stderr) for line in text.splitlines()}
+    if not written.issuperset(decision.model_text.splitlines()):
         yield "context"
-    if any(not said.issuperset(message.text.splitlines()) for message in decision.messages):
+    if any(not written.issuperset(message.text.splitlines()) for message in decision.messages):
         yield "messages"
 
 

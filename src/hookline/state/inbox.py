@@ -89,8 +89,8 @@ class _Waiting:
                 client.settimeout(_SENDING)
                 given = _read(client) if _is_person(client) else {}
                 late = time.monotonic() >= until
-                said, answer = ("refused", None) if late else self._take(given)
-                client.sendall(said.encode())
+                word, answer = ("refused", None) if late else self._take(given)
+                client.sendall(word.encode())
                 if answer is not None:
                     return answer
         return None

@@ -7,12 +7,11 @@ confirms the change: with ``hookline deploy``, or when a command at a terminal a
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 from collections.abc import Mapping
 from typing import Any
 
-from hookline.core.files import lock, note, read_text, write_json
+from hookline.core.files import lock, note, read_json, read_text, write_json
 from hookline.core.paths import MANIFEST, OWN_GUARDS
 
 #: Bytes of a file of one's own; a larger one is none.
@@ -79,8 +78,6 @@ def _read(state: str) -> dict[str, dict[str, Any]]:
     path = os.path.join(state, OWN_GUARDS)
     note(path)
     try:
-        with open(path, encoding="utf-8") as file:
-            tree = json.load(file)
-        return {str(name): dict(one) for name, one in tree.items() if isinstance(one["text"], str)}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return {str(name): dict(one) for name, one in read_json(path).items() if isinstance(one["text"], str)}
+    except (ValueError, KeyError, TypeError, AttributeError):
         return {}

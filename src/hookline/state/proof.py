@@ -92,9 +92,9 @@ def check(signed: Any, team: str, question: str) -> _SignedAnswer | None:
             return None
         _verify(team, 0, _decoded(signature), f"{head}.{body}".encode("ascii"))
         _verify(str(claims["sub"]), 20 << 3, _decoded(str(signed["signature"])), SIGNED + text.encode())
-        said = json.loads(text)
-        by, word, reason = said["by"], said["answer"], said.get("reason", "")
-        if said["question"] != question or by != claims["name"] or word not in {"allow", "deny"}:
+        answer = json.loads(text)
+        by, word, reason = answer["by"], answer["answer"], answer.get("reason", "")
+        if answer["question"] != question or by != claims["name"] or word not in {"allow", "deny"}:
             return None
         return _SignedAnswer(by=str(by), word=str(word), reason=str(reason).strip()[:1000])
     except Exception:  # a forged one may be anything

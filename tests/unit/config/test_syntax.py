@@ -288,9 +288,9 @@ def test_lash_settings_stand_among_shell_statements() -> None:
 def test_a_lash_setting_without_its_key_or_its_equals_sign_is_a_problem_and_shell_source_is_none() -> None:
     text = "[hooks]\nprompt.render blocking:/a\n= observe:/b\ndeploy.sh now\nfn f() {\n}\n[plugins]\npowerline /bin/p # x\n\n# y\n"
     assert findings("lash", text) == [
-        (2, "'prompt.render blocking:/a' is no setting"),
-        (3, "'= observe:/b' is no setting"),
-        (8, "'powerline /bin/p' is no setting"),
+        (2, "'prompt.render blocking:/a' is not a setting"),
+        (3, "'= observe:/b' is not a setting"),
+        (8, "'powerline /bin/p' is not a setting"),
     ]
 
 

@@ -33,7 +33,7 @@ def test_an_error_is_told_with_its_place_and_fix_and_a_warning_is_not(gate: Gate
 
 def test_a_trusted_hook_that_is_gone_is_told(gate: Gate) -> None:
     assert list(problem_lines(gate.runtime(missing=[GONE]))) == [
-        "the trusted hook 'guard' is gone from /p/hookline.toml; see: hookline trust"
+        "/p/hookline.toml: the trusted hook 'guard' is missing; review it with: hookline trust"
     ]
 
 

@@ -3,7 +3,7 @@
   hookline add github:owner/repo                the default branch's commit, pinned
   hookline add github:owner/repo/path@v1.2      a folder of it, at a tag
   hookline add https://host/x.git               any git URL; #path=FOLDER names a folder in it
-  hookline add https://host/x.tar.gz#sha256=…   an archive, with the digest that its publisher tells
+  hookline add https://host/x.tar.gz#sha256=…   an archive, with the digest that its publisher gives
   hookline add ./folder                         a copy of a folder
   hookline add name@marketplace                 a plugin of a marketplace: name@github:owner/repo, or one an agent knows
   hookline add pypi:name, npm:name              a package that carries hooks

@@ -4,10 +4,11 @@
   hookline check FILE...               these files only; the dialect is detected from their names, or set by --dialect
 
 Warnings are: a program or module that is missing, not executable, without an interpreter or saved with CRLF; a match on
-a field that the hook's events do not have, since such a hook would never run; on_failure = "deny" for a hook that
-nobody waits for; and a hookline.toml beside .hookline, which is not read. Notes name hooks that mean something else than
-in an earlier version (CHANGELOG.md). Guards that let an action pass if they fail are named. The exit code is 78 if there
-is an error, otherwise 0.
+a field that the hook's events do not have, or on a name that no tool has, since such a hook would never run; a timeout
+that is meant in milliseconds; on_failure = "deny" for a hook that nobody waits for; and a hookline.toml beside .hookline,
+which is not read. Notes name hooks that mean something else than in an earlier version (CHANGELOG.md), and files of other
+systems whose hooks run for those only. Guards that let an action pass if they fail are named. The exit code is 78 if
+there is an error, otherwise 0.
 
 A project's file that is not approved is checked too, and shown as not approved.
 
@@ -20,19 +21,19 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from hookline.cli.loading import build_runtime, missing_registrations
+from hookline.cli.loading import build_runtime, missing_registrations, unread_files
 from hookline.cli.options import add_json, add_sources
 from hookline.cli.output import paint, paint_status, plural, print_json, safe
 from hookline.core._dataclass import replace
-from hookline.core.describe import is_guard, is_inner
-from hookline.core.paths import FILE, FOLDER, LOCAL, project_root
+from hookline.core.describe import count_hooks, is_guard
+from hookline.core.paths import FILE, FOLDER, LOCAL, home_directory, project_root
 from hookline.core.problem import Problem
 from hookline.core.typed import TYPE_CHECKING
 from hookline.dialects import dialect_named
 from hookline.engine.build import READ_ONLY, Runtime
-from hookline.engine.lint import program_problems
-from hookline.engine.lint_matchers import find_changes_of_meaning, gate_problems, match_problems, mode_problems
-from hookline.gateway.notices import approval_lines
+from hookline.engine.lint import lint
+from hookline.engine.lint_matchers import find_changes_of_meaning
+from hookline.gateway.notices import approval_lines, missing_hooks
 from hookline.gateway.required_events import active_hooks
 
 if TYPE_CHECKING:
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
 
     from hookline.core.loaded import Loaded, SourceFile
     from hookline.gateway.required_events import Unregistered
-    from hookline.state.trust import Approval
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -56,7 +56,6 @@ def run(args: Namespace) -> int:
     runtime.engine.close()
     loaded = _with_missing(runtime, registered=own)
     unapproved = {one.file for one in runtime.unapproved}
-    specs = {spec.id for spec in loaded.specs if not is_inner(spec)}
     found = list(dict.fromkeys(one for one in loaded.sources if one.found))
     problems = list(dict.fromkeys(_problems(loaded)))
     errors = sum(problem.severity == "error" for problem in problems)
@@ -87,28 +86,20 @@ def run(args: Namespace) -> int:
                 f'If they fail, what they guard goes ahead (on_failure = "deny" refuses it): {safe(", ".join(fail_open))}'
             )
         warnings = sum(problem.severity == "warning" for problem in problems)
-        numbers = [(len(found), "file"), (len(specs), "hook"), (errors, "error"), (warnings, "warning")]
+        numbers = [(len(found), "file"), (count_hooks(loaded.specs), "hook"), (errors, "error"), (warnings, "warning")]
         notes = len(problems) - errors - warnings
         print(", ".join(plural(number, word) for number, word in [*numbers, *([(notes, "note")] if notes else [])]))
     return 78 if errors else 0
 
 
 def _with_missing(runtime: Runtime, *, registered: bool) -> Loaded:
-    wrong = {one.file for one in runtime.loaded.problems if one.severity == "error"}
-    more = [_missing_problem(one, unread=one.file in wrong) for one in runtime.missing]
+    more = [*missing_hooks(runtime)]
     if registered:
         more += map(_unregistered_problem, missing_registrations(runtime))
+        more += unread_files(runtime)
         more += _misplaced_problems({os.path.realpath(one.path) for one in runtime.loaded.sources})
     more += (problem for one in runtime.loaded.sources if one.found for problem in _front_matter_problems(one))
     return replace(runtime.loaded, problems=(*runtime.loaded.problems, *more))
-
-
-def _missing_problem(one: Approval, *, unread: bool) -> Problem:
-    """``unread``: the file has errors, and the hook may be one of those that they are about."""
-    return Problem(
-        file=one.file, severity="warning", pointer="$", finding=f"the trusted hook {one.name!r} is missing",
-        fix="correct the errors of this file" if unread else "review it with: hookline trust",
-    )  # fmt: skip
 
 
 def _unregistered_problem(one: Unregistered) -> Problem:
@@ -117,7 +108,7 @@ def _unregistered_problem(one: Unregistered) -> Problem:
 
 def _misplaced_problems(read: set[str]) -> Iterator[Problem]:
     """Files that look like a project's configuration, and are not read."""
-    folder = os.path.join(project_root(os.getcwd(), os.path.expanduser("~")), FOLDER)
+    folder = os.path.join(project_root(os.getcwd(), home_directory(os.environ)), FOLDER)
     for name, right in ((f"../{FILE}", FILE), ("hookline.local.toml", LOCAL)):
         path = os.path.normpath(os.path.join(folder, name))
         if os.path.isfile(path) and os.path.realpath(path) not in read:
@@ -146,10 +137,8 @@ def _front_matter_problems(source: SourceFile) -> Iterator[Problem]:
 
 
 def _problems(loaded: Loaded) -> list[Problem]:
-    programs = program_problems(loaded.specs, os.getcwd(), os.environ)
-    lints = (match_problems, gate_problems, mode_problems, find_changes_of_meaning)
-    found = (lint(loaded.specs) for lint in lints)
-    return [*loaded.problems, *programs, *(problem for problems in found for problem in problems)]
+    found = lint(loaded.specs, os.getcwd(), os.environ)
+    return [*loaded.problems, *found, *find_changes_of_meaning(loaded.specs)]
 
 
 def _print(problem: Problem) -> None:

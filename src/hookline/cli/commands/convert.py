@@ -14,14 +14,13 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from hookline.cli.loading import require_readable, tell_problems
+from hookline.cli.loading import look, require_readable, tell_problems
 from hookline.cli.stdio import use_utf8
 from hookline.core.agents import find_agent
 from hookline.core.errors import UsageError
 from hookline.core.problem import Problem
 from hookline.dialects import dialect_named
 from hookline.dialects.tool_matchers import translate_tools
-from hookline.engine.build import READ_ONLY, Sources, load_runtime
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -40,8 +39,7 @@ def run(args: Namespace) -> int:
     writer, source = dialect_named(args.target), find_agent(dialect_named(args.source).name)
     if source is not None and source.form == "plugin":
         raise UsageError(f"{source.title} has plugins and no file of hooks, so there is nothing to convert")
-    runtime = load_runtime(Sources(config=args.file, dialect=args.source), READ_ONLY)
-    runtime.engine.close()
+    runtime = look(config=args.file, dialect=args.source)
     require_readable(runtime, args.file)
     tell_problems(runtime)
     translated = [translate_tools(spec, writer.name) for spec in runtime.loaded.specs]

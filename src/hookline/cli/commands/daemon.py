@@ -80,7 +80,8 @@ def _export(state: str, parent: int) -> None:
         raise UsageError(f"telemetry needs {error.name}: {install_command('telemetry')}") from error
     given = json.load(sys.stdin)
     headers = tuple((name, value) for name, value in given.pop("headers", ()))
-    run(state, TelemetrySettings(headers=headers, **given), parent)
+    since = given.pop("since", None)
+    run(state, TelemetrySettings(headers=headers, **given), parent, since)
 
 
 def _stop(place: DaemonPaths, *, as_json: bool) -> None:

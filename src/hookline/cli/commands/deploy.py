@@ -50,7 +50,7 @@ from hookline.core._dataclass import replace
 from hookline.core.agents import Agent, Scope, all_agents, select_agents
 from hookline.core.errors import ConfigError, StateError, UsageError
 from hookline.core.json_edit import JsonError
-from hookline.core.paths import find_paths, project_root
+from hookline.core.paths import find_paths, home_directory, project_root
 from hookline.deploy import apply
 from hookline.deploy.agent_trust import TrustContext, trust_checks
 from hookline.deploy.approvers import APPROVERS
@@ -147,7 +147,7 @@ def _memory(args: Namespace) -> int:
 
     from hookline.core.extras import install_command
 
-    home = os.path.expanduser("~")
+    home = home_directory(os.environ)
     if args.scope not in {None, "user"}:
         raise UsageError("--memory is registered for you, not for a project; leave --scope out")
     if find_spec("mcp") is None:
@@ -178,16 +178,15 @@ def _memory(args: Namespace) -> int:
 
 def _switch_recall_on(home: str, *, dry_run: bool) -> dict[str, Any]:
     """Name the hook in the person's own file, unless one of their files has it; a row of the JSON."""
+    from hookline.cli.loading import look
     from hookline.core.files import backup
     from hookline.dialects.native.render import quote
-    from hookline.engine.build import READ_ONLY, Sources, load_runtime
     from hookline.tui.service import config_target, config_text, layer_file, replace_config
     from hookline.tui.toml_edit import set_value
 
     paths = find_paths(os.environ, home)
     path = config_target(layer_file("user", os.getcwd(), home, paths))
-    runtime = load_runtime(Sources(inspect=True), READ_ONLY)
-    runtime.engine.close()
+    runtime = look(inspect=True)
     if any(spec.name == "recall" and spec.origin.layer == "user" for spec in runtime.loaded.specs):
         return {"path": path, "changed": False}
     before, table = config_text(path, missing=""), "hooks.user_prompt_submit"
@@ -234,7 +233,7 @@ def memory_rows(
 def _move(args: Namespace) -> int:
     from hookline.cli.move import plan_move  # few deployments are moves
 
-    here, home = os.getcwd(), os.path.expanduser("~")
+    here, home = os.getcwd(), home_directory(os.environ)
     scope: Scope = args.scope or "user"
     if args.agent:
         raise UsageError("--move names both agents; leave --agent out")
@@ -303,7 +302,7 @@ def _print_move(move: Move, *, works: bool, gone: Sequence[str], args: Namespace
 
 
 def _requirements(args: Namespace) -> tuple[Requirements, apply.Ledger]:
-    here, home = os.getcwd(), os.path.expanduser("~")
+    here, home = os.getcwd(), home_directory(os.environ)
     ledger = apply.Ledger(find_paths(os.environ, home).state)
     known = ledger.all()
     if trouble := ledger.trouble():

@@ -6,8 +6,8 @@
 
 For each agent: its version, whether hookline is registered, whether the agent would run it (approval, trust in this
 folder), and a probe: each command that hookline registered is run as the agent runs it, with the agent's own payload. An
-entry that hookline deploy would not write is reported and not run. Probes run none of your hooks and are not recorded. --run starts the real agent without network, in a temporary home, with a scripted
-model and one hook that denies.
+entry that hookline deploy would not write is reported and not run. Probes run none of your hooks and are not recorded.
+--run starts the real agent without network, in a temporary home, with a scripted model and one hook that denies.
 
 An alarm is a finding that keeps hooks from working; the others need nothing. Exit code 0: no alarm. 1: an alarm; each
 names the next command to type.
@@ -24,13 +24,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from hookline.cli.commands.deploy import registration_statuses
+from hookline.cli.loading import look
 from hookline.cli.options import add_json
-from hookline.cli.output import is_recorded, paint, plural, print_json, safe
+from hookline.cli.output import paint, plural, print_json, safe
+from hookline.cli.record import open_record
 from hookline.core.agents import Agent, all_agents, select_agents
-from hookline.core.errors import DataError, StateError
-from hookline.core.own_directories import surroundings
-from hookline.core.paths import find_paths, project_root
-from hookline.core.settings import RecordSettings
+from hookline.core.errors import StateError
+from hookline.core.paths import find_paths, home_directory, project_root
 from hookline.deploy.apply import DeployedFile, Ledger, digest
 from hookline.deploy.requirements import SCOPES, AgentFile, Requirements, all_files, detect_agents
 from hookline.deploy.status import agent_program, agent_versions
@@ -40,8 +40,6 @@ from hookline.doctor.live_run import run_agent
 from hookline.doctor.local import local_findings
 from hookline.doctor.probe_events import World
 from hookline.doctor.recording import recording
-from hookline.engine.build import READ_ONLY, Sources, load_runtime
-from hookline.state.record.store import store_in
 
 _MARKS = {"fine": ("✓", "green"), "note": ("·", "grey"), "wrong": ("✗", "red")}
 
@@ -60,14 +58,12 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     here = os.getcwd()
-    home, own = surroundings(here, os.environ)
-    paths = find_paths(own, home)
+    home = home_directory(os.environ)
+    paths = find_paths({name: value for name, value in os.environ.items() if name.startswith("XDG_")}, home)
     if args.record:
         return _record(select_agents([args.record])[0], paths.state, home)
     chosen = select_agents(args.agent) or detect_agents(home)
-    runtime = load_runtime(Sources(cwd=here, inspect=True), READ_ONLY)
-    runtime.engine.close()
-    mine = local_findings(runtime, paths, here, os.environ)
+    mine = local_findings(look(cwd=here, inspect=True), paths, here, os.environ)
     if not args.json:
         _print("hookline", mine)
     world = World(cwd=here, environ=dict(os.environ), state=paths.state)
@@ -95,13 +91,8 @@ def run(args: Namespace) -> int:
 
 
 def _record(agent: Agent, state: str, home: str) -> int:
-    store = store_in(state, RecordSettings())
-    try:
-        if not is_recorded(store):
-            raise DataError("nothing is recorded yet; try: hookline demo")
+    with open_record(state) as store:
         text = recording(store, agent, agent_versions([agent], os.environ, home).get(agent.name, ""), home)
-    finally:
-        store.close()
     file = f"hookline-{agent.name}.json"
     try:
         with open(file, "w", encoding="utf-8", errors="backslashreplace") as made:

@@ -8,7 +8,8 @@
 
 It uses Neovim ($NVIM), else the terminal, else a desktop dialog (zenity, kdialog, macOS). approve exits with 0 only if
 the person allowed it, and with 1 if they refused, did not answer in time, or could not be reached; so does pick, which
-prints the option that was chosen. progress always exits with 0. Hooks that call "lectic editor …" get here too, unless a real lectic is on their PATH.
+prints the option that was chosen. progress always exits with 0. Hooks that call "lectic editor …" get here too, unless a
+real lectic is on their PATH.
 """
 
 from __future__ import annotations
@@ -30,20 +31,20 @@ def configure(parser: ArgumentParser) -> None:
     commands = parser.add_subparsers(dest="action", metavar="approve|pick|progress", required=True, parser_class=Parser)
     about = "Exit with 0 if a person allows it, with 1 otherwise."
     approve = commands.add_parser("approve", description=about, help=about)
-    approve.add_argument("--title", metavar="T", default="Allow this?")
+    approve.add_argument("--title", metavar="T", default="Allow this?", help="the question")
     approve.add_argument("--message", metavar="M", default="", help="\\n is a line break, except inside double quotes")
     approve.add_argument("--timeout", metavar="5m", default="5m", help="no answer by then means no")
     about = "Print the option that a person chooses, and exit with 0; with 1 otherwise."
     pick = commands.add_parser("pick", description=about, help=about)
-    pick.add_argument("--title", metavar="T", default="Choose one")
+    pick.add_argument("--title", metavar="T", default="Choose one", help="the question")
     pick.add_argument("--option", metavar="O", action="append", required=True, help="once for each option")
     pick.add_argument("--timeout", metavar="5m", default="5m", help="no answer by then means none")
     about = "Show a person the progress of something."
     progress = commands.add_parser("progress", description=about, help=about)
     progress.add_argument("step", choices=_STEPS)
     progress.add_argument("--token", metavar="T", required=True, help="identifies the work; the same for all its steps")
-    progress.add_argument("--title", metavar="S", default="")
-    progress.add_argument("--message", metavar="M", default="")
+    progress.add_argument("--title", metavar="S", default="", help="what is going on; for begin")
+    progress.add_argument("--message", metavar="M", default="", help="the current step")
     progress.add_argument("--percentage", metavar="N", type=float, help="0 to 100")
 
 

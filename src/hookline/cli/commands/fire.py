@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from types import SimpleNamespace
 
 from hookline.cli.failsafe import hold_deadlines
@@ -22,11 +23,11 @@ from hookline.cli.loading import (
     tell_unapproved,
     tell_untrusted,
 )
-from hookline.cli.output import json_line, paint, paint_status, plural, print_now, safe
+from hookline.cli.output import json_line, paint, paint_status, print_now, safe
 from hookline.cli.stdio import stdout_to_stderr
 from hookline.core.agents import all_agents, find_agent, full_name
 from hookline.core.errors import StateError, UsageError
-from hookline.core.result import STATUS, Decision, Message
+from hookline.core.result import NO_OPINION, STATUS, Decision, Message, Replied
 from hookline.core.serialize import decision_shape, hook_effect
 from hookline.core.typed import TYPE_CHECKING
 from hookline.engine import fold
@@ -93,11 +94,28 @@ def _tell(args: Namespace | SimpleNamespace, runtime: Runtime, decision: Decisio
     listening = sum(spec.enabled and spec.event == decision.event for spec in runtime.engine.specs)
     shown = json_line(decision_shape(decision)) if args.json else render_decision(decision, listening)
     written = print_now(shown)
+    for line in _unread_output(decision, runtime):
+        print(f"hookline: {safe(line)}", file=sys.stderr)
     if _refuses(decision):
         return 1
     if not written:
         raise StateError("the decision could not be written to standard output")
     return 0
+
+
+def _unread_output(decision: Decision, runtime: Runtime) -> Iterator[str]:
+    """Text that a guard printed and nobody reads may be meant as a refusal."""
+    for outcome in decision.outcomes:
+        if not isinstance(outcome, Replied) or outcome.reply != NO_OPINION or not (outcome.raw and outcome.raw.stdout):
+            continue
+        from hookline.core.describe import is_guard
+
+        specs = (spec for spec in runtime.engine.specs if spec.id == outcome.id and is_guard(spec))
+        if any(spec.dialect == "native" and spec.output.inject == "none" for spec in specs):
+            ways = (
+                """to refuse, exit with 2 or print {"effect": "deny"}; to tell the agent, write inject = "context\""""
+            )
+            yield f"what {outcome.hook} printed has no effect; {ways}"
 
 
 def render_decision(decision: Decision, listening: int = 0) -> str:
@@ -127,7 +145,12 @@ def render_decision(decision: Decision, listening: int = 0) -> str:
     if decision.modified:
         lines.append(f"  {paint('~ data', 'blue')}: {safe(json_line(dict(decision.data)))}")
     if not decision.outcomes:
-        why = f"none of the {plural(listening, 'hook')} that listen matches" if listening else "none listens to it"
+        some = (
+            "the hook that listens does not match"
+            if listening == 1
+            else f"none of the {listening} hooks that listen matches"
+        )
+        why = some if listening else "none listens to it"
         lines.append(paint(f"  No hook ran: {why}. See: hookline explain {decision.event}", "grey"))
     return "\n".join(lines)
 

@@ -10,7 +10,7 @@
   hookline fleet sink --to postgres DSN --credentials sink.creds   or: --to parquet DIR, --to stdout
   hookline fleet revoke laptop-7                                 the broker refuses it from now on
   hookline fleet members
-  hookline fleet inbox                                           questions of all machines, for who is on call
+  hookline fleet inbox                                           questions of all machines, for whoever is on call
   hookline fleet inbox 3f9a --deny --reason "not at night"
 
 join, leave and status --local are for a machine, sink for whoever collects records. All others work on the folder of the
@@ -26,7 +26,7 @@ import textwrap
 import time
 from argparse import SUPPRESS, ArgumentParser, Namespace
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from hookline.cli.commands import fleet_inbox
 from hookline.cli.options import add_json
@@ -49,55 +49,73 @@ _NAMED = 4
 _FROZEN = 30.0
 
 
+#: Adds the parser of a verb.
+_Add: TypeAlias = Callable[..., ArgumentParser]
+
+
 def configure(parser: ArgumentParser) -> None:
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
-    one = verbs.add_parser("init", description="Make the keys of a fleet, and the configuration of its broker.")
+    _configure_owner(verbs.add_parser)
+    _configure_team(verbs.add_parser)
+    _configure_machine(verbs.add_parser)
+    fleet_inbox.configure(verbs.add_parser("inbox", description="Answer what hooks on other machines ask; for whoever is on call."))  # fmt: skip
+
+
+def _configure_owner(add: _Add) -> None:
+    one = add("init", description="Make the keys of a fleet, and the configuration of its broker.")
     one.add_argument("folder", metavar="DIR", help="where they go; only its owner can issue credentials")
     one.add_argument("--server", metavar="HOST:PORT", action="append", required=True, help="as machines reach it; three times for a cluster")  # fmt: skip
-    one.add_argument("--team", action="append", help="an account of its own; repeat for several (default: team)")
-    one = verbs.add_parser("add", description="Issue credentials: one file, for one machine or person.")
+    one.add_argument(
+        "--team", action="append", help="a team with an account of its own; repeat for several (default: team)"
+    )
+    one = add("add", description="Issue credentials: one file, for one machine or person.")
     one.add_argument("name", metavar="NAME", help="of the machine, or of the person")
     one.add_argument("--group", default="all", help="whose policy it gets (default: all)")
     one.add_argument("--role", choices=ROLES, default="machine", help="sink: reads records; oncall: answers questions; admin: all of a team's")  # fmt: skip
     one.add_argument("-o", "--output", metavar="FILE", default="", help="where to write them (default: NAME.creds)")
     _add_owner(one)
-    one = verbs.add_parser("revoke", description="Let the broker refuse a machine or a person from now on.")
-    one.add_argument("name", metavar="NAME")
+    one = add("revoke", description="Let the broker refuse a machine or a person from now on.")
+    one.add_argument("name", metavar="NAME", help="of the machine, or of the person")
     _add_owner(one)
-    one = verbs.add_parser("members", description="Who has credentials.")
+    one = add("members", description="Show who has credentials.")
     _add_owner(one)
     add_json(one)
-    one = verbs.add_parser("publish", description="Give a group of machines a policy, all at once or some first.")
+
+
+def _configure_team(add: _Add) -> None:
+    one = add("publish", description="Give a group of machines a policy, all at once or some first.")
     one.add_argument(
         "file", metavar="FILE", nargs="?", default="", help="the policy; without one, --percent of the last"
     )
     one.add_argument("--group", default="all", help="whose machines (default: all)")
-    one.add_argument("--percent", type=int, default=100, help="how many of them (default: 100)")
-    one.add_argument("--rollback", action="store_true", help="give back what counted before, as a new version")
+    one.add_argument("--percent", type=int, default=100, help="to how many percent of them (default: 100)")
+    one.add_argument("--rollback", action="store_true", help="publish the previous policy again, as a new version")
     one.add_argument("--sign", metavar="KEY", default="", help="the private key of the owner, for --rollback")
     _add_owner(one)
-    one = verbs.add_parser("status", description="How the machines are: which policy, what drifted, what is broken.")
+    one = add("status", description="Show every machine: its policy, what drifted, what is broken.")
     one.add_argument("--local", action="store_true", help="this machine alone, without asking the broker")
     _add_owner(one)
     _add_root(one)
     add_json(one)
-    one = verbs.add_parser("sink", description="Write the records of a team to files, a database or standard output.")
+    one = add("sink", description="Write the records of a team to files, a database or standard output.")
     one.add_argument("--to", nargs="+", required=True, metavar="TARGET", help="parquet DIR, postgres DSN, or stdout")
     one.add_argument("--name", default="", help="sinks of one name share the records (default: the kind of target)")
     one.add_argument("--credentials", metavar="CREDS", default="", help="from hookline fleet add NAME --role sink")
     _add_owner(one)
-    one = verbs.add_parser("feed", description="Read an account's record for the link; root starts this.")
+
+
+def _configure_machine(add: _Add) -> None:
+    one = add("feed", description="Read an account's record for the link; root starts this.")
     one.add_argument("--directory", required=True, help=SUPPRESS)
-    one = verbs.add_parser("join", description="Make this machine part of a fleet; as root for the whole machine.")
+    one = add("join", description="Make this machine part of a fleet; as root for the whole machine.")
     one.add_argument("credentials", metavar="CREDS", help="the file from hookline fleet add; delete it afterwards")
     one.add_argument(
-        "--key", metavar="KEY.pub", default="", help="whose policies this machine takes, at the first time"
+        "--key", metavar="KEY.pub", default="", help="whose policies this machine accepts; needed only the first time"
     )
     _add_root(one)
-    one = verbs.add_parser("leave", description="Forget the fleet. The policy stays in force: hookline policy remove.")
+    one = add("leave", description="Leave the fleet. The policy stays in force; to remove it: hookline policy remove.")
     _add_root(one)
-    fleet_inbox.configure(verbs.add_parser("inbox", description="Answer what hooks on other machines ask; for who is on call."))  # fmt: skip
-    one = verbs.add_parser("link", description="Hold the connection; the daemon and systemd start this.")
+    one = add("link", description="Hold the connection; the daemon and systemd start this.")
     one.add_argument("--parent", type=int, default=0, help=SUPPRESS)
     _add_root(one)
 
@@ -106,7 +124,7 @@ def _add_owner(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--fleet", metavar="DIR", default="fleet", help="the folder of the fleet's owner (default: fleet)"
     )
-    parser.add_argument("--team", default="", help="where there are several")
+    parser.add_argument("--team", default="", help="which team, if there are several")
 
 
 def _add_root(parser: ArgumentParser) -> None:
@@ -121,7 +139,7 @@ def run(args: Namespace) -> int:
 
 
 def _paths(args: Namespace) -> Paths:
-    return find_paths(os.environ, os.path.expanduser("~"), args.root)
+    return find_paths(os.environ, root=args.root)
 
 
 # ── the owner ────────────────────────────────────────────────────────────────────────────────────────
@@ -226,7 +244,7 @@ def _publish(args: Namespace) -> int:
     if args.rollback and not args.sign:
         raise UsageError("what counted before is signed anew, with a higher version: --rollback --sign owner.key")
     require_name(args.group, "group")
-    paths, data = find_paths(os.environ, os.path.expanduser("~")), b""
+    paths, data = find_paths(os.environ), b""
     if args.file:
         try:
             with open(args.file, "rb") as file:
@@ -321,7 +339,7 @@ def _sink(args: Namespace) -> int:
 
     kind, *rest = args.to
     if kind not in {"parquet", "postgres", "stdout"} or len(rest) != (kind != "stdout"):
-        raise UsageError("--to parquet DIR, --to postgres DSN or --to stdout")
+        raise UsageError("name a target: --to parquet DIR, --to postgres DSN or --to stdout")
     name = require_name(args.name or kind, "sink")
     authority = None if args.credentials else authorities.load(args.fleet)
     credentials = authorities.admin_credentials(authority, authority.team(args.team)) if authority else read_credentials(args.credentials)  # fmt: skip
@@ -456,7 +474,9 @@ def _link(args: Namespace) -> int:
         servers = ", ".join(joined.credentials.servers)
         print(f"{joined.credentials.name} holds the connection to {servers}; how it is: hookline fleet status --local", flush=True)  # fmt: skip
     if not link.run(joined, paths, wanted) and not args.parent:
-        raise StateError("another process is the link of this machine; systemctl status hookline-fleet, or its daemon")
+        raise StateError(
+            "another process holds this machine's link already; see: systemctl status hookline-fleet, or: hookline daemon status"
+        )
     return 0
 
 

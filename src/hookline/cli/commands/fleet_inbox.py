@@ -128,7 +128,7 @@ async def _follow(people: OnCall) -> int:
                 known[key] = one.settled
                 print(f"{_short(one)}  {safe(one.settled)} {' and '.join(map(safe, one.by))} {safe(one.reason)}".rstrip(), flush=True)  # fmt: skip
         await asyncio.sleep(0.3)
-    raise UsageError("the broker is gone; run it again: hookline fleet inbox --follow")
+    raise UsageError("the connection to the broker was lost; run this again: hookline fleet inbox --follow")
 
 
 def _print_answered(rows: list[dict[str, object]], *, as_json: bool) -> None:

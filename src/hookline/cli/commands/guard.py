@@ -30,6 +30,8 @@ from hookline.guard.policy import POLICIES, READY, Policy
 from hookline.guard.score import Score, rates, score
 from hookline.guard.verdict import Verdict, here, judge, make_scene
 
+#: The policies that an explanation compares.
+_SHOWN = ("standard", "strict")
 #: How many commands of a kind are listed for a person.
 _LISTED = 40
 
@@ -41,7 +43,7 @@ def configure(parser: ArgumentParser) -> None:
         "--policy", choices=POLICIES, default="standard", help="the policy that judges (default standard)"
     )
     parser.add_argument("--allow", choices=("read-only",), help="grant commands that only read")
-    parser.add_argument("--days", type=float, default=7.0, help="of report: how far to look back (default 7)")
+    parser.add_argument("--days", type=float, default=7.0, help="for report: how many days to look back (default 7)")
     add_json(parser)
 
 
@@ -89,22 +91,32 @@ def _print_explanation(command: str, verdict: Verdict, home: str) -> None:
             one.harm,
             safe(one.what, 40),
             one.where,
-            *(paint_status(READY[name].answer(one, today=_today(), home=home)) for name in ("standard", "strict")),
+            *(_cell(READY[name].answer(one, today=_today(), home=home)) for name in _SHOWN),
             safe(one.why, 60),
         )
         for one in verdict.effects
     ]
     if rows:
-        print(table(("effect", "harm", "what", "where", "standard", "strict", "why"), rows))
+        print(table(("effect", "harm", "what", "where", *_SHOWN, "why"), rows))
     else:
         print("No effect that any policy cares about.")
     if verdict.reads_only:
         print('It only reads: allow = "read-only" would grant it.')
-    for name in ("standard", "strict"):
+    # What only reading shows: quotes, variables and encodings hide it.
+    for hidden in dict.fromkeys(one.cause for one in verdict.effects if one.harm != "low" and one.cause not in command):
+        print(f"what it comes to: {safe(hidden, 120)}")
+    by_answer: dict[tuple[str, str], list[str]] = {}
+    for name in _SHOWN:
         answer = judge(command, policy=name)
-        print(
-            f"{name}: {paint_status('no opinion' if answer.verdict == 'none' else answer.verdict)}{': ' + safe(answer.reason) if answer.reason else ''}"
-        )
+        by_answer.setdefault((answer.verdict, answer.reason), []).append(name)
+    for (found, reason), names in by_answer.items():
+        status = paint_status("no opinion" if found == "none" else found)
+        print(f"{', '.join(names)}: {status}{': ' + safe(reason) if reason else ''}")
+
+
+def _cell(answer: str) -> str:
+    """Below a policy's name, "allow" would read as a grant; it is no opinion."""
+    return "-" if answer == "allow" else paint_status(answer)
 
 
 def _score(args: Namespace, policy: Policy) -> int:

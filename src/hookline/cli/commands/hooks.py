@@ -54,9 +54,11 @@ def configure(parser: ArgumentParser) -> None:
 
     add_json(command("list", _LIST))
     configure_run(command("run", RUN))
-    command("on", "Switch a hook on again.").add_argument("hook", metavar="NAME")
+    command("on", "Switch a hook on again.").add_argument(
+        "hook", metavar="NAME", help="its name, or the beginning of its id"
+    )
     off = command("off", "Switch a hook off: it is skipped, and the log says why. No file is edited.")
-    off.add_argument("hook", metavar="NAME")
+    off.add_argument("hook", metavar="NAME", help="its name, or the beginning of its id")
     off.add_argument("--for", dest="duration", metavar="1h", help="only for this long: 90s, 10m, 1h")
     _configure_add(command("add", "Append a hook to a hookline.toml; nothing else changes."))
     command("remove", "Delete a hook from its hookline.toml; the file is backed up.").add_argument(
@@ -65,8 +67,10 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def _configure_add(parser: ArgumentParser) -> None:
-    parser.add_argument("name", metavar="NAME")
-    parser.add_argument("--on", metavar="EVENT", action="append", required=True, help="repeatable")
+    parser.add_argument("name", metavar="NAME", help="the name of the new hook")
+    parser.add_argument(
+        "--on", metavar="EVENT", action="append", required=True, help="the event it listens to (repeatable)"
+    )
     for kind in KINDS:
         parser.add_argument(f"--{kind}", metavar="TEXT", help=f"its action, as {kind} = in hookline.toml")
     for key in ("match", "timeout", "on-failure", "mode", "inject", "description"):

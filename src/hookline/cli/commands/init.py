@@ -26,6 +26,7 @@ from typing import Any
 from hookline.cli.commands.add import install
 from hookline.cli.commands.deploy import add_selection, deploy_rows, print_rows
 from hookline.cli.commands.packs import own_pack_lines
+from hookline.cli.loading import look
 from hookline.cli.options import add_json
 from hookline.cli.output import did_you_mean, paint, print_json, safe
 from hookline.cli.pack_install import find_place, review
@@ -34,11 +35,10 @@ from hookline.core.agents import Scope, all_agents, select_agents
 from hookline.core.errors import ConfigError, UsageError
 from hookline.core.files import backup
 from hookline.core.hook import Function, HookSpec
-from hookline.core.paths import Paths, find_paths
+from hookline.core.paths import Paths, find_paths, home_directory
 from hookline.deploy.requirements import AgentFile, detect_agents, select_files
 from hookline.dialects.native.guard import POLICIES, TABLE
 from hookline.doctor.guard_probe import PROBED, probe_guard
-from hookline.engine.build import READ_ONLY, Sources, load_runtime
 from hookline.packs.fetch import fetch, own_packs
 from hookline.packs.source import parse_source
 from hookline.state.protection import require_outside_agent
@@ -91,7 +91,7 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    home = os.path.expanduser("~")
+    home = home_directory(os.environ)
     paths = find_paths(os.environ, home)
     require_outside_agent(paths.state, "set up its own guard")
     setup = _choose(args, paths, home)
@@ -263,8 +263,7 @@ def _add_packs(setup: _Setup) -> None:
 
 def _approve_guard(path: str) -> None:
     """The guard alone: what else the file holds is reviewed with ``hookline trust``."""
-    runtime = load_runtime(Sources(inspect=True), READ_ONLY)
-    runtime.engine.close()
+    runtime = look(inspect=True)
     assert runtime.trust is not None, "a project's hooks need trust"
     guards = [spec for spec in runtime.loaded.specs if spec.origin.file == path and _is_guard(spec)]
     new = [spec for spec in guards if runtime.verdicts[spec.id].state != "trusted"]
@@ -293,6 +292,8 @@ def _report(setup: _Setup, rows: Sequence[dict[str, Any]], args: Namespace) -> i
         _print_probe(row["agent"], row["probe"], setup.policy)
     if good:
         print("See what it does: hookline guard report, hookline log. Ask it: hookline guard explain 'COMMAND'")
+        if setup.policy == "watch":
+            print("When you have seen enough, let it refuse: hookline init --guard standard")
     else:
         print("hookline: not every agent is guarded; to find out why: hookline doctor", file=sys.stderr)
     return int(not good)

@@ -23,6 +23,7 @@ from hookline.cli.options import add_json
 from hookline.cli.output import Counter, plural, print_json, safe
 from hookline.cli.parser import Parser
 from hookline.core.errors import StateError
+from hookline.core.files import is_locked
 from hookline.memory import layout
 from hookline.memory.context import MemoryContext, command_context, memory_context
 
@@ -77,9 +78,11 @@ def configure(parser: ArgumentParser) -> None:
     command("status", _STATUS)
     knowledge_notes.configure(command)
     export = command("export", _EXPORT)
-    export.add_argument("paths", metavar="PATH", nargs="*")
+    export.add_argument("paths", metavar="PATH", nargs="*", help="a transcript, or a folder of them")
     export.add_argument("--force", action="store_true", help="also write what would be skipped")
-    command("handoff-now", _HANDOFF).add_argument("transcript", metavar="TRANSCRIPT", nargs="?", default="")
+    command("handoff-now", _HANDOFF).add_argument(
+        "transcript", metavar="TRANSCRIPT", nargs="?", default="", help="this one instead"
+    )
     command("worker", _WORKER).add_argument("--now", action="store_true", help="also retry what waits for its next try")
 
 
@@ -93,14 +96,8 @@ def run(args: Namespace) -> int:
     if not context.settings.knowledge.enabled and args.action in _PROJECT_COMMANDS and not elsewhere:
         knowledge_notes.warn(f"{_OFF}: [knowledge] enabled = false")
         return 1
-    try:
-        if why := layout.why_unreadable(context.places):
-            raise StateError(why)
+    with knowledge_notes.usable(context.places):
         return act[args.action](args, context)
-    except BrokenPipeError:  # the reader closed the pipe
-        raise
-    except (OSError, StateError) as error:
-        raise StateError(layout.describe_error(error, context.places)) from error
 
 
 def _status(args: Namespace, context: MemoryContext) -> int:
@@ -143,7 +140,6 @@ def _report(context: MemoryContext) -> tuple[dict[str, Any], StateError | None]:
     """Everything that can be read, and why the notes could not be counted."""
     from hookline.memory.notes.index import FILE
     from hookline.memory.queue import task
-    from hookline.memory.queue.launch import is_worker_running
     from hookline.memory.queue.queue import Queue
 
     places, queue = context.places, Queue(context.places.queue)
@@ -170,7 +166,7 @@ def _report(context: MemoryContext) -> tuple[dict[str, Any], StateError | None]:
             "waits_for": next((one.task.reason for one in queue.pending() if one.task.reason), None),
         },
         "dead_letters": len(task.dead_letters(places.dead)),
-        "worker_running": is_worker_running(places.worker_lock),
+        "worker_running": is_locked(places.worker_lock),
         "troubles": layout.why_unwritable(places),
     }  # fmt: skip
     return report, broken

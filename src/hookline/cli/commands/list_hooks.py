@@ -3,7 +3,8 @@
 --json prints {"hooks": [{"hook", "id", "event", "native_event", "dialect", "file", "line", "layer", "match", "action",
 "mode", "timeout", "on_failure", "enabled", "trust", "fired", "failures", "last_fired", "last_effect", "p50_ms",
 "p95_ms", "budget_ms", "over_budget", "cache", "late", "switched_off"}]}; trust is one of "own", "trusted", "unknown",
-"changed"; late says by how much the latest runs were over budget, null if they were not.
+"changed"; late says by how much the latest runs were over budget, null if they were not. Trusted hooks that cannot be read
+or are gone are in "missing": [{"hook", "event", "file"}].
 
   hookline list --events                  every event: its names, what a deny stops, which hooks listen to it
   hookline list --events --event session_start --dialect lazy
@@ -18,9 +19,17 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from hookline.cli.loading import build_runtime, missing_registrations, require_readable, tell_problems
+from hookline.cli.loading import (
+    build_runtime,
+    missing_registrations,
+    require_readable,
+    tell_problems,
+    tell_unapproved,
+    tell_warnings,
+    unread_files,
+)
 from hookline.cli.options import add_json, add_sources
 from hookline.cli.output import iso_time, paint, paint_trust, print_json, safe, table
 from hookline.core.agents import all_agents
@@ -33,11 +42,12 @@ from hookline.dialects.event_lookup import event_meanings, event_names, expand_e
 from hookline.doctor.finding import budget_overruns
 from hookline.engine.build import READ_ONLY, Runtime, record_store
 from hookline.engine.match import in_order
-from hookline.gateway.notices import approval_lines
 from hookline.state.record.query import HookStats, stats
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+
+    from hookline.state.trust import Approval
 
 
 def _list_events(args: Namespace, runtime: Runtime) -> int:
@@ -118,31 +128,55 @@ def run(args: Namespace) -> int:
     if args.events:
         return _list_events(args, runtime)
     store = record_store(runtime.paths, runtime.loaded.settings.record)
-    known = stats(store) if os.path.exists(store.path) else {}
+    known = stats(store, {spec.id: spec.name for spec in runtime.loaded.specs}) if os.path.exists(store.path) else {}
     late = budget_overruns(store, runtime.loaded.specs)
     store.close()
     shown = [spec for spec in in_order(runtime.loaded.specs) if not is_inner(spec)]
     specs = [spec for spec in shown if None in named or named & {spec.event, spec.native_event}]
+    missing = [one for one in runtime.missing if None in named or one.event in named]
     if args.json:
-        print_json({"hooks": [_full_shape(spec, runtime, known.get(spec.id), late) for spec in specs]})
+        rows = [_full_shape(spec, runtime, known.get(spec.id), late) for spec in specs]
+        gone = [{"hook": one.name, "event": one.event, "file": one.file} for one in missing]
+        print_json({"hooks": rows} | ({"missing": gone} if gone else {}))
         return 0
-    if not specs:
-        if args.event and runtime.loaded.specs:
-            print(f"No hook listens to {safe(args.event, 80)} here. All hooks: hookline list")
-        else:
-            print("No hooks here. To add one: hookline hooks add NAME --on EVENT --run CMD")
-        print("".join(f"{safe(line)}\n" for line in approval_lines(runtime)), end="")
+    tell_unapproved(runtime)
+    tell_warnings(specs, os.getcwd())
+    if not (args.config or args.dialect):
+        for unread in unread_files(runtime):
+            print(f"hookline: {safe(str(unread))}", file=sys.stderr)
+    if not specs and not missing:
+        print(_nothing_here(args.event, runtime))
         return 0
-    print(_hook_table(specs, runtime, known, late))
-    for spec in specs:
-        if spec.id in late:
-            print(f"\n{safe(spec.name, 32)} ({spec.event}) is {late[spec.id]}")
-    if any(runtime.switches.off(spec) for spec in specs):
-        print("\nSome hooks are switched off. Until when: hookline hooks list")
-    if any(_trust(spec, runtime) == "changed" for spec in specs):
-        print("\nChanged hooks count as failed. To review and approve them: hookline trust")
-    print("".join(f"\n{safe(line)}" for line in approval_lines(runtime)), end="\n" if runtime.unapproved else "")
+    head = ("HOOK", "EVENT", "DIALECT", "ON", "TRUST", "LAST FIRED", "P50/P95 MS", "FAILED", "WRITTEN AT")
+    print(table(head, [*_hook_rows(specs, runtime, known, late), *_missing_rows(missing, runtime)]))
+    for line in _hints(specs, runtime, late):
+        print(f"\n{line}")
     return 0
+
+
+def _nothing_here(event: str | None, runtime: Runtime) -> str:
+    if event and runtime.loaded.specs:
+        return f"No hook listens to {safe(event, 80)} here. All hooks: hookline list"
+    if runtime.loaded.faulty:
+        return "No hook could be read here. What is wrong: hookline check"
+    return "No hooks here. To add one: hookline hooks add NAME --on EVENT --run CMD"
+
+
+def _hints(specs: Sequence[HookSpec], runtime: Runtime, late: Mapping[str, str]) -> Iterator[str]:
+    """What a table cannot say, each with the next command."""
+    yield from (f"{safe(spec.name, 32)} ({spec.event}) is {late[spec.id]}" for spec in specs if spec.id in late)
+    if any(runtime.switches.off(spec) for spec in specs):
+        yield "Some hooks are switched off. Until when: hookline hooks list"
+    if any(_trust(spec, runtime) == "changed" for spec in specs):
+        yield "Changed hooks count as failed. To review and approve them: hookline trust"
+
+
+def _missing_rows(missing: Iterable[Approval], runtime: Runtime) -> Iterator[tuple[str, ...]]:
+    """Trusted hooks that refuse because they cannot be read: a guard that is not listed would seem not to be there."""
+    for one in missing:
+        on = paint("refuses", "red") if one.on_failure in {"deny", "abort"} else paint("off", "grey")
+        why = "file has errors" if one.file in runtime.loaded.faulty else "missing"
+        yield safe(one.name, 32), safe(one.event, 40), "", on, paint(why, "red"), "", "", "", safe(_short(one.file))
 
 
 def _trust(spec: HookSpec, runtime: Runtime) -> str:
@@ -157,28 +191,28 @@ def _is_on(spec: HookSpec, runtime: Runtime) -> bool:
     return standing.enabled
 
 
-def _hook_table(specs: list[HookSpec], runtime: Runtime, known: dict[str, HookStats], late: dict[str, str]) -> str:
-    rows = []
+def _hook_rows(
+    specs: list[HookSpec], runtime: Runtime, known: dict[str, HookStats], late: dict[str, str]
+) -> Iterator[tuple[str, ...]]:
     for spec in specs:
         seen = known.get(spec.id)
         on = _is_on(spec, runtime) and runtime.switches.off(spec) is None
-        relative = os.path.relpath(spec.origin.file)
-        file = spec.origin.file if relative.startswith("..") else relative
-        rows.append(
-            (
-                safe(spec.name, 32),
-                safe(spec.event, 40),
-                spec.dialect,
-                paint("on", "green") if on else paint("off", "grey"),
-                paint_trust(_trust(spec, runtime)),
-                _ago(seen.last_time) if seen and seen.last_time else "never",
-                f"{seen.p50:.1f}/{seen.p95:.1f}{' late' if spec.id in late else ''}" if seen and seen.fired else "",
-                str(seen.failures) if seen and seen.failures else "",
-                safe(f"{file}:{spec.origin.line}"),
-            )
+        yield (
+            safe(spec.name, 32),
+            safe(spec.event, 40),
+            spec.dialect,
+            paint("on", "green") if on else paint("off", "grey"),
+            paint_trust(_trust(spec, runtime)),
+            _ago(seen.last_time) if seen and seen.last_time else "never",
+            f"{seen.p50:.1f}/{seen.p95:.1f}{' late' if spec.id in late else ''}" if seen and seen.fired else "",
+            str(seen.failures) if seen and seen.failures else "",
+            safe(f"{_short(spec.origin.file)}:{spec.origin.line}"),
         )
-    head = ("HOOK", "EVENT", "DIALECT", "ON", "TRUST", "LAST FIRED", "P50/P95 MS", "FAILED", "WRITTEN AT")
-    return table(head, rows)
+
+
+def _short(file: str) -> str:
+    relative = os.path.relpath(file)
+    return file if relative.startswith("..") else relative
 
 
 def _full_shape(spec: HookSpec, runtime: Runtime, seen: HookStats | None, late: dict[str, str]) -> dict[str, Any]:

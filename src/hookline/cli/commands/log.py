@@ -18,6 +18,7 @@ import os
 import re
 import sys
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from datetime import time as clock
 from functools import cache
@@ -35,9 +36,9 @@ from hookline.cli.output import (
 )
 from hookline.core.agents import full_name
 from hookline.core.errors import DataError, UsageError
-from hookline.core.paths import find_paths, project_root
+from hookline.core.paths import find_paths, home_directory, project_root
 from hookline.core.settings import RecordSettings
-from hookline.core.typed import TYPE_CHECKING, Any
+from hookline.core.typed import TYPE_CHECKING, Any, NoReturn, TypeAlias
 from hookline.dialects.event_lookup import event_meanings
 from hookline.engine.build import READ_ONLY, Sources, load_runtime
 from hookline.state.record.chain import chain, chain_lines, subject
@@ -80,35 +81,20 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    since, until = parse_time(args.since), parse_time(args.until)
-    if args.last < 0:
-        raise UsageError("--last must be 0 or more")
-    events = event_meanings(args.event) if args.event else frozenset[str]()
-    if len(events) > 1:
-        raise UsageError(f"{args.event!r} may be {' or '.join(sorted(events))}; name one of them")
-    home = os.environ.get("HOME") or os.path.expanduser("~")
-    agent = None if args.agent is None else full_name(args.agent)
-    project = None if args.project is None else os.path.abspath(args.project)
-    store = store_in(find_paths(os.environ, home).state, RecordSettings())
-    if not is_recorded(store) and not args.follow:
+    store = store_in(find_paths(os.environ).state, RecordSettings())
+    look = _filter(args, store)
+    exports, recorded = args.format or args.output, is_recorded(store)
+    if not recorded and not args.follow and not exports:
         if not args.json:
             print("Nothing recorded yet. Try: hookline demo")
         return 0
-
     if args.chain:
         return _chain(store, args.chain, as_json=args.json)
-
-    def look(last: int | None, after: int | None) -> list[Row]:
-        return firings(
-            store, session=args.session, hook=args.hook, event=next(iter(events), None), agent=agent, project=project,
-            effect=args.effect, status=args.status, since=since, until=until, last=last, after=after,
-        )  # fmt: skip
-
     try:
-        rows = look(args.last or None, None)
+        rows = look(args.last or None, None) if recorded or args.follow else []
         if not rows:
             require_readable(store)
-        if args.format or args.output:
+        if exports:
             from hookline.cli.export import export  # few export anything
 
             export(rows, load_runs(store, [row.number for row in rows]), args.format or "jsonl", args.output)
@@ -116,20 +102,45 @@ def run(args: Namespace) -> int:
         if not rows:
             _report_nothing_found(store, args)
         _print(store, rows, as_json=args.json)
-        seen = rows[-1].number if rows else 0
-        while args.follow:
-            time.sleep(_PACE)
-            rows = look(None, seen)
-            _print(store, rows, as_json=args.json)
-            seen = rows[-1].number if rows else seen
+        if args.follow:
+            _follow(store, look, rows[-1].number if rows else 0, as_json=args.json)
     finally:
         store.close()
     require_readable(store)
     return 0
 
 
+#: The latest so many rows that the command line asks for; those after a number.
+_Look: TypeAlias = "Callable[[int | None, int | None], list[Row]]"
+
+
+def _filter(args: Namespace, store: Store) -> _Look:
+    since, until = parse_time(args.since), parse_time(args.until)
+    if args.last < 0:
+        raise UsageError("--last must be 0 or more")
+    events = event_meanings(args.event) if args.event else frozenset[str]()
+    if len(events) > 1:
+        raise UsageError(f"{args.event!r} may be {' or '.join(sorted(events))}; name one of them")
+    agent = None if args.agent is None else full_name(args.agent)
+    project = None if args.project is None else os.path.abspath(args.project)
+    return lambda last, after: firings(
+        store, session=args.session, hook=args.hook, event=next(iter(events), None), agent=agent, project=project,
+        effect=args.effect, status=args.status, since=since, until=until, last=last, after=after,
+    )  # fmt: skip
+
+
+def _follow(store: Store, look: _Look, seen: int, *, as_json: bool) -> NoReturn:
+    while True:
+        time.sleep(_PACE)
+        rows = look(None, seen)
+        _print(store, rows, as_json=as_json)
+        seen = rows[-1].number if rows else seen
+
+
 def _chain(store: Store, prefix: str, *, as_json: bool) -> int:
     found = firings(store, last=1) if prefix == "last" else find(store, prefix)
+    if not found:
+        require_readable(store)
     if len(found) != 1:
         count = f"{len(found)} events have ids that begin" if found else "no event has an id that begins"
         raise DataError(f"{count} with {prefix!r}; see: hookline log")
@@ -200,7 +211,7 @@ def _render(row: Row, runs: tuple[Run, ...]) -> str:
 @cache
 def _project(cwd: str) -> str:
     """The name of the project's folder."""
-    root = project_root(cwd, os.path.expanduser("~")) if os.path.isdir(cwd) else cwd
+    root = project_root(cwd, home_directory(os.environ)) if os.path.isdir(cwd) else cwd
     return os.path.basename(root) or root
 
 

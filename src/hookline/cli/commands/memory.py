@@ -6,8 +6,8 @@
   hookline memory open [ID]               open its note in $VISUAL or $EDITOR; without an id, print where the vault is
   hookline memory edit ID TEXT            change its text; the earlier one stays in its history
   hookline memory supersede ID TEXT       let a new entry take its place
-  hookline memory pin|unpin ID            keep it from ageing, or no longer
-  hookline memory retire|close|reopen ID  it no longer counts, is done, or counts again
+  hookline memory pin|unpin ID            keep it from ageing; let it age again
+  hookline memory retire|close|reopen ID  say that it no longer counts, is done, or counts again
   hookline memory history ID              every change of it: when, by whom, in which session
   hookline memory digest --since 7d       what was decided, failed, learned, closed, and is still open
   hookline memory review                  contradictions, rival edits, questions, and what grew old
@@ -29,8 +29,7 @@ from hookline.cli import knowledge_notes
 from hookline.cli.options import add_json
 from hookline.cli.output import paint, plural, print_json, safe
 from hookline.cli.parser import Parser
-from hookline.core.errors import StateError, UsageError
-from hookline.memory import layout
+from hookline.core.errors import UsageError
 from hookline.memory.by_hand import Hand, age, changes_since, is_old, review
 from hookline.memory.context import MemoryContext, memory_context
 from hookline.memory.journal.files import Author
@@ -60,6 +59,9 @@ _ABOUT = {
 _CHANGES = frozenset({"pin", "unpin", "retire", "close", "reopen"})
 
 
+_ID = "the beginning of an entry's id"
+
+
 def configure(parser: ArgumentParser) -> None:
     commands = parser.add_subparsers(dest="action", metavar="|".join(_ABOUT), required=True, parser_class=Parser)
 
@@ -72,18 +74,20 @@ def configure(parser: ArgumentParser) -> None:
 
     knowledge_notes.configure_search(command)
     add = command("add")
-    add.add_argument("text", metavar="TEXT", nargs="+")
+    add.add_argument("text", metavar="TEXT", nargs="+", help="what to remember")
     add.add_argument("--kind", choices=KINDS, default="decision", help="what it is (default: decision)")
     add.add_argument("--everywhere", action="store_true", help="it holds in every project")
     add.add_argument("--tag", metavar="T", action="append", default=[], help="a word to find it by (repeatable)")
-    command("show").add_argument("what", metavar="ID|SESSION|FILE", nargs="?", default="")
-    command("open").add_argument("id", metavar="ID", nargs="?", default="")
+    command("show").add_argument(
+        "what", metavar="ID|SESSION|FILE", nargs="?", default="", help="an entry, a session or a note"
+    )
+    command("open").add_argument("id", metavar="ID", nargs="?", default="", help=_ID)
     edit, supersede = command("edit"), command("supersede")
     changes = {name: command(name) for name in sorted(_CHANGES)}
     for made in (edit, supersede, *changes.values(), command("history")):
-        made.add_argument("id", metavar="ID")
-    edit.add_argument("text", metavar="TEXT", nargs="*")
-    supersede.add_argument("text", metavar="TEXT", nargs="+")
+        made.add_argument("id", metavar="ID", help=_ID)
+    edit.add_argument("text", metavar="TEXT", nargs="*", help="the new text")
+    supersede.add_argument("text", metavar="TEXT", nargs="+", help="the new entry")
     for made in (add, edit, supersede, changes["retire"], changes["close"]):
         made.add_argument("--why", metavar="TEXT", default="", help="the reason, or how to prevent it")
     digest = command("digest")
@@ -109,14 +113,8 @@ def run(args: Namespace) -> int:
     if not context.settings.knowledge.enabled and not getattr(args, "all", False):
         knowledge_notes.warn("memory is switched off here: [knowledge] enabled = false")
         return 1
-    try:
-        if why := layout.why_unreadable(context.places):
-            raise StateError(why)
+    with knowledge_notes.usable(context.places):
         return act[args.action](args, context, Hand(context, Author(source="person")))
-    except BrokenPipeError:
-        raise
-    except (OSError, StateError) as error:
-        raise StateError(layout.describe_error(error, context.places)) from error
 
 
 def _add(args: Namespace, context: MemoryContext, hand: Hand) -> int:

@@ -5,7 +5,7 @@
   hookline pack test [FOLDER]     run the cases in cases/*.json on every agent's wire, in a scratch home
 
 A case is {"event", "data", "expect": {"effect", "reason", "context", "data"}, "env", "files", "agents"}: the event with its
-canonical data, what must come out (texts are parts of what is there), variables and project files, and the agents it is
+canonical data, what must come out (a text need only be part of it), variables and project files, and the agents it is
 about (default: all that have the event). Exit code 1: a problem, or a case that failed.
 
 --json prints {"problems": [{"path", "finding", "fix"}]} for check and {"cases": [{"case", "agent", "ok", "why"}]} for test.
@@ -168,7 +168,7 @@ def _run_case(one: Review, path: str, home: str, only: set[str]) -> Iterator[dic
             case = json.load(file)
         event, expect = str(case["event"]), dict(case["expect"])
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise DataError(f"{path} is no case: {error!r}; it needs event, data and expect") from None
+        raise DataError(f"{path} is not a case ({error!r}); it needs event, data and expect") from None
     name = os.path.basename(path)
     agents = case.get("agents") or [name for name, agent in AGENTS.items() if event in native_events(agent)]
     project = os.path.join(home, "projects", name)

@@ -19,12 +19,13 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from hookline.cli.commands.sync import working_copy_changes
+from hookline.cli.loading import look
 from hookline.cli.options import add_json
 from hookline.cli.output import paint, print_json, safe, table
 from hookline.cli.pack_install import PackUser, find_place, read_tables
 from hookline.core.errors import PackError
 from hookline.dialects.plugins import read_layout
-from hookline.engine.build import READ_ONLY, Runtime, Sources, load_runtime, record_store
+from hookline.engine.build import Runtime, record_store
 from hookline.packs.fetch import own_packs
 from hookline.packs.installed import agents_with_plugins, find_plugins, plugin_layout
 from hookline.packs.store import Approved
@@ -39,10 +40,9 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     place = find_place()
-    runtime = load_runtime(Sources(inspect=True), READ_ONLY)
-    runtime.engine.close()
+    runtime = look(inspect=True)
     store = record_store(runtime.paths, runtime.loaded.settings.record)
-    known = stats(store) if os.path.exists(store.path) else {}
+    known = stats(store, {spec.id: spec.name for spec in runtime.loaded.specs}) if os.path.exists(store.path) else {}
     packs = list(_packs(place, runtime, known, store))
     store.close()
     installed = list(_installed(place, runtime))

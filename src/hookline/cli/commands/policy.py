@@ -2,7 +2,7 @@
 
   hookline policy keygen owner.key                       once: owner.key signs, owner.key.pub is given to machines
   hookline policy build policy/ -o policy.hkp --sign owner.key
-  sudo hookline policy install policy.hkp --key owner.key.pub       --key only at the first time
+  sudo hookline policy install policy.hkp --key owner.key.pub       --key only the first time
   hookline policy show | verify
   sudo hookline policy remove
 
@@ -33,7 +33,7 @@ from hookline.fleet import agent_files, keys, machine
 from hookline.fleet.agent_files import Machine
 from hookline.fleet.build import Built, build_policy, check_tree, reseal
 from hookline.fleet.bundle import Bundle, read_bundle
-from hookline.fleet.install import PolicyFolder
+from hookline.fleet.install import PolicyFolder, readable_by_all
 
 _PRINTS = ("files", "ansible", "dockerfile")
 
@@ -56,14 +56,16 @@ def configure(parser: ArgumentParser) -> None:
         "install", description="Put a policy in force on this machine, and in its agents' managed files."
     )
     one.add_argument("file", metavar="FILE", help="the policy")
-    one.add_argument("--key", metavar="KEY.pub", default="", help="whom this machine trusts, at the first time")
+    one.add_argument(
+        "--key", metavar="KEY.pub", default="", help="whose policies this machine accepts; needed only the first time"
+    )
     one.add_argument(
         "--program", metavar="PATH", default="", help="what agents call (default: a client in /etc/hookline)"
     )
     one.add_argument("--root", metavar="DIR", default="", help="the root of another system's disk; needs --program")
     one.add_argument("--print", dest="shown", choices=_PRINTS, nargs="?", const="files", default="",
                      help="write nothing; print what agents' files would say, for MDM, Ansible or a Dockerfile")  # fmt: skip
-    for verb, about in (("show", "What is in force."), ("verify", "Check every file against the signature.")):
+    for verb, about in (("show", "Show what is in force."), ("verify", "Check every file against the signature.")):
         one = verbs.add_parser(verb, description=about)
         one.add_argument("--root", metavar="DIR", default="", help="the root of another system's disk")
         add_json(one)
@@ -74,16 +76,12 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     verbs = {"keygen": _keygen, "build": _build, "install": _install, "show": _show, "verify": _show, "remove": _remove}
-    before = os.umask(0o022)  # what the owner writes, everybody reads
-    try:
-        with extra_needed("fleet", "cryptography"):
-            return verbs[args.verb](args)
-    finally:
-        os.umask(before)
+    with readable_by_all(), extra_needed("fleet", "cryptography"):
+        return verbs[args.verb](args)
 
 
 def _paths(root: str = "") -> Paths:
-    return find_paths(os.environ, os.path.expanduser("~"), root)
+    return find_paths(os.environ, root=root)
 
 
 def _keygen(args: Namespace) -> int:

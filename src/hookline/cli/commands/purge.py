@@ -49,7 +49,7 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    state = find_paths(os.environ, os.path.expanduser("~")).state
+    state = find_paths(os.environ).state
     before = time.time() - (_age(args.older_than) if args.older_than else 0)
     if not args.dry_run:
         require_outside_agent(state, "delete the record of what it did")

@@ -25,12 +25,11 @@ from typing import Any
 
 from hookline.cli.loading import build_runtime, tell_problems, tell_unapproved
 from hookline.cli.options import add_json, add_sources
-from hookline.cli.output import is_recorded, paint, paint_status, print_json, require_readable, safe
+from hookline.cli.output import paint, paint_status, print_json, require_readable, safe
+from hookline.cli.record import open_record
 from hookline.core.agents import Agent, find_agent, select_agents
 from hookline.core.errors import DataError, UsageError
 from hookline.core.event import Event
-from hookline.core.paths import find_paths
-from hookline.core.settings import RecordSettings
 from hookline.doctor.replay import (
     ReplayRecorder,
     ReplayResult,
@@ -42,7 +41,7 @@ from hookline.doctor.replay import (
 )
 from hookline.engine.build import Runtime, StoreOptions
 from hookline.state.record.query import REPLAY, Row, Run, find, firings, load_runs
-from hookline.state.record.store import Store, store_in
+from hookline.state.record.store import Store
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -57,14 +56,13 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     target = select_agents([args.agent])[0] if args.agent else None
-    home = os.environ.get("HOME") or os.path.expanduser("~")
-    store = store_in(find_paths(os.environ, home).state, RecordSettings())
-    try:
+    if bool(args.id) == (args.last is not None or args.session is not None):
+        raise UsageError("name an event by its id, or give --last N or --session S; see: hookline log")
+    if args.last is not None and args.last < 1:
+        raise UsageError("--last must be at least 1")
+    with open_record() as store:
         rows = _rows(store, args)
         runs = load_runs(store, [row.number for row in rows])
-    finally:
-        store.close()
-    require_readable(store)
     differing = 0
     for row in rows:
         report = replay_one(row, runs.get(row.number, ()), target, args)
@@ -80,15 +78,10 @@ def run(args: Namespace) -> int:
 
 def _rows(store: Store, args: Namespace) -> list[Row]:
     """Replays are not replayed: that would compare today's hooks with themselves."""
-    if bool(args.id) == (args.last is not None or args.session is not None):
-        raise UsageError("name an event by its id, or give --last N or --session S; see: hookline log")
-    if args.last is not None and args.last < 1:
-        raise UsageError("--last must be at least 1")
-    if not is_recorded(store):
-        raise DataError("nothing is recorded yet; try: hookline demo")
     if args.id:
         found = find(store, args.id)
         if not found:
+            require_readable(store)
             raise DataError(f"no event has an id that begins with {args.id!r}; see: hookline log")
         if len(found) > 1:
             raise DataError(

@@ -8,15 +8,11 @@ you send it.
 
 from __future__ import annotations
 
-import os
 from argparse import ArgumentParser, Namespace
 
 from hookline.cli.commands.log import parse_time
-from hookline.cli.output import is_recorded, require_readable
-from hookline.core.errors import DataError, StateError
-from hookline.core.paths import find_paths
-from hookline.core.settings import RecordSettings
-from hookline.state.record.store import store_in
+from hookline.cli.record import open_record
+from hookline.core.errors import StateError
 from hookline.web.report import report
 
 
@@ -30,14 +26,8 @@ def configure(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     since = parse_time(args.since)
     assert since is not None
-    store = store_in(find_paths(os.environ, os.environ.get("HOME") or os.path.expanduser("~")).state, RecordSettings())
-    try:
-        if not is_recorded(store):
-            raise DataError("nothing is recorded yet; try: hookline demo")
+    with open_record() as store:
         text = report(store, since)
-    finally:
-        store.close()
-    require_readable(store)
     try:
         with open(args.html, "w", encoding="utf-8", errors="backslashreplace") as file:
             file.write(text)

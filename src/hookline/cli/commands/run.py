@@ -93,9 +93,9 @@ def _request(args: Namespace, form: Any, environ: dict[str, str]) -> RunRequest:
     from hookline.agent.lectic_config import Where
     from hookline.agent.lectic_run import RunRequest
     from hookline.cli.stdio import decode_text
-    from hookline.core.paths import find_paths
+    from hookline.core.paths import find_paths, home_directory
 
-    home = environ.get("HOME") or os.path.expanduser("~")
+    home = home_directory(environ)
     before = _read_bytes(args.file) if args.file else b""
     written = decode_text(before, args.file) if args.file else _piped(None)
     # Every line ends with CR LF, which the records inside must not contain.

@@ -76,7 +76,7 @@ def _script(shell: str) -> str:
 def _state() -> str:
     from hookline.core.paths import find_paths
 
-    return find_paths(os.environ, os.environ.get("HOME") or os.path.expanduser("~")).state
+    return find_paths(os.environ).state
 
 
 def _program() -> list[str]:
@@ -88,11 +88,11 @@ def _program() -> list[str]:
 def _strict() -> bool:
     """As configured now; the process beside the shell updates it with every prompt."""
     from hookline.config.load import load
-    from hookline.core.paths import find_paths
+    from hookline.core.paths import find_paths, home_directory
     from hookline.engine.load import project_gate
     from hookline.shell.bash_zsh.service import is_strict
 
-    home = os.environ.get("HOME") or os.path.expanduser("~")
+    home = home_directory(os.environ)
     here, paths = os.getcwd(), find_paths(os.environ, home)
     gate = project_gate(paths, here, home, os.environ)
     found = [

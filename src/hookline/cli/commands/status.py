@@ -19,109 +19,23 @@ from __future__ import annotations
 
 import os
 import platform
-import sys
 import time
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Mapping
 from typing import Any
 
 from hookline import __version__
 from hookline.cli.loading import build_runtime, missing_registrations
+from hookline.cli.memory_status import print_hooks, print_queue
 from hookline.cli.options import add_json, add_sources
-from hookline.cli.output import paint, plural, print_json, safe, table
-from hookline.core._dataclass import fields
-from hookline.core.paths import why_unusable
+from hookline.cli.output import paint, plural, print_json, safe
+from hookline.core.describe import count_hooks
+from hookline.core.paths import home_directory, why_unusable
 from hookline.doctor.finding import budget_overruns
 from hookline.doctor.missed import MissedGate, find_missed_gates
 from hookline.engine.build import READ_ONLY, Runtime, record_store
-from hookline.gateway.notices import approval_lines
+from hookline.gateway.notices import approval_lines, missing_hooks
 from hookline.llm.spending import Spending, usage_today
-from hookline.memory import overview
-from hookline.memory.context import memory_context
-from hookline.memory.layout import Places
-from hookline.memory.queue.launch import is_worker_running
-from hookline.memory.queue.queue import LONGEST_WAIT, WaitingTask
 from hookline.state.record.query import counts
-
-
-def _hooks(args: Namespace) -> int:
-    places = _places()
-    ran, logs, running = overview.hook_runs(places), overview.log_files(places), is_worker_running(places.worker_lock)
-    if args.json:
-        print_json(
-            {
-                "hooks": [{field.name: getattr(one, field.name) for field in fields(one)} for one in ran],
-                "logs": [{"path": log.path, "bytes": log.bytes, "errors_today": log.errors_today} for log in logs],
-                "worker_running": running,
-            }
-        )
-        return 0
-    rows = [
-        (
-            safe(one.hook), paint(one.state, "green" if one.state == "ok" else "yellow"), safe(one.last[:19]),
-            safe(os.path.basename(one.cwd)), safe(one.did, 60),
-        )
-        for one in ran
-    ]  # fmt: skip
-    print(table(("HOOK", "STATE", "LAST", "PROJECT", "DID"), rows) if rows else "no memory hook has run yet")
-    for log in logs:
-        print(f"{safe(log.path)}  {log.bytes / 1000:.1f} KB, {plural(log.errors_today, 'error')} today")
-    print(f"worker: {'running' if running else 'not running'}")
-    return 0
-
-
-def _places() -> Places:
-    """Warn if the state directory cannot be used: then zeros mean nothing."""
-    places = memory_context(os.getcwd(), os.environ).places
-    if why := why_unusable(places.state):
-        print(f"hookline: nothing is recorded: {why}", file=sys.stderr)
-    return places
-
-
-def _queue(args: Namespace) -> int:
-    work = overview.queue_status(_places())
-    counts = work.counts
-    if args.json:
-        waiting = [
-            {
-                "task": one.name,
-                "session": one.task.session_id,
-                "attempts": one.task.tries,
-                "reason": one.task.reason or None,
-                "not_before": one.task.due or None,
-            }
-            for one in work.waiting
-        ]
-        print_json(
-            {
-                "pending": counts.pending, "claimed": counts.claimed, "done_today": counts.done_today, "done": counts.done,
-                "dead_letters": work.dead, "worker_running": work.running, "waiting": waiting, "last": list(work.last),
-            }
-        )  # fmt: skip
-        return 0
-    print(f"pending     {counts.pending}\nat work     {counts.claimed}\ndone today  {counts.done_today}")
-    print(
-        f"done        {counts.done}\ngiven up    {work.dead}\nworker      {'running' if work.running else 'not running'}"
-    )
-    for one in work.waiting:
-        print(f"  waits  {safe(one.name)}{_why(one, time.time())}")
-    for line in work.last:
-        print(f"  {safe(line, 120)}")
-    return 0
-
-
-def _why(one: WaitingTask, now: float) -> str:
-    """Why it is not done yet, and when it is retried."""
-    if not one.task.reason:
-        return ""
-    tried = f"tried {one.task.tries} times: " if one.task.tries else ""
-    left = one.task.due - now
-    again = f"; retry in {left:.0f} s" if 0 < left <= LONGEST_WAIT else ""
-    return f"  {tried}{safe(one.task.reason, 300)}{again}"
-
-
-_VIEWS: Mapping[str, Callable[[Namespace], int]] = {"hooks": _hooks, "queue": _queue}
-
 
 _DAY = 86400
 #: Lines about missed events.
@@ -136,7 +50,7 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     if args.view:
-        return _VIEWS[args.view](args)
+        return (print_hooks if args.view == "hooks" else print_queue)(args)
     runtime = build_runtime(args, READ_ONLY, inspect=True)
     runtime.engine.close()
     report = _report(runtime)
@@ -168,12 +82,13 @@ def _spent(spent: Spending) -> dict[str, float]:
 
 
 def _report(runtime: Runtime) -> dict[str, Any]:
-    loaded, verdicts = runtime.loaded, runtime.verdicts.values()
+    loaded = runtime.loaded
+    states = {id_: verdict.state for id_, verdict in runtime.verdicts.items()}
     hooks = {
-        "total": len(loaded.specs),
-        "on": sum(spec.enabled for spec in loaded.specs),
-        "untrusted": sum(one.state == "unknown" for one in verdicts),
-        "changed": sum(one.state == "changed" for one in verdicts),
+        "total": count_hooks(loaded.specs),
+        "on": count_hooks(spec for spec in loaded.specs if spec.enabled),
+        "untrusted": count_hooks(spec for spec in loaded.specs if states.get(spec.id) == "unknown"),
+        "changed": count_hooks(spec for spec in loaded.specs if states.get(spec.id) == "changed"),
         "missing": len(runtime.missing),
     }
     record, missed = _record(runtime)
@@ -202,7 +117,7 @@ def _record(runtime: Runtime) -> tuple[dict[str, Any], list[MissedGate]]:
     exists = os.path.exists(store.path)
     since = time.time() - _DAY
     seen = counts(store, since=since) if exists else None
-    home = os.environ.get("HOME") or os.path.expanduser("~")
+    home = home_directory(os.environ)
     missed = find_missed_gates(store, since, home, os.environ) if exists else []
     late = budget_overruns(store, runtime.loaded.specs)
     store.close()
@@ -236,7 +151,7 @@ def _attention(runtime: Runtime, hooks: dict[str, int], record: dict[str, Any]) 
             "some hooks of this project have changed, and count as failed until you approve them: hookline trust"
         )
     lines += approval_lines(runtime)
-    lines += [f"the trusted hook {one.name!r} is missing from {one.file}: hookline trust" for one in runtime.missing]
+    lines += map(str, missing_hooks(runtime))
     if switched := {one.name for one in runtime.loaded.specs if runtime.switches.off(one)}:
         lines.append(f"switched off by hand: {', '.join(map(repr, sorted(switched)))}; until when: hookline hooks list")
     lines += [runtime.switches.note] if runtime.switches.note else []

@@ -1,7 +1,7 @@
 """Fetch and approve exactly the packs that hookline.toml names, yours and the project's; also repair changed copies.
 
   hookline sync            after a clone, or when a pack was changed, added or removed in a file
-  hookline sync --check    only say whether something is to do; the exit code is 1 if it is
+  hookline sync --check    only say whether there is anything to do; exit code 1 if there is
 
 The files must have the digest that the table names: anything else is refused. What is in the store is not fetched again, so
 this works offline. A pack that is new here is shown and asked about first. A working copy in which files were changed, or
@@ -44,7 +44,7 @@ from hookline.state.trust.digest import Digests
 
 
 def configure(parser: ArgumentParser) -> None:
-    parser.add_argument("--check", action="store_true", help="change nothing; exit code 1 if something is to do")
+    parser.add_argument("--check", action="store_true", help="change nothing; exit code 1 if there is anything to do")
     parser.add_argument("--yes", action="store_true", help="approve what is shown, without a question")
     add_json(parser)
 

@@ -18,7 +18,7 @@ from hookline.cli.options import add_json
 from hookline.cli.output import print_json
 from hookline.core.agents import all_agents
 from hookline.core.errors import ConfigError
-from hookline.core.paths import find_paths
+from hookline.core.paths import find_paths, home_directory
 from hookline.deploy import apply
 from hookline.deploy.approvers import withdraw_approvals
 from hookline.deploy.requirements import AgentFile
@@ -34,7 +34,7 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    here, home = os.getcwd(), os.path.expanduser("~")
+    here, home = os.getcwd(), home_directory(os.environ)
     state = find_paths(os.environ, home).state
     if not args.dry_run:
         require_outside_agent(state, "remove its own registration")

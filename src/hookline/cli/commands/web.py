@@ -3,7 +3,7 @@
   hookline web                  opens the browser, or prints the address; the address works once
   hookline web --read-only      nothing can be changed or answered
   hookline web --metrics        numbers for Prometheus at /metrics
-  hookline web --fleet          and the questions and records of all machines of a fleet, for who is on call
+  hookline web --fleet          and the questions and records of all machines of a fleet, for whoever is on call
   hookline web --fleet DIR      the records from the folder of a sink: hookline fleet sink --to parquet DIR
 
 It listens on 127.0.0.1 only. Whoever wants to approve, switch off, replay or answer types the code that this terminal
@@ -16,21 +16,21 @@ import os
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
+from contextlib import closing
 from types import SimpleNamespace
 from typing import Any
 
 from hookline.cli.capabilities import ability
 from hookline.cli.commands.fleet_inbox import default_credentials
 from hookline.cli.commands.replay import replay_one
-from hookline.cli.loading import missing_registrations
+from hookline.cli.loading import look, missing_registrations
 from hookline.core.agents import find_agent, select_agents
 from hookline.core.errors import ConfigError, DataError
 from hookline.core.event import EVENTS
-from hookline.core.extras import extra_needed, install_command
-from hookline.core.paths import Paths, find_paths, private_dir
+from hookline.core.extras import extra_needed
+from hookline.core.paths import Paths, find_paths, home_directory, private_dir
 from hookline.core.settings import RecordSettings
 from hookline.doctor.missed import find_missed_gates
-from hookline.engine.build import READ_ONLY, Sources, load_runtime
 from hookline.state import own_guards
 from hookline.state.inbox import FOLDER
 from hookline.state.protection import is_protected
@@ -41,7 +41,7 @@ _WEEK = 7 * 86_400
 
 
 def configure(parser: ArgumentParser) -> None:
-    parser.add_argument("--read-only", action="store_true", help="look only")
+    parser.add_argument("--read-only", action="store_true", help="nothing can be changed or answered")
     parser.add_argument("--port", metavar="N", type=int, default=None, help="the port; 0 for any that is free")
     parser.add_argument("--no-browser", action="store_true", help="only print the address")
     parser.add_argument("--metrics", action="store_true", help="numbers for Prometheus at /metrics")
@@ -57,16 +57,15 @@ def configure(parser: ArgumentParser) -> None:
         "--credentials",
         metavar="CREDS",
         default="",
-        help="of who is on call, for --fleet (default: fleet/oncall.creds beside your configuration)",
+        help="credentials of whoever is on call, for --fleet (default: fleet/oncall.creds beside your configuration)",
     )
 
 
 def run(args: Namespace) -> int:
-    try:
+    with extra_needed("web", "starlette", "uvicorn"):
         from hookline.web.serve import serve
-    except ImportError as error:
-        raise ConfigError(f"the view needs the extra 'web': {install_command('web')}") from error
-    home = os.environ.get("HOME") or os.path.expanduser("~")
+
+    home = home_directory(os.environ)
     paths = find_paths(os.environ, home)
     serve(
         paths, _services(paths, home, _fleet(args, paths)), port=args.port, read_only=args.read_only, browse=not args.no_browser,
@@ -83,7 +82,7 @@ def _fleet(args: Namespace, paths: Paths) -> Any:
         from hookline.fleet.view import FleetView
 
     if args.fleet and not os.path.isdir(args.fleet):
-        raise ConfigError(f"{args.fleet} is no folder; hookline fleet sink --to parquet {args.fleet}")
+        raise ConfigError(f"{args.fleet} is not a folder; to write one: hookline fleet sink --to parquet {args.fleet}")
     path = args.credentials or default_credentials(paths)
     known = oncall_credentials(path) if args.credentials or not args.fleet or os.path.exists(path) else None
     watched = private_dir(os.path.join(paths.state, FOLDER))  # pages look again when it is touched
@@ -94,14 +93,11 @@ def _services(paths: Paths, home: str, fleet: Any = None) -> Any:
     from hookline.web.app import Services
 
     def replay(name: str, agent: str) -> dict[str, Any]:
-        store = store_in(paths.state, RecordSettings())
-        try:
+        with closing(store_in(paths.state, RecordSettings())) as store:
             found = find(store, name)
             if len(found) != 1:
                 raise DataError("no recorded event has this id")
             runs = load_runs(store, [found[0].number])[found[0].number]
-        finally:
-            store.close()
         target = select_agents([agent])[0] if agent else None
         options = SimpleNamespace(dry_run=False, json=True, dialect=None, config=[])
         return replay_one(found[0], runs, target, options)
@@ -114,17 +110,12 @@ def _services(paths: Paths, home: str, fleet: Any = None) -> Any:
         return {**one.to_json(), "losses": list(one.losses())}
 
     def missed() -> list[str]:
-        store = store_in(paths.state, RecordSettings())
-        try:
+        with closing(store_in(paths.state, RecordSettings())) as store:
             return [str(one) for one in find_missed_gates(store, time.time() - _WEEK, home, os.environ)]
-        finally:
-            store.close()
 
     def deployments() -> list[str]:
-        runtime = load_runtime(Sources(), READ_ONLY)
-        runtime.engine.close()
         lost = own_guards.find_lost(paths.state) if is_protected(paths.state) else ""
         found = [f"{lost} is gone or damaged; in a terminal of your own: hookline deploy"] if lost else []
-        return [*found, *map(str, missing_registrations(runtime))] if is_protected(paths.state) else []
+        return [*found, *map(str, missing_registrations(look()))] if is_protected(paths.state) else []
 
     return Services(replay=replay, able=able, missed=missed, deployments=deployments, fleet=fleet)

@@ -29,6 +29,11 @@ class Document:
     problems: tuple[Problem, ...] = ()
 
 
+def syntax_error(path: str, syntax: str, finding: str, line: int) -> Document:
+    fix = "correct the syntax; nothing of this file is read"
+    return Document(tree=None, problems=(Problem(file=path, line=line, finding=f"not {syntax}: {finding}", fix=fix),))
+
+
 class _Reader(Protocol):
     def __call__(self, path: str, text: str) -> Document:
         """Never raises on what a person wrote."""

@@ -7,10 +7,9 @@ import re
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-from hookline.config.syntax import Document, Lines, Offsets
+from hookline.config.syntax import Document, Lines, Offsets, syntax_error
 from hookline.core.problem import Problem
 
-_FIX = "correct the syntax; nothing of this file is read"
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
 
 
@@ -29,11 +28,11 @@ def read(path: str, text: str) -> Document:
     try:
         tree = json.loads(text, object_pairs_hook=pairs, parse_constant=_not_json)
     except json.JSONDecodeError as error:
-        return _broken(path, f"{error.msg} in column {error.colno}", error.lineno)
+        return syntax_error(path, "JSON", f"{error.msg} in column {error.colno}", error.lineno)
     except RecursionError:
-        return _broken(path, "nested too deeply", 0)
+        return syntax_error(path, "JSON", "nested too deeply", 0)
     except ValueError as error:  # a number that is too long, or no JSON at all (NaN)
-        return _broken(path, str(error), 0)
+        return syntax_error(path, "JSON", str(error), 0)
     scanner = _Scanner(text)
     problems = tuple(scanner.repeated(path)) if repeated else ()
     return Document(tree=tree, line=Lines(scanner.scan), problems=problems)
@@ -42,11 +41,6 @@ def read(path: str, text: str) -> Document:
 def _not_json(name: str) -> NoReturn:
     msg = f"{name} is not a JSON value"
     raise ValueError(msg)
-
-
-def _broken(path: str, finding: str, line: int) -> Document:
-    problem = Problem(file=path, line=line, finding=f"not JSON: {finding}", fix=_FIX)
-    return Document(tree=None, problems=(problem,))
 
 
 class _Scanner:

@@ -55,7 +55,7 @@ def read(path: str, text: str) -> Document:
 
 def _no_setting(path: str, section: str, line: int, text: str) -> Problem:
     fix = "write event = type:path" if section == "hooks" else "write name = /path/to/executable"
-    return Problem(file=path, line=line, pointer=f"$.{section}", finding=f"{text[:80]!r} is no setting", fix=fix)
+    return Problem(file=path, line=line, pointer=f"$.{section}", finding=f"{text[:80]!r} is not a setting", fix=fix)
 
 
 def _misspelt_event(section: str, body: str) -> bool:
@@ -71,5 +71,5 @@ def _misspelt_event(section: str, body: str) -> bool:
 def _no_section(path: str, section: str, line: int, near: str) -> Problem:
     return Problem(
         file=path, line=line, pointer=f"$.{section}", severity="warning",
-        finding=f"nothing under [{section}] is read: it is no section of lash", fix=f"did you mean [{near}]?",
+        finding=f"nothing under [{section}] is read: lash has no such section", fix=f"did you mean [{near}]?",
     )  # fmt: skip

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 
-from hookline.config.syntax import Document, Lines, Offsets
-from hookline.core.problem import Problem
+from hookline.config.syntax import Document, Lines, Offsets, syntax_error
 
 _PLACE = re.compile(r" \(at line (\d+), column \d+\)$")
 #: How the parser says that a line, or the text, ends inside a string.
@@ -24,25 +23,18 @@ _ENDLESS_KEY = re.compile(r"""(?<![A-Za-z0-9_-])(?:(?:[A-Za-z0-9_-]++|"[^"\n]*+"
 
 def read(path: str, text: str) -> Document:
     if endless := _ENDLESS_KEY.search(text):
-        return _broken(path, "a key of more than 64 parts", text.count("\n", 0, endless.start()) + 1)
+        return syntax_error(path, "TOML", "a key of more than 64 parts", text.count("\n", 0, endless.start()) + 1)
     try:
         tree = tomllib.loads(text)
     except RecursionError:
-        return _broken(path, "nested too deeply", 0)
+        return syntax_error(path, "TOML", "nested too deeply", 0)
     except ValueError as error:  # TOMLDecodeError, and numbers too long for int
-        told = str(error)
-        place = _PLACE.search(told)
-        line = int(place[1]) if place else text.count("\n") + 1 if "end of document" in told else 0
-        finding = "a string has no closing quote" if told.startswith(_UNCLOSED) else _PLACE.sub("", told)
-        return _broken(path, finding, line)
+        message = str(error)
+        place = _PLACE.search(message)
+        line = int(place[1]) if place else text.count("\n") + 1 if "end of document" in message else 0
+        finding = "a string has no closing quote" if message.startswith(_UNCLOSED) else _PLACE.sub("", message)
+        return syntax_error(path, "TOML", finding, line)
     return Document(tree=tree, line=Lines(_Scanner(text).scan))
-
-
-def _broken(path: str, finding: str, line: int) -> Document:
-    problem = Problem(
-        file=path, line=line, finding=f"not TOML: {finding}", fix="correct the syntax; nothing of this file is read"
-    )
-    return Document(tree=None, problems=(problem,))
 
 
 class _Scanner:

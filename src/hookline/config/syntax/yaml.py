@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from hookline.config.syntax import Document, Lines
+from hookline.config.syntax import Document, Lines, syntax_error
 from hookline.core._dataclass import dataclass, field
 from hookline.core.problem import Problem
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 _MOST_NODES = 100_000
 _DEEPEST = 100
 _TWICE = "keep one of them; until then the first one counts, and hookline run answers no conversation with it"
-_FIX = "correct the syntax; nothing of this file is read"
 _INT = re.compile(r"[-+]?[0-9]{1,4000}")
 _BASED = re.compile(r"0o[0-7]{1,4000}|0x[0-9a-fA-F]{1,4000}")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]{1,400}|[0-9]{1,400}(?:\.[0-9]{0,400})?)(?:[eE][-+]?[0-9]{1,9})?")
@@ -46,15 +45,15 @@ def read(path: str, text: str, first_line: int = 1) -> Document:
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
         tree = builder.build(yaml.parse(text, Loader=loader))
     except _RefusedError as refused:
-        return _broken(path, str(refused), refused.line)
+        return syntax_error(path, "YAML", str(refused), refused.line)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        told = " ".join(part for part in (error.context, error.problem) if part)
-        return _broken(path, told + _excerpt(text, mark), mark.line + first_line if mark else 0)
+        finding = " ".join(part for part in (error.context, error.problem) if part)
+        return syntax_error(path, "YAML", finding + _excerpt(text, mark), mark.line + first_line if mark else 0)
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         at = getattr(error, "position", None)
         line = text.count("\n", 0, at) + first_line if isinstance(at, int) else 0
-        return _broken(path, str(error).partition("\n")[0] or "nested too deeply", line)
+        return syntax_error(path, "YAML", str(error).partition("\n")[0] or "nested too deeply", line)
     lines = builder.lines
     return Document(tree=tree, line=Lines(lambda: lines), problems=tuple(builder.problems(path)))
 
@@ -64,11 +63,6 @@ def _excerpt(text: str, mark: yaml.Mark | None) -> str:
     if mark is None or mark.line >= len(lines):
         return ""
     return f", at column {mark.column + 1} of: {lines[mark.line].strip()[:120]!r}"
-
-
-def _broken(path: str, finding: str, line: int) -> Document:
-    problem = Problem(file=path, line=line, finding=f"not YAML: {finding}", fix=_FIX)
-    return Document(tree=None, problems=(problem,))
 
 
 @dataclass(slots=True, kw_only=True)

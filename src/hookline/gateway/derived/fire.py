@@ -41,28 +41,28 @@ def _run_start(engine: Engine, event: Event) -> Event | None:
 
 def _run_end(engine: Engine, event: Event, tokens: dict[str, int] | None, started: float) -> Event:
     reason = event.data.get("reason")
-    told: dict[str, Any] = {"run_id": event.session, "status": "error" if str(reason) in _BROKEN else "success"}
-    if told["status"] == "error":
-        told["error_message"] = f"the session ended: {reason}"
+    data: dict[str, Any] = {"run_id": event.session, "status": "error" if str(reason) in _BROKEN else "success"}
+    if data["status"] == "error":
+        data["error_message"] = f"the session ended: {reason}"
     if tokens is not None:
-        told["tokens"] = tokens
+        data["tokens"] = tokens
     lasted = event.data.get("duration_ms")
     if isinstance(lasted, int | float):
-        told["duration_ms"] = lasted
+        data["duration_ms"] = lasted
     elif started:
-        told["duration_ms"] = max(0, round((event.time - started) * 1000))
-    return _derive(engine, event, "RunEnd", told, *(("tokens",) if tokens is not None else ()))
+        data["duration_ms"] = max(0, round((event.time - started) * 1000))
+    return _derive(engine, event, "RunEnd", data, *(("tokens",) if tokens is not None else ()))
 
 
 def _assistant_message(engine: Engine, event: Event, message: str, tokens: dict[str, int] | None) -> Event:
     """The last reply of a turn: its tool calls, if it had any, are done. ``final_pass_count`` says how often the agent
     was sent on in this turn."""
-    told: dict[str, Any] = {"message": message, "tool_use_done": True, "loop_count": 0}
+    data: dict[str, Any] = {"message": message, "tool_use_done": True, "loop_count": 0}
     sent_on = event.data.get("continuations")
-    told["final_pass_count"] = sent_on if isinstance(sent_on, int) else 0
+    data["final_pass_count"] = sent_on if isinstance(sent_on, int) else 0
     if tokens is not None:
-        told["tokens"] = tokens
-    return _derive(engine, event, "AssistantMessage", told, *(("tokens",) if tokens is not None else ()))
+        data["tokens"] = tokens
+    return _derive(engine, event, "AssistantMessage", data, *(("tokens",) if tokens is not None else ()))
 
 
 def _session_end(engine: Engine, event: Event, session: str, transcript: str) -> Event:
@@ -219,8 +219,8 @@ class _Work:
         if path:
             from hookline.gateway.derived.tokens import sum_turn
 
-            tokens, said = sum_turn(path, self.agent.name)
-            self._know(tokens=tokens, assistant_message=said or None)
+            tokens, answer = sum_turn(path, self.agent.name)
+            self._know(tokens=tokens, assistant_message=answer or None)
 
     def _read_session(self) -> None:
         path = self._transcript()

@@ -19,7 +19,7 @@ _MOST = 64 << 20
 
 def sum_turn(path: str, agent: str) -> tuple[dict[str, int] | None, str]:
     """Since the person last said something; and what the model said last."""
-    said = ""
+    answer = ""
     for step in _STEPS:
         spent: list[Tokens] = []
         typed = step >= file_size(path.partition("#")[0])
@@ -27,12 +27,12 @@ def sum_turn(path: str, agent: str) -> tuple[dict[str, int] | None, str]:
             if one.role == "user" and not one.synthetic:
                 spent, typed = [], True
             elif one.role == "assistant":
-                said = one.text
+                answer = one.text
             if one.tokens is not None:
                 spent.append(one.tokens)
         if typed:
-            return _sum(spent), said
-    return None, said
+            return _sum(spent), answer
+    return None, answer
 
 
 def sum_session(path: str, agent: str) -> dict[str, int] | None:

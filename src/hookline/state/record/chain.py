@@ -96,8 +96,8 @@ def _verdict(run: Run) -> str:
 def _reason(row: Row, run: Run, detail: Mapping[str, Any]) -> str:
     if run.error:
         return run.error
-    said = detail.get("reason")
-    return str(said) if said else row.reason if run.effect == row.effect and run.effect not in {None, "allow"} else ""
+    own = detail.get("reason")
+    return str(own) if own else row.reason if run.effect == row.effect and run.effect not in {None, "allow"} else ""
 
 
 def _marks(data: Any) -> Iterator[dict[str, str]]:

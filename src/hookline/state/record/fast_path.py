@@ -13,7 +13,7 @@ else (text beyond ASCII, huge numbers, keys that are no texts) is written by the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -25,6 +25,7 @@ from hookline.state.record.store import INSERT_NUMBERED, INSERT_RUN
 if TYPE_CHECKING:
     import sqlite3
 
+    from hookline.core.hook import HookSpec
     from hookline.core.result import Decision
     from hookline.state.record import Record
     from hookline.state.record.redact import Redactor
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 #: How many texts are remembered, and the length up to which one is.
 MOST = 4096
 _LONGEST = 512
+#: How many sets of hooks that ran together are remembered.
+_MOST_PLANS = 64
 
 #: The columns of a firing that are mostly empty; of a run, what it printed, and the columns that are mostly empty.
 _NOTHING = (None,) * 6
@@ -40,15 +43,31 @@ _RUN_TEXTS, _RUN_REST, _EMPTY_REST = itemgetter(8, 9, 10), slice(11, None), (Non
 #: Before and after the time of a run that had nothing to say.
 _QUIET, _PRINTED_NOTHING = ("replied", None, None), ("", "", "", None, None, None)
 
+#: The hooks of a firing that had nothing to say; of a run without its number, which hook it was.
+_Plan: TypeAlias = "tuple[tuple[Any, ...], ...]"
+_WHO = itemgetter(0, 1, 2, 3, 6)
+
+
+class QuietRuns(list[Columns]):
+    """The runs of a firing in which no hook had anything to say: which hooks, and the time of each."""
+
+    __slots__ = ("plan", "times")
+
+    def __init__(self, heads: Sequence[Columns], plan: _Plan, times: list[float]) -> None:
+        super().__init__([(*head, ms, *_PRINTED_NOTHING) for head, ms in zip(heads, times, strict=True)])
+        self.plan, self.times = plan, times
+
 
 class PlainRows:
     """For callers with one environment, whose secrets the redactor knows."""
 
-    __slots__ = ("_clean", "redactor")
+    __slots__ = ("_clean", "_heads", "redactor")
 
     def __init__(self, redactor: Redactor) -> None:
         self.redactor = redactor
         self._clean: set[str] = set()
+        #: By the hooks of an engine and the ids of those that ran: the columns before the time, and the plan.
+        self._heads: dict[tuple[Any, ...], tuple[Mapping[str, HookSpec], list[Columns], _Plan]] = {}
 
     def of(
         self, record: Record, *, name: str, time: float, pid: int, written: Writer
@@ -70,27 +89,9 @@ class PlainRows:
                 return None
             texts += more
             texts += wire.get("answer", ())[1:]
-        runs: list[Columns] = []
-        for at, outcome in enumerate(decision.outcomes):
-            texts.append(outcome.hook)
-            if (
-                outcome.raw is NOTHING and outcome.reply is NO_OPINION and not outcome.error and outcome.not_run is None
-            ):  # by far the most common
-                spec = record.specs.get(outcome.id)
-                runs.append(
-                    (at, outcome.id, outcome.hook, spec.dialect if spec else "", *_QUIET, outcome.ms, *_PRINTED_NOTHING)
-                )
-                continue
-            run = run_columns(record, outcome, at)
-            runs.append(run)
-            if run[_RUN_REST] != _EMPTY_REST:
-                return None
-            if run[8] or run[9] or run[10]:  # most hooks print nothing
-                printed = _RUN_TEXTS(run)
-                if max(map(len, printed)) > HEAD:
-                    return None
-                texts += printed
-        if not self._all_clean(texts):
+        texts += [outcome.hook for outcome in decision.outcomes]
+        runs = self._quiet_runs(record) or _plain_runs(record, texts)
+        if runs is None or not self._all_clean(texts):
             return None
         serialised = written(data)
         firing = (
@@ -99,6 +100,28 @@ class PlainRows:
             None if wire is None else written(wire),
         )  # fmt: skip
         return None if len(serialised) > DATA_LIMIT else (firing, runs)
+
+    def _quiet_runs(self, record: Record) -> QuietRuns | None:
+        """By far the most common: no hook had anything to say, and the same ones ran before."""
+        outcomes = record.decision.outcomes
+        for outcome in outcomes:
+            if (
+                outcome.raw is not NOTHING or outcome.reply is not NO_OPINION or outcome.error
+                or outcome.not_run is not None
+            ):  # fmt: skip
+                return None
+        specs = record.specs
+        key = (id(specs), *[outcome.id for outcome in outcomes])
+        known = self._heads.get(key)
+        if known is None or known[0] is not specs:
+            if len(self._heads) >= _MOST_PLANS:
+                self._heads.clear()
+            heads = [
+                (at, one.id, one.hook, specs[one.id].dialect if one.id in specs else "", *_QUIET)
+                for at, one in enumerate(outcomes)
+            ]
+            known = self._heads[key] = (specs, heads, tuple(map(_WHO, heads)))
+        return QuietRuns(known[1], known[2], [outcome.ms for outcome in outcomes])
 
     def _all_clean(self, texts: list[str]) -> bool:
         known = self._clean
@@ -117,6 +140,20 @@ class PlainRows:
             known.clear()
         known.update([one for one in fresh if len(one) <= _LONGEST])
         return True
+
+
+def _plain_runs(record: Record, texts: list[str]) -> list[Columns] | None:
+    """Adds what the hooks printed to ``texts``; None where one of them left more than texts."""
+    runs = [run_columns(record, outcome, at) for at, outcome in enumerate(record.decision.outcomes)]
+    for run in runs:
+        if run[_RUN_REST] != _EMPTY_REST:
+            return None
+        if run[8] or run[9] or run[10]:  # most hooks print nothing
+            printed = _RUN_TEXTS(run)
+            if max(map(len, printed)) > HEAD:
+                return None
+            texts += printed
+    return runs
 
 
 def _has_more(decision: Decision) -> bool:
@@ -174,12 +211,9 @@ def _short(table: str, columns: Sequence[str]) -> str:
 _INSERT_SHORT = _short("firings", _FIRING)
 _INSERT_SHORT_RUN = _short("runs", _RUN)
 
-#: Of a run without its number: what it said, and what that is like if it said nothing; and which hook it was.
+#: Of a run without its number: what it said, and what that is like if it said nothing.
 _SAID, _SAID_NOTHING = itemgetter(4, 5, *range(8, 14)), ("replied", None, "", "", "", None, None, None)
-_WHO = itemgetter(0, 1, 2, 3, 6)
 _INSERT_PLAN = "INSERT OR IGNORE INTO plans VALUES (?, ?, ?, ?, ?, ?, ?)"
-#: The hooks of a firing that had nothing to say.
-_Plan: TypeAlias = "tuple[tuple[Any, ...], ...]"
 
 #: Of a row with its number: what may be empty, what that is like, and what is left without it.
 _FIRING_EMPTY, _FIRING_LEFT = itemgetter(12, *range(17, 23)), itemgetter(*(*range(12), *range(13, 17), 23))
@@ -215,6 +249,8 @@ def insert_many(
 
 def _quiet_part(runs: Sequence[Sequence[Any]]) -> tuple[_Plan, list[float], Sequence[Sequence[Any]]]:
     """The runs that said nothing, their times, and the other runs."""
+    if type(runs) is QuietRuns:
+        return runs.plan, runs.times, ()
     quiet = [run for run in runs if _SAID(run) == _SAID_NOTHING]
     plan, times = tuple(map(_WHO, quiet)), [run[7] for run in quiet]
     try:

@@ -48,8 +48,8 @@ def flatten(text: str) -> str:
     if not text.isascii():
         text = text.encode("latin-1", "replace").decode("latin-1")
     if "\\" in text:
-        for escape, meant in _ESCAPES:
-            text = text.replace(escape, meant)
+        for escape, plain in _ESCAPES:
+            text = text.replace(escape, plain)
         if "\\u" in text:
             text = _expression(r"\\u(?!00[2-7])[0-9a-fA-F]{4}").sub("      ", text)
     return text

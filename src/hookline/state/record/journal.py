@@ -240,6 +240,13 @@ class JournaledStore(Store):
             if handle is not None:
                 os.close(handle)
 
+    def _start_over(self) -> None:
+        super()._start_over()
+        if (
+            self._connection is not None
+        ):  # what is only appended needs few pages, and twice as many are never given back
+            self._connection.execute("PRAGMA cache_size = -1000")
+
     def _carry(self) -> None:
         while not self._closed:
             self._has_work.wait()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from operator import itemgetter
 
 from hookline.core._dataclass import dataclass
@@ -253,18 +253,39 @@ def load_runs(store: Store, numbers: Iterable[int]) -> dict[int, tuple[Run, ...]
     return found
 
 
-def stats(store: Store) -> dict[str, HookStats]:
-    """Statistics of each hook, by its id; over all that is kept, the percentiles over the latest runs."""
+def stats(store: Store, hooks: Mapping[str, str]) -> dict[str, HookStats]:
+    """Statistics of these hooks (id -> name), by their ids; over all that is kept, the percentiles over the latest runs.
+
+    An id is a place in a file: runs of the hook that was there before, under another name, are not counted.
+    """
+    names: dict[str, list[str]] = {}
+    for hook_id, name in store.read("SELECT hook_id, hook FROM hooks"):
+        names.setdefault(hook_id, []).append(name)
+    fired: dict[str, HookStats] = {}
+    for hook_id, name in hooks.items():
+        known = names.get(hook_id, ())
+        number, failures = _number_of_runs(store, hook_id, name if len(known) > 1 else "") if name in known else (0, 0)
+        if number:
+            fired[hook_id] = _stats(store, hook_id, name, number, failures)
+    return fired
+
+
+def _number_of_runs(store: Store, hook_id: str, name: str) -> tuple[int, int]:
+    """Runs and failures of a hook. Only where ``name`` is needed are rows read; otherwise the index has it all."""
+    only, tests = (" AND hook = ?", (hook_id, name)) if name else ("", (hook_id,))
     rows = store.read(
-        "SELECT hook_id, sum(fired), sum(failed) FROM ("
-        "SELECT hook_id, status <> 'skipped' AS fired, status IN ('failed', 'timed-out') AS failed FROM runs UNION ALL"
-        " SELECT hook_id, many, 0 FROM plans JOIN (SELECT plan, count(*) AS many FROM quiet GROUP BY plan) USING (plan)"
-        ") GROUP BY hook_id"
+        "SELECT coalesce(sum(fired), 0), coalesce(sum(failed), 0) FROM ("
+        "SELECT status <> 'skipped' AS fired, status IN ('failed', 'timed-out') AS failed"
+        f" FROM runs WHERE hook_id = ?{only} UNION ALL"
+        f" SELECT count(firing), 0 FROM plans JOIN quiet USING (plan) WHERE hook_id = ?{only})",
+        (*tests, *tests),
     )
-    return {hook_id: _stats(store, hook_id, fired, failures) for hook_id, fired, failures in rows if fired}
+    return (int(rows[0][0]), int(rows[0][1])) if rows else (0, 0)
 
 
-def _latest_runs(store: Store, hook_id: str, most: int, *, since: float | None = None) -> list[tuple[int, float, Any]]:
+def _latest_runs(
+    store: Store, hook_id: str, name: str, most: int, *, since: float | None = None
+) -> list[tuple[int, float, Any]]:
     """Number, milliseconds and effect of a hook's latest runs, the latest first; with ``since`` only those that were
     measured, and no replays."""
 
@@ -274,15 +295,15 @@ def _latest_runs(store: Store, hook_id: str, most: int, *, since: float | None =
         query = f"SELECT firing, {took}, {what} ORDER BY firing DESC LIMIT ?"
         return store.read(query.format(f"FROM {table} {only}"), (*times, *tests, most))
 
-    rows = read("runs.effect {} hook_id = ? AND status <> 'skipped'", "runs", "runs.ms", hook_id)
-    for plan, place in store.read("SELECT plan, place FROM plans WHERE hook_id = ?", (hook_id,)):
+    rows = read("runs.effect {} hook_id = ? AND hook = ? AND status <> 'skipped'", "runs", "runs.ms", hook_id, name)
+    for plan, place in store.read("SELECT plan, place FROM plans WHERE hook_id = ? AND hook = ?", (hook_id, name)):
         rows += read("NULL {} plan = ?", "quiet", f"json_extract(quiet.ms, '$[{place}]')", plan)
     return sorted(rows, key=itemgetter(0), reverse=True)[:most]
 
 
-def latest_times(store: Store, hook_id: str, *, since: float = 0.0, most: int = 20) -> list[float]:
+def latest_times(store: Store, hook_id: str, name: str, *, since: float = 0.0, most: int = 20) -> list[float]:
     """Milliseconds of a hook's latest runs, the latest first, without cached answers and runs that go on."""
-    return [ms for _, ms, _ in _latest_runs(store, hook_id, most, since=since)]
+    return [ms for _, ms, _ in _latest_runs(store, hook_id, name, most, since=since)]
 
 
 def last_failure(store: Store, hook_id: str) -> str:
@@ -294,8 +315,8 @@ def last_failure(store: Store, hook_id: str) -> str:
     return str(rows[0][0] or "it gave no reason") if rows else ""
 
 
-def _stats(store: Store, hook_id: str, fired: int, failures: int) -> HookStats:
-    latest = _latest_runs(store, hook_id, _SAMPLE)
+def _stats(store: Store, hook_id: str, name: str, fired: int, failures: int) -> HookStats:
+    latest = _latest_runs(store, hook_id, name, _SAMPLE)
     if not latest:  # pruned by another process in between
         return HookStats(fired=fired, failures=failures, last_time=0.0, p50=0.0, p95=0.0, last_effect=None)
     when = store.read("SELECT time FROM firings WHERE number = ?", (latest[0][0],))

@@ -16,7 +16,6 @@ import errno
 import fcntl
 import os
 import signal
-import stat
 import sys
 import threading
 import time
@@ -41,28 +40,11 @@ from hookline.core.file_watch import (
     Inotify,
 )
 from hookline.core.typed import Any
+from hookline.state.trust.code_files import CODE, SKIPPED, counts, entries, files_below, is_code, is_folder
 from hookline.state.trust.digest import Digests, Signature, file_signature
 
 #: Gets the name and the mask of an event.
 _Listener = Callable[[str, int], None]
-
-#: Which new files of a folder count: all that could be code, at any depth, or only modules that would be imported
-#: instead of Python's own. Any other rule is a pattern of names.
-CODE, MODULES = "code", "modules"
-
-_CODE_SUFFIXES = frozenset({
-    ".py", ".pyc", ".pyo", ".pyw", ".pyd", ".pth", ".so", ".dylib", ".dll", ".sh", ".bash", ".zsh", ".ksh", ".fish", ".js", ".mjs",
-    ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx", ".node", ".wasm", ".rb", ".pl", ".pm", ".lua", ".php", ".ps1", ".awk", ".jq", ".tcl",
-    ".r", ".jl", ".go", ".rs", ".swift", ".exe", ".jar", ".class",
-})  # fmt: skip
-#: Some disks call every file executable.
-_DATA_SUFFIXES = frozenset({
-    ".log", ".txt", ".json", ".jsonl", ".md", ".csv", ".tsv", ".db", ".sqlite", ".sqlite3", ".lock", ".pid", ".tmp", ".toml", ".yaml",
-    ".yml", ".ini", ".cfg", ".swp", ".bak", ".out", ".err",
-})  # fmt: skip
-_MODULE_SUFFIXES = (".py", ".pyc", ".so", ".pyd")
-#: Folders of caches, whose content is not run: Python's is kept out of the way (``PYTHONPYCACHEPREFIX``).
-_SKIPPED = frozenset({".git", "__pycache__", ".cache", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".DS_Store"})
 
 #: Events that are remembered; who asks for older ones has seen a change.
 _REMEMBERED = 512
@@ -289,7 +271,7 @@ class CoveredFiles:
             here = left.pop()
             if watch is not None:
                 self._add(watch, here, rule, partial(self._on_entry, rule))
-            for entry in _entries(self._path(here)):
+            for entry in entries(self._path(here)):
                 path = f"{here}/{entry.name}" if here else entry.name
                 if path in self._known:
                     continue
@@ -299,7 +281,7 @@ class CoveredFiles:
                     if real not in seen:  # links may lead in circles
                         seen.add(real)
                         left.append(path)
-                elif _counts(rule, entry.path, inner):
+                elif counts(rule, entry.path, inner):
                     yield path
 
     def _moved_links(self) -> list[str]:
@@ -423,10 +405,10 @@ class CoveredFiles:
 
     def _is_suspect(self, rule: str, path: str) -> bool:
         whole, folder = self._path(path), rule.endswith("/")
-        if os.path.basename(path) in _SKIPPED:
+        if os.path.basename(path) in SKIPPED:
             return False
         if not folder:
-            return _counts(rule, whole, False)
+            return counts(rule, whole, False)
         if not os.path.isdir(whole):  # gone again: a package may have been imported from it
             return os.path.basename(path).isidentifier()
         name = os.path.basename(path)
@@ -448,59 +430,6 @@ class RunCheck:
     def changed(self) -> tuple[str, ...]:
         """What was not as approved all the time."""
         return self._files.changed_since(self._number, self._signatures)
-
-
-def files_below(folder: str, _above: tuple[str, ...] = ()) -> Iterator[tuple[str, os.DirEntry[str]]]:
-    """Every file and every folder with its path from ``folder``; links lead on, but never in circles."""
-    above = (*_above, os.path.realpath(folder))
-    for entry in _entries(folder):
-        yield entry.name, entry
-        if is_folder(entry) and not (entry.is_symlink() and os.path.realpath(entry.path) in above):
-            yield from ((f"{entry.name}/{path}", inner) for path, inner in files_below(entry.path, above))
-
-
-def _entries(folder: str) -> list[os.DirEntry[str]]:
-    try:
-        with os.scandir(folder) as found:
-            return [entry for entry in found if entry.name not in _SKIPPED]
-    except OSError:
-        return []
-
-
-def is_folder(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:  # a link that leads to itself
-        return False
-
-
-def is_code(path: str) -> bool:
-    """By its name; else by its mode or its first bytes, if it is there."""
-    suffix = os.path.splitext(path)[1].lower()
-    if suffix in _CODE_SUFFIXES:
-        return True
-    try:
-        status = os.stat(path)
-        if not stat.S_ISREG(status.st_mode) or suffix in _DATA_SUFFIXES:
-            return False
-        if status.st_mode & 0o111:
-            return True
-        with open(path, "rb") as file:
-            return file.read(2) == b"#!"
-    except OSError:
-        return False
-
-
-def _counts(rule: str, path: str, folder: bool) -> bool:
-    name = os.path.basename(path)
-    if rule == CODE:
-        return not folder and is_code(path)
-    if rule == MODULES:
-        stem = name.partition(".")[0]
-        return stem in sys.stdlib_module_names and (folder or name.endswith(_MODULE_SUFFIXES))
-    from fnmatch import fnmatchcase
-
-    return not folder and fnmatchcase(name, rule)
 
 
 def is_being_written(path: str) -> bool:
@@ -529,7 +458,7 @@ def _lease(path: str) -> int | None:
 def _outermost(cover: Cover) -> Iterator[tuple[str, str]]:
     """Without the folders that are listed with one above them."""
     whole = {folder for folder, rule in cover.folders if rule == CODE}
-    apart = _SKIPPED.union(path for path, _ in cover.links or ())
+    apart = SKIPPED.union(path for path, _ in cover.links or ())
     for folder, rule in cover.folders:
         above = folder if rule == CODE else ""
         while above and above not in apart and os.path.basename(above) not in apart:

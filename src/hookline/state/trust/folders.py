@@ -13,7 +13,7 @@ from contextlib import suppress
 from hookline.core.files import note
 from hookline.state.trust.digest import Digests, file_signature
 from hookline.state.trust.judge import Approval
-from hookline.state.trust.store import find_repository
+from hookline.state.trust.names import find_repository
 
 #: The project's own, and those that somebody could move out of it into a new one.
 _FOLDERS = ("", ".git", ".hookline")

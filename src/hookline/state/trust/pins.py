@@ -17,7 +17,8 @@ from hookline.core.agents import AGENTS
 from hookline.core.code_variables import CODE_VARIABLES
 from hookline.core.hook import AgentRun, Command, Function, HookSpec, Http, Plugin, Prompt
 from hookline.core.paths import FILE, FOLDER, LOCAL
-from hookline.state.trust.covered import CODE, MODULES, Cover, Pins, files_below, is_code, is_folder
+from hookline.state.trust.code_files import CODE, MODULES, files_below, is_code, is_folder
+from hookline.state.trust.covered import Cover, Pins
 from hookline.state.trust.digest import Digests, Signature, file_signature
 from hookline.state.trust.words import (
     IMPLIED,

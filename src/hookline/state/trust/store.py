@@ -13,11 +13,12 @@ from hookline.core._dataclass import EMPTY, replace
 from hookline.core.errors import StateError
 from hookline.core.files import lock, note, read_text, write_json
 from hookline.core.hook import FILE_EVENT, HookSpec, OnFailure, means_if_tampered
-from hookline.core.paths import MANIFEST, repository_root, unusable, upwards
+from hookline.core.paths import MANIFEST, unusable, upwards
 from hookline.core.typed import TYPE_CHECKING, Any, cast
 from hookline.state.trust.covered import Cover, CoveredFiles, Pins, Watch, is_being_written
 from hookline.state.trust.digest import Digests, Signature, definition_digest, definition_text, file_signature
 from hookline.state.trust.judge import Approval, Judgement, TrustVerdict, judge
+from hookline.state.trust.names import file_project, is_below, shared_name
 
 if TYPE_CHECKING:
     from hookline.state.trust.copies import Copies, TrustChange
@@ -75,19 +76,21 @@ class TrustStore:
         what has changed in between has changed since."""
         from hookline.state.trust.pins import compute_pins  # only who approves or shows a hook searches
 
-        root = self._root or _file_project(spec.origin.file)
+        root = self._root or file_project(spec.origin.file)
         pins = self._shown[spec.id] = compute_pins(spec, root, self._environ, self._digests)
         return pins
 
     def judge(self, specs: Sequence[HookSpec]) -> Judgement:
         """All hooks of a project together, so that one that moved is not taken for one that was replaced."""
-        names = {spec.origin.file: _shared_name(spec.origin.file) for spec in specs}
+        names = {spec.origin.file: shared_name(spec.origin.file) for spec in specs}
         files = {*names, *names.values()}
-        roots = {self._root, _shared_name(self._root)} if self._root else {_file_project(file) for file in files}
-        looks = {self._look, f"{self._look.partition(' ')[0]} {_shared_name(self._root)}"} if self._look else set[str]()
+        roots = {self._root, shared_name(self._root)} if self._root else {file_project(file) for file in files}
+        looks = {self._look, f"{self._look.partition(' ')[0]} {shared_name(self._root)}"} if self._look else set[str]()
         # A source may be outside the project, and is missed by the project that named it.
         approvals = [
-            a for a in self.list() if a.file in files or a.look in looks or any(_below(a.file, root) for root in roots)
+            a
+            for a in self.list()
+            if a.file in files or a.look in looks or any(is_below(a.file, root) for root in roots)
         ]
         known = {file: (name, self._root_names(file)) for file, name in names.items()}
         hooks = [
@@ -100,7 +103,7 @@ class TrustStore:
 
     def knows(self, file: str) -> bool:
         """Whether anything of this file was ever approved; as long as nobody can tell, it may have been."""
-        approvals, names = self.list(), {file, _shared_name(file)}
+        approvals, names = self.list(), {file, shared_name(file)}
         return bool(self.note) or any(a.file in names for a in approvals) or self._predates_files(approvals)
 
     def approved_above(self, *places: str) -> str:
@@ -117,10 +120,10 @@ class TrustStore:
 
     def moved_here(self, *places: str) -> tuple[Approval, ...]:
         """Guards that were approved in a project that was elsewhere then, and is at or above one of the places now."""
-        kind, name = self._look.partition(" ")[0] + " ", _shared_name(self._root)
+        kind, name = self._look.partition(" ")[0] + " ", shared_name(self._root)
         alike = [a for a in self.list() if a.look.startswith(kind)]
         there = [a for a in alike if (a.folders_born or a.fingerprint) and a.on_failure in _GUARDING]
-        if not there or any(a.look == self._look or _below(a.file, name) for a in alike):
+        if not there or any(a.look == self._look or is_below(a.file, name) for a in alike):
             return ()
         from hookline.state.trust.folders import find_moved  # only where guards were approved, and none of this project
 
@@ -137,17 +140,17 @@ class TrustStore:
 
     def _predates_files(self, approvals: Sequence[Approval]) -> bool:
         """Whether the project was approved by a version that approved hooks only: then its files came with them."""
-        here = [a for a in approvals if a.look in {"", self._look} and _below(a.file, self._root or "/")]
+        here = [a for a in approvals if a.look in {"", self._look} and is_below(a.file, self._root or "/")]
         return bool(here) and all(a.event != FILE_EVENT for a in here)
 
     def _root_names(self, file: str) -> tuple[dict[str, str], ...]:
         """The names of this project, and of the file's own: who judges may be elsewhere."""
-        own = _file_project(file)
+        own = file_project(file)
         return tuple(map(dict, dict.fromkeys(map(_names, dict.fromkeys((self._given_root or own, own))))))
 
     def _covered_files(self, approval: Approval) -> CoveredFiles:
-        made_in = approval.look.partition(" ")[2] or self._root or _file_project(approval.file)
-        here = self._root and (made_in == self._root or _shared_name(made_in) == _shared_name(self._root))
+        made_in = approval.look.partition(" ")[2] or self._root or file_project(approval.file)
+        here = self._root and (made_in == self._root or shared_name(made_in) == shared_name(self._root))
         root = self._root if here else os.path.realpath(made_in)
         return self.watch_files(approval.cover, root)
 
@@ -194,16 +197,9 @@ class TrustStore:
     def approve(self, specs: Sequence[HookSpec]) -> tuple[Approval, ...]:
         """Trust these hooks as they are now; older approvals of the same slots are gone. Raises StateError."""
         made = tuple(self._approval(spec) for spec in specs)
-        files = [(a.file, spec.origin.file) for a, spec in zip(made, specs, strict=True)]
-        slots = {(file, a.event, a.name) for a, both in zip(made, files, strict=True) for file in both}
-        slots |= {(file, a.event, a.definition) for a, both in zip(made, files, strict=True) for file in both}
+        slots = {slot for a, spec in zip(made, specs, strict=True) for slot in _slots(a, a.file, spec.origin.file)}
         with self._changing():
-            kept = [
-                a
-                for a in self._read()
-                if (a.file, a.event, a.name) not in slots and (a.file, a.event, a.definition) not in slots
-            ]
-            self._write((*kept, *made))
+            self._write((*(a for a in self._read() if slots.isdisjoint(_slots(a, a.file))), *made))
             self._keep_copies(specs, made)
         return made
 
@@ -214,16 +210,16 @@ class TrustStore:
             return
         from hookline.state.trust.copies import definition_lines, read_bytes
 
-        copies, root = self._copies(), self._root or _file_project(spec.origin.file)
+        copies, root = self._copies(), self._root or file_project(spec.origin.file)
         if approval.definition not in _definitions(spec, self._root_names(spec.origin.file)):
             text = definition_text(spec, self._root_names(spec.origin.file)[0])
 
             def show(data: bytes) -> bytes:
                 """What a failure means is kept as in the first approvals, which a person must not read."""
-                meant = spec.on_failure if data == text else approval.on_failure
+                policy = spec.on_failure if data == text else approval.on_failure
                 lines = definition_lines(data)
-                default = f"on_failure = {meant} (not set: the default)\n".encode()
-                return lines.replace(b"on_failure = ignore\n", default) if meant and meant != "ignore" else lines
+                default = f"on_failure = {policy} (not set: the default)\n".encode()
+                return lines.replace(b"on_failure = ignore\n", default) if policy and policy != "ignore" else lines
 
             yield copies.compare("definition", approval.definition, text, show)
         before, after = dict(approval.cover.files), dict((self._shown.get(spec.id) or self.pins(spec)).files)
@@ -241,7 +237,7 @@ class TrustStore:
 
         contents = [definition_text(spec, self._root_names(spec.origin.file)[0]) for spec in specs]
         for spec, approval in zip(specs, made, strict=True):
-            root = self._root or _file_project(spec.origin.file)
+            root = self._root or file_project(spec.origin.file)
             found = (read_bytes(os.path.join(root, path)) for path, _ in approval.cover.files)
             contents += [data for data in found if data is not None]
         wanted = {digest for a in self._read() for digest in (a.definition, *dict(a.cover.files).values())}
@@ -275,13 +271,13 @@ class TrustStore:
 
         pins = self._shown.get(spec.id) or self.pins(spec)
         del self._shown[spec.id]
-        root = self._root or _file_project(spec.origin.file)
+        root = self._root or file_project(spec.origin.file)
         if held := [path for path, _ in pins.files if is_being_written(os.path.join(root, path))]:
             raise StateError(f"{held[0]} is open for writing in another program; close it there, and approve it again")
         return Approval(
             name=spec.name,
             event=spec.event,
-            file=_shared_name(spec.origin.file),
+            file=shared_name(spec.origin.file),
             pointer=spec.origin.pointer,
             definition=_definitions(spec, self._root_names(spec.origin.file))[0],
             cover=pins.cover,
@@ -342,6 +338,12 @@ class TrustStore:
         write_json(self.path + _EXPECTED, {"guards": guards})
         write_json(self.path, {"version": _VERSION, "approvals": trees})
         self._read_at = None
+
+
+def _slots(approval: Approval, *files: str) -> Iterator[tuple[str, str, str]]:
+    """What an approval is of: a hook of this name, and of this definition, in a file that may have two names."""
+    for file in files:
+        yield from ((file, approval.event, key) for key in (approval.name, approval.definition))
 
 
 def _unreadable(path: str) -> str:
@@ -425,47 +427,5 @@ def _definitions(spec: HookSpec, roots: Sequence[Mapping[str, str]]) -> tuple[st
 
 
 def _names(root: str) -> tuple[tuple[str, str], ...]:
-    name = _shared_name(root)
+    name = shared_name(root)
     return tuple((one, name) for one in dict.fromkeys((root, os.path.realpath(root))) if one != name)
-
-
-def _file_project(file: str) -> str:
-    """The project that a configuration file belongs to: its repository, else the folder its own is hidden in."""
-    folder = os.path.dirname(os.path.abspath(file))
-    hidden = os.path.basename(folder).startswith(".")
-    return repository_root(folder) or (os.path.dirname(folder) if hidden else folder)
-
-
-def _shared_name(path: str) -> str:
-    """What approvals call a file: its real path, which in a worktree is that of the same file in the repository."""
-    real = os.path.realpath(path)
-    root = repository_root(real)
-    mark = os.path.join(root, ".git")
-    if not root or not os.path.isfile(mark):
-        return real
-    try:
-        common, made_for = find_repository(mark)
-    except OSError:
-        return real
-    # Only where the repository knows this worktree: anybody can write a .git file.
-    if made_for != mark or os.path.basename(common) != ".git":
-        return real
-    return os.path.normpath(os.path.join(os.path.dirname(common), os.path.relpath(real, root)))
-
-
-def find_repository(mark: str) -> tuple[str, str]:
-    """The folder of Git that a worktree's ``.git`` file names, and the file that this was made for. Raises OSError."""
-    own = os.path.realpath(os.path.join(os.path.dirname(mark), _line(mark).removeprefix("gitdir:").strip()))
-    common = os.path.realpath(os.path.join(own, _line(os.path.join(own, "commondir"))))
-    if os.path.dirname(own) != os.path.join(common, "worktrees"):  # it names a repository that does not know it
-        raise FileNotFoundError(own)
-    return common, os.path.realpath(_line(os.path.join(own, "gitdir")))
-
-
-def _line(path: str) -> str:
-    with open(path, encoding="utf-8", errors="surrogateescape") as file:
-        return file.readline().strip()
-
-
-def _below(path: str, root: str) -> bool:
-    return path.startswith(os.path.abspath(root).rstrip("/") + "/")

@@ -11,11 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hookline.core.event import Event, event_kind
-from hookline.core.result import Decision, Message, Replied, Reply, RunResult
+from hookline.core.result import NO_OPINION, NOTHING, Decision, Message, Replied, Reply, RunResult
 from hookline.state.record import Record
 from hookline.state.record.fast_path import MOST, PlainRows, quickest
 from hookline.state.record.redact import Redactor
 from hookline.state.record.rows import HEAD, make_rows
+from hookline.testing import hook_spec
 
 ENVIRON = {"GITHUB_TOKEN": "hunter2hunter2", "HOME": "/home/somebody"}
 #: Words of which some are harmless, some announce a secret, some are one, and some are no text that SQLite takes.
@@ -96,3 +97,23 @@ def test_memory_has_an_end() -> None:
     for number in range(2 * MOST):
         assert _both(plain, _record({"n": f"word {number}"}))[0] is not None
     assert len(plain._clean) <= MOST + 20
+
+
+def test_silent_hooks_are_kept_as_the_ordinary_way_keeps_them_whatever_they_are_called_now() -> None:
+    def silent(dialect: str, *names: str) -> Record:
+        spec = {name: hook_spec(name, id=name, dialect=dialect) for name in names}
+        outcomes = tuple(Replied(id=name, hook=name, ms=1.5, raw=NOTHING, reply=NO_OPINION) for name in names)
+        record = _record({"a": "b"}, outcomes=outcomes)
+        return Record(event=record.event, decision=record.decision, specs=spec, ms=2.0)
+
+    plain = PlainRows(Redactor(ENVIRON))
+    for record in (silent("native", "a", "b"), silent("lectic", "a", "b"), silent("native", "b"), silent("native")):
+        for _ in range(2):
+            quick, usual = _both(plain, record)
+            assert quick is not None
+            assert _meaning(quick) == _meaning(usual)
+
+
+def test_a_silent_hook_with_a_secret_in_its_name_is_left_to_the_ordinary_way() -> None:
+    outcome = Replied(id="i", hook="hunter2hunter2", ms=1.0, raw=NOTHING, reply=NO_OPINION)
+    assert _both(PlainRows(Redactor(ENVIRON)), _record({"a": "b"}, outcomes=(outcome,)))[0] is None

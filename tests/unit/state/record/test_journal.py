@@ -350,8 +350,8 @@ def test_hooks_with_nothing_to_say_share_a_row_and_are_found_like_any_other(
     assert [(run.position, run.status, run.ms) for run in query.load_runs(store, [number])[number]] == [
         (0, "replied", 1.5), (1, "replied", 3.0), (2, "replied", 2.5),
     ]  # fmt: skip
-    assert query.stats(store)["id-g"].fired == 2
-    assert query.latest_times(store, "id-g") == [2.5, 2.5]
+    assert query.stats(store, {"id-g": "g"})["id-g"].fired == 2
+    assert query.latest_times(store, "id-g", "g") == [2.5, 2.5]
 
     assert store.prune() == 1
     assert store.read("SELECT count(*) FROM quiet") == [(1,)]

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from tests.recording import MemoryRecorder
 
-from hookline.core.result import Failed, Skipped, TimedOut
+from hookline.core.result import NO_OPINION, Failed, Replied, Reply, RunResult, Skipped, TimedOut
 from hookline.state.record import NullRecorder, query
 from hookline.state.record.query import Counts, HookStats
 
@@ -63,9 +63,22 @@ def test_statistics_count_real_runs_and_look_at_the_latest(store, firing, replie
         store.write(firing(replied("a", ms=float(number), effect="deny"), time=float(number)))
     store.write(firing(TimedOut(id="id-a", hook="a", ms=999.0, error="late"), time=200))
     store.write(firing(Skipped(id="id-a", hook="a"), Skipped(id="id-b", hook="b"), time=300))
-    assert query.stats(store) == {
+    assert query.stats(store, {"id-a": "a", "id-b": "b"}) == {
         "id-a": HookStats(fired=101, failures=1, last_time=200, p50=51.0, p95=96.0, last_effect=None)
     }
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_a_hook_has_no_part_in_the_figures_of_the_one_whose_place_it_took(store, firing, quiet) -> None:
+    raw = {"raw": RunResult(), "reply": NO_OPINION} if quiet else {"reply": Reply(effect="deny")}
+    store.write(firing(Replied(id="id", hook="before", ms=9.0, **raw), time=1))
+    assert query.stats(store, {"id": "after"}) == {}
+    store.write(firing(Replied(id="id", hook="after", ms=2.0, **raw), time=2))
+    store.write(firing(Failed(id="id", hook="before", ms=5.0, error="boom"), time=3))
+    found = query.stats(store, {"id": "after"})["id"]
+    assert (found.fired, found.failures, found.last_time, found.p50) == (1, 0, 2, 2.0)
+    before = query.stats(store, {"id": "before"})["id"]
+    assert (before.fired, before.failures, before.last_time) == (2, 1, 3)
 
 
 def test_counts_tell_the_day_at_a_glance(filled) -> None:

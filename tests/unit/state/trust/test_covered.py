@@ -16,7 +16,8 @@ from tests.approvals import DATA, EVIL, GOOD, GOOD_PY, Project
 from hookline.core.errors import StateError
 from hookline.core.result import Failed, Replied
 from hookline.state.trust import TrustStore
-from hookline.state.trust.covered import CoveredFiles, files_below
+from hookline.state.trust.code_files import files_below
+from hookline.state.trust.covered import CoveredFiles
 from hookline.state.trust.pins import MOST_FILES
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells who writes a file")
