@@ -472,7 +472,7 @@ def test_a_project_cannot_say_who_is_told(project: Project) -> None:
     project.write(".hookline/hookline.toml", table)
     assert "says who is told of a question, which a project may not" in str(project.run("check"))
     project.write("own.toml", '[inbox]\nwebhook = "http://chat.example.com/x"\n')
-    assert "no address that a question may be sent to" in str(project.run("check", "--config", "own.toml"))
+    assert "questions cannot be sent to this address" in str(project.run("check", "--config", "own.toml"))
 
 
 def test_old_answers_make_room_for_new_ones(tmp_path: Path) -> None:

@@ -124,13 +124,13 @@ def test_a_socket_or_pipe_in_the_folder_is_refused_without_waiting(
 ) -> None:
     folder = write(tmp_path / "plug", plugin())
     os.mkfifo(folder / "pipe")
-    with pytest.raises(PackError, match="no file"):
+    with pytest.raises(PackError, match="not a file"):
         read_folder(str(folder))
     (folder / "pipe").unlink()
     monkeypatch.chdir(folder)
     with socket.socket(socket.AF_UNIX) as one:
         one.bind("s")
-        with pytest.raises(PackError, match="no file"):
+        with pytest.raises(PackError, match="not a file"):
             read_folder(str(folder))
 
 

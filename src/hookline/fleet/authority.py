@@ -82,7 +82,7 @@ class Authority:
     def member(self, team: str, name: str) -> _Member:
         found = next((one for one in reversed(self.members) if (one.team, one.name) == (team, name)), None)
         if found is None:
-            raise UsageError(f"{name} is no member of {team}; hookline fleet members lists them")
+            raise UsageError(f"{name} is not a member of {team}; hookline fleet members lists them")
         return found
 
 
@@ -131,7 +131,7 @@ def load(folder: str) -> Authority:
         return Authority(folder=folder, **tree)
     except FileNotFoundError:
         raise ConfigError(
-            f"{folder} is no fleet (no {_FILE}); hookline fleet init {folder} --server HOST:PORT"
+            f"{folder} is not a fleet (it has no {_FILE}); to make one: hookline fleet init {folder} --server HOST:PORT"
         ) from None
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ConfigError(f"{path} cannot be read: {error}") from None

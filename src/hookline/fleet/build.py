@@ -35,7 +35,7 @@ class Built:
 def build_policy(folder: str, private_key: str, paths: Paths, *, version: int = 0) -> Built:
     """``version`` replaces the one in the folder. Raises ConfigError with every problem."""
     if not os.path.isdir(folder):
-        raise ConfigError(f"{folder} is no folder; a policy is a folder with {manifests.FILE} and {FILE}")
+        raise ConfigError(f"{folder} is not a folder; a policy is a folder with {manifests.FILE} and {FILE}")
     return _seal(read_folder(folder), private_key, paths, folder, version=version)
 
 

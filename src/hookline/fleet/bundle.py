@@ -51,7 +51,7 @@ def pack_bundle(tree: Tree, private_key: str) -> bytes:
 def read_bundle(data: bytes, name: str = "the policy") -> Bundle:
     """Raises ConfigError if it is no policy, or not as it was signed. Nothing unsigned is looked at besides the key."""
     if len(data) > _LARGEST or not data.startswith(_FIRST):
-        raise ConfigError(f"{name} is no policy; hookline policy build makes one")
+        raise ConfigError(f"{name} is not a policy; to make one: hookline policy build")
     end = data.find(b"\n", len(_FIRST), len(_FIRST) + _LONGEST_HEADER)
     try:
         header: Mapping[str, Any] = json.loads(data[len(_FIRST) : end]) if end > 0 else {}
@@ -61,7 +61,7 @@ def read_bundle(data: bytes, name: str = "the policy") -> Bundle:
         )
         key, signature = PublicKey(key=str(header["key"]), links=links), str(header["signature"])
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise ConfigError(f"{name} is damaged: its second line is no signature; fetch it again") from None
+        raise ConfigError(f"{name} is damaged: its second line is not a signature; fetch it again") from None
     archive = data[end + 1 :]
     if not keys.verify(key.key, signature, _SIGNED + archive):
         raise ConfigError(f"{name} is not as it was signed; fetch it again, and find out who changed it")
@@ -95,7 +95,7 @@ def _unpack(archive: bytes, name: str) -> Tree:
             for one in opened:
                 content = opened.extractfile(one) if one.isreg() else None
                 if content is None:
-                    raise ConfigError(f"{name}: {one.name!r} is no file")
+                    raise ConfigError(f"{name}: {one.name!r} is not a file")
                 builder.add(one.name, content.read(), executable=bool(one.mode & 0o100))
         return builder.tree()
     except (tarfile.TarError, PackError, EOFError) as error:

@@ -51,7 +51,7 @@ def _parse_public_key(text: str, name: str = "the key") -> PublicKey:
         KeySuccession(key=one[1], by=one[2], signature=one[3]) for one in lines[1:] if len(one) == 4 and one[0] == _LINK
     ]
     if not fits or len(links) != len(lines) - 1:
-        raise ConfigError(f"{name} is no public key of a policy; hookline policy keygen makes one (NAME.pub)")
+        raise ConfigError(f"{name} is not a public key; to make one (NAME.pub): hookline policy keygen")
     return PublicKey(key=lines[0][1], links=tuple(links))
 
 
@@ -99,7 +99,7 @@ def _load_private(path: str) -> Ed25519PrivateKey:
         with open(path, "rb") as file:
             key = serialization.load_pem_private_key(file.read(1 << 16), None)
     except (OSError, ValueError, TypeError) as error:
-        raise ConfigError(f"{path} is no private key of a policy ({error}); hookline policy keygen makes one") from None
+        raise ConfigError(f"{path} is not a private key ({error}); to make one: hookline policy keygen") from None
     if not isinstance(key, ed25519.Ed25519PrivateKey):
         raise ConfigError(f"{path} is no Ed25519 key; hookline policy keygen makes one")
     return key

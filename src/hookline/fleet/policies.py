@@ -116,7 +116,7 @@ async def publish(stream: JetStreamContext, group: str, data: bytes, percent: in
 async def widen(stream: JetStreamContext, group: str, percent: int) -> Rollout:
     rollout, revision = await _current(stream, group)
     if rollout.next is None:
-        raise UsageError(f"no policy of {group} is on its way; name the file of a new one")
+        raise UsageError(f"no policy is being rolled out to {group}; name the file of a new one")
     return await _put(stream, group, _settled(replace(rollout, percent=percent)), revision)
 
 
@@ -180,7 +180,9 @@ async def fetch(stream: JetStreamContext, group: str, wanted: Published) -> byte
             if size > _LARGEST:
                 break
     except (NotFoundError, ValueError, KeyError, TypeError):
-        raise ConfigError(f"the broker has no whole policy {wanted.object}; hookline fleet publish it again") from None
+        raise ConfigError(
+            f"the policy {wanted.object} at the broker is incomplete; publish it again: hookline fleet publish"
+        ) from None
     data = b"".join(parts)
     if read_bundle(data).digest != wanted.digest:
         raise ConfigError(f"the broker has another policy under the name {wanted.object}; nothing changed")

@@ -25,7 +25,7 @@ from nats.js.errors import NotFoundError
 
 from hookline.core._dataclass import dataclass
 from hookline.core.errors import ConfigError, StateError
-from hookline.core.extras import install_command
+from hookline.core.extras import extra_needed
 from hookline.core.files import open_locked
 from hookline.fleet.connection import UNREACHABLE
 from hookline.fleet.subjects import RECORDS
@@ -87,10 +87,8 @@ class Parquet:
     gather = 1.0  # fewer files
 
     def __init__(self, folder: str) -> None:
-        try:
+        with extra_needed("parquet", "pyarrow"):
             self._arrow, self._parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
-        except ImportError:
-            raise ConfigError(f"parquet needs another package; install it: {install_command('parquet')}") from None
         self._folder = folder
         os.makedirs(folder, exist_ok=True)
         self._lock = open_locked(os.path.join(folder, ".lock"))
@@ -133,10 +131,8 @@ class Postgres:
     gather = 0.1
 
     def __init__(self, dsn: str) -> None:
-        try:
+        with extra_needed("postgres", "psycopg"):
             self._library: Any = import_module("psycopg")
-        except ImportError:
-            raise ConfigError(f"postgres needs another package; install it: {install_command('postgres')}") from None
         self._dsn = dsn
         self._connection: Any = None
 
@@ -164,7 +160,7 @@ class Postgres:
                 cursor.executemany(statement, rows)
         except self._library.Error as error:
             connection.close()
-            raise StateError(f"the database did not take {len(rows)} records: {str(error).strip()}") from None
+            raise StateError(f"the database refused {len(rows)} records: {str(error).strip()}") from None
 
 
 def open_target(kind: str, place: str) -> _Target:
@@ -203,7 +199,7 @@ async def consume(
             continue
         good = [one for message in messages if (one := parse_message(message, identity)) is not None]
         if len(good) < len(messages):
-            say(f"{len(messages) - len(good)} messages are no records of who sent them; left out")
+            say(f"{len(messages) - len(good)} messages are not records of their senders; left out")
         while good and wanted():
             try:
                 await asyncio.to_thread(target.write, good)
@@ -248,7 +244,7 @@ async def _subscribe(
     try:
         pulled = await stream.pull_subscribe("", durable=durable, stream=RECORDS, config=config)
     except NotFoundError:
-        raise ConfigError("the broker has no records yet; hookline fleet status makes the place for them") from None
+        raise ConfigError("the broker has no stream of records yet; to create it: hookline fleet status") from None
     consumer, about = await stream.consumer_info(RECORDS, durable), await stream.stream_info(RECORDS)
     identity = str(about.created)
     await asyncio.to_thread(target.begin, identity, consumer.ack_floor.stream_seq if consumer.ack_floor else 0)

@@ -23,9 +23,7 @@ _PATIENCE = 5.0
 
 
 async def ensure_team(stream: JetStreamContext, replicas: int) -> None:
-    try:
-        await stream.stream_info(RECORDS)
-    except NotFoundError:
+    if not await _exists(stream, RECORDS):
         await stream.add_stream(
             api.StreamConfig(
                 name=RECORDS, subjects=[record_subject("*")], storage=api.StorageType.FILE, num_replicas=replicas,
@@ -38,17 +36,21 @@ async def ensure_team(stream: JetStreamContext, replicas: int) -> None:
 async def ensure_group(stream: JetStreamContext, group: str, replicas: int) -> None:
     bucket = policy_bucket(group)
     await _ensure_bucket(stream, bucket, replicas)
-    try:
-        await stream.stream_info(f"OBJ_{bucket}")
-    except NotFoundError:
+    if not await _exists(stream, f"OBJ_{bucket}"):
         await stream.create_object_store(bucket, replicas=replicas)
 
 
 async def _ensure_bucket(stream: JetStreamContext, bucket: str, replicas: int) -> None:
-    try:
-        await stream.stream_info(f"KV_{bucket}")
-    except NotFoundError:
+    if not await _exists(stream, f"KV_{bucket}"):
         await stream.create_key_value(bucket=bucket, replicas=replicas, direct=True, max_value_size=1 << 16)
+
+
+async def _exists(stream: JetStreamContext, name: str) -> bool:
+    try:
+        await stream.stream_info(name)
+    except NotFoundError:
+        return False
+    return True
 
 
 async def tell_servers(authority: Authority, team: str) -> int:
@@ -70,5 +72,5 @@ async def tell_servers(authority: Authority, team: str) -> int:
                 taken.add(str(answer.get("server", {}).get("name")))
     if not taken:
         why = refused[0] if refused else "no server answered"
-        raise ConfigError(f"the broker did not take the revocation ({why}); run it again: hookline fleet revoke")
+        raise ConfigError(f"the broker did not accept the revocation ({why}); run it again: hookline fleet revoke")
     return len(taken)

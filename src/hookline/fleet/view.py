@@ -16,7 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from hookline.core.errors import ConfigError, HooklineError
-from hookline.core.extras import install_command
+from hookline.core.extras import extra_needed
 from hookline.fleet.connection import UNREACHABLE
 from hookline.fleet.credentials import Credentials
 from hookline.fleet.oncall import OnCall, OnCallThread
@@ -43,7 +43,9 @@ class FleetView:
 
     def answer(self, name: str, word: str, reason: str) -> str:
         if self.people is None:
-            raise ConfigError("nobody is on call here; hookline fleet add NAME --role oncall")
+            raise ConfigError(
+                "there are no credentials here for whoever is on call; to issue them: hookline fleet add NAME --role oncall"
+            )
         return self.people.answer(name, word, reason)
 
     def overview(self, days: int) -> dict[str, Any]:
@@ -64,10 +66,8 @@ class FleetView:
             self._records.append({**{name: record.get(name) for name in _FIELDS}, "outcomes": good})
 
     def _read_files(self) -> None:
-        try:
+        with extra_needed("parquet", "pyarrow"):
             parquet = import_module("pyarrow.parquet")
-        except ImportError:
-            raise ConfigError(f"parquet needs another package; install it: {install_command('parquet')}") from None
         names = {one for one in os.listdir(self._folder) if one.endswith(".parquet")} - self._files
         for name in sorted(names):
             for row in parquet.read_table(os.path.join(self._folder, name), columns=list(_FIELDS)).to_pylist():

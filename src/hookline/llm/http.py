@@ -1,4 +1,4 @@
-"""One HTTP request whose answer is a stream of server-sent events, with nothing but the standard library.
+"""One HTTP request, with nothing but the standard library; its answer is a stream of server-sent events, or a whole.
 
 A thread reads and the running loop is given what came. Who stops listening closes the connection, which ends the
 thread. Keys, proxies and certificates come from the caller's environment, never from our own process's.
@@ -13,8 +13,8 @@ import socket
 import ssl
 import threading
 from base64 import b64encode
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
-from contextlib import closing, suppress
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
+from contextlib import aclosing, closing, suppress
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from typing import Any
 from urllib.parse import SplitResult, unquote, urlsplit
@@ -22,18 +22,23 @@ from urllib.parse import SplitResult, unquote, urlsplit
 from hookline.core._dataclass import dataclass, field
 from hookline.llm.names import ModelError
 
-#: Bytes of an error that are read, and characters of it that are shown.
-_ERROR_BYTES, _ERROR_SHOWN = 1 << 16, 500
+#: Bytes of an answer that are read as a whole, and of an error; characters of an error that are shown.
+_MOST_BYTES, _ERROR_BYTES, _ERROR_SHOWN = 4 << 20, 1 << 16, 500
 _OK = 200
 
 
 class StatusError(ModelError):
     """The provider answered with an error: ``body`` is what it sent, decoded where it is JSON."""
 
-    def __init__(self, status: int, body: Any) -> None:
+    def __init__(self, status: int, body: Any, retry_after: str = "") -> None:
         super().__init__(f"API error ({status})")
         self.status_code = status
         self.body = body
+        self.retry_after = retry_after
+
+
+class UnreachedError(ModelError):
+    """There is no connection to the provider."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,9 +49,22 @@ class Post:
     environ: Mapping[str, str] = field(repr=False)
 
 
-async def stream_events(post: Post) -> AsyncGenerator[Any]:
+def stream_events(post: Post) -> AsyncGenerator[Any]:
     """The decoded ``data`` of each event; ``[DONE]`` ends the stream. Raises ``StatusError``, ``ModelError`` and the
     errors of sockets."""
+    return _stream(post, _events)
+
+
+async def fetch(post: Post, seconds: float) -> bytes:
+    """The whole answer; ``TimeoutError`` if it takes longer than that, however often a byte comes."""
+    async with (
+        asyncio.timeout(seconds),
+        aclosing(_stream(post, lambda response: [response.read(_MOST_BYTES)])) as parts,
+    ):
+        return b"".join([part async for part in parts])
+
+
+async def _stream(post: Post, parts: Callable[[HTTPResponse], Iterable[Any]]) -> AsyncGenerator[Any]:
     loop = asyncio.get_running_loop()
     queue: asyncio.Queue[Any] = asyncio.Queue()
     connection = _connection(post)
@@ -58,7 +76,8 @@ async def stream_events(post: Post) -> AsyncGenerator[Any]:
         except RuntimeError:  # the loop has ended, and nobody listens
             _hang_up(sockets)
 
-    threading.Thread(target=_read, args=(post, connection, sockets, put), name="hookline-model", daemon=True).start()
+    reading = (post, connection, sockets, parts, put)
+    threading.Thread(target=_read, args=reading, name="hookline-model", daemon=True).start()
     try:
         while (item := await queue.get()) is not None:
             if isinstance(item, BaseException):
@@ -68,14 +87,24 @@ async def stream_events(post: Post) -> AsyncGenerator[Any]:
         _hang_up(sockets)
 
 
-def _read(post: Post, connection: HTTPConnection, sockets: list[socket.socket], put: Callable[[Any], None]) -> None:
+def _read(
+    post: Post,
+    connection: HTTPConnection,
+    sockets: list[socket.socket],
+    parts: Callable[[HTTPResponse], Iterable[Any]],
+    put: Callable[[Any], None],
+) -> None:
     try:
-        connection.connect()
+        try:
+            connection.connect()
+        except OSError as error:
+            raise UnreachedError(str(error)) from error
         sockets.append(connection.sock)  # the connection forgets it when the server says that it will close it
         with closing(_send(post, connection)) as response:
             if response.status != _OK:
-                raise StatusError(response.status, _decode(response.read(_ERROR_BYTES)))
-            for item in _events(response):
+                again = response.getheader("Retry-After", "")
+                raise StatusError(response.status, _decode(response.read(_ERROR_BYTES)), again)
+            for item in parts(response):
                 put(item)
         put(None)
     except HTTPException as error:
@@ -205,12 +234,12 @@ def explain(error: BaseException, name: str, key: str) -> str:
         error = error.exceptions[0]
     status = getattr(error, "status_code", None)
     if isinstance(status, int):
-        return _hide(f"API error ({status}) from {name}: {_provider_message(getattr(error, 'body', None))}", key)
+        return hide_key(f"API error ({status}) from {name}: {_provider_message(getattr(error, 'body', None))}", key)
     text = re.sub(r"\s+", " ", str(error)).strip() or type(error).__name__
-    return _hide(f"{name} did not answer: {text[:_ERROR_SHOWN]}", key)
+    return hide_key(f"{name} did not answer: {text[:_ERROR_SHOWN]}", key)
 
 
-def _hide(text: str, key: str) -> str:
+def hide_key(text: str, key: str) -> str:
     return text.replace(key, "***") if len(key) > 4 else text
 
 

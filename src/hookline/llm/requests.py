@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -52,21 +52,8 @@ def _inside_a_loop() -> bool:
 
 def _in_a_thread(work: Coroutine[Any, Any, _T], *, timeout: float | None, stop: Stop) -> _T:
     """For a caller inside a running loop: one thread cannot run two loops."""
-    results: list[_T] = []
-    errors: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            results.append(run_bounded(work, timeout=timeout, stop=stop))
-        except BaseException as error:
-            errors.append(error)
-
-    thread = threading.Thread(target=run, name="hookline-model")
-    thread.start()
-    thread.join()
-    if errors:
-        raise errors[0]
-    return results[0]
+    with ThreadPoolExecutor(1, thread_name_prefix="hookline-model") as pool:
+        return pool.submit(run_bounded, work, timeout=timeout, stop=stop).result()
 
 
 async def _watched(work: Coroutine[Any, Any, _T], timeout: float | None, stop: Stop) -> _T:  # noqa: ASYNC109  # None is no limit, which asyncio.timeout takes too

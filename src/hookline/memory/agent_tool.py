@@ -15,7 +15,7 @@ from hookline.core.errors import StateError
 from hookline.core.event import Event, event_kind
 from hookline.core.files import read_text
 from hookline.llm.tools import ToolPlace
-from hookline.memory.journal.files import Author, open_journal
+from hookline.memory.journal.files import Author, Journal
 from hookline.memory.journal.model import Entry
 from hookline.memory.layout import describe_error, memory_places
 from hookline.memory.notes.index import open_index
@@ -46,7 +46,7 @@ class Memory:
         settings, _ = load(here)
         self._project = find_project(self._cwd)
         self._places = memory_places(settings, paths=here.paths, home=here.home, environ=here.environ)
-        self._journal = open_journal(self._places, self._project, self._cwd)
+        self._journal = Journal(self._places, self._project, self._cwd)
         self._author = Author(source="agent", agent=place.agent)
         self._clean = Redactor(place.environ, settings.redact).text
         self._adopt(_earlier_file(here.paths.state, place.project))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import dataclass
 from hookline.core.errors import UsageError
-from hookline.memory.journal.files import Author, open_journal
+from hookline.memory.journal.files import Author, Journal
 from hookline.memory.journal.model import Entry, Kind, Op, State
 from hookline.memory.journal.views import refresh
 from hookline.memory.notes.related import stem
@@ -40,7 +40,7 @@ class Hand:
 
     def __init__(self, context: MemoryContext, author: Author) -> None:
         self._context, self._author = context, author
-        self._journal = open_journal(context.places, context.project, context.here.cwd)
+        self._journal = Journal(context.places, context.project, context.here.cwd)
 
     def state(self) -> State:
         """With the edits that a person made in the files."""

@@ -12,16 +12,16 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
 from hookline import __version__
-from hookline.core.errors import ConfigError, HooklineError, StateError
-from hookline.core.extras import install_command
+from hookline.core.errors import HooklineError, StateError
+from hookline.core.extras import extra_needed
 from hookline.memory.by_hand import Hand, age, is_old
 from hookline.memory.context import MemoryContext, memory_context
 from hookline.memory.inject.recall import neutral
 from hookline.memory.journal.files import Author
 from hookline.memory.journal.model import Entry, State
 from hookline.memory.notes import index as indexing
-from hookline.memory.notes.note_files import KINDS, scopes
-from hookline.memory.notes.search import Hit, parse_query, search
+from hookline.memory.notes.note_files import KINDS, Note, scopes
+from hookline.memory.notes.search import parse_query, search
 
 if TYPE_CHECKING:
     from mcp.server import MCPServer
@@ -45,12 +45,9 @@ def serve(cwd: str, environ: Mapping[str, str], agent: str = "") -> int:
 
 
 def make_server(cwd: str, environ: Mapping[str, str], agent: str = "") -> MCPServer:
-    try:
+    with extra_needed("memory", "mcp"):
         from mcp.server import MCPServer
-    except ImportError as error:
-        raise ConfigError(
-            f"hookline memory serve needs the MCP SDK; install it: {install_command('memory')}"
-        ) from error
+
     tools = _Tools(cwd, environ, agent)
     server: MCPServer = MCPServer("hookline-memory", version=__version__, instructions=_ABOUT, log_level="ERROR")
     for tool in (tools.search, tools.timeline, tools.open, tools.add, tools.supersede, tools.retire):
@@ -186,7 +183,7 @@ class _Tools:
         return f"{changed.id} is {changed.status}"
 
 
-def _hit(hit: Hit) -> str:
+def _hit(hit: Note) -> str:
     state = f" ({hit.status}{f' by {hit.successor[:8]}' if hit.successor else ''})" if hit.status != "current" else ""
     named = f"[{hit.entry[:8] or hit.session[:8]}] " if hit.entry or hit.session else ""
     where = "" if hit.entry else f" — {hit.path}"

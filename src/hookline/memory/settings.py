@@ -179,8 +179,7 @@ def load(here: TrustedEnvironment) -> tuple[KnowledgeLoop, tuple[Problem, ...]]:
 def _path_file(layers: Sequence[Layer], path: str) -> str:
     """The file to change: the last one that sets the path."""
     for layer in reversed(layers):
-        table = layer.tree.get("knowledge") if isinstance(layer.tree, dict) else None
-        if path and isinstance(table, dict) and table.get("path") == path and layer.name not in FOREIGN:
+        if path and _table(layer, "knowledge").get("path") == path and layer.name not in FOREIGN:
             return layer.path
     return ""
 
@@ -188,8 +187,7 @@ def _path_file(layers: Sequence[Layer], path: str) -> str:
 def _redact(layers: Sequence[Layer]) -> tuple[str, ...]:
     found: list[str] = []
     for layer in layers:
-        table = layer.tree.get("record") if isinstance(layer.tree, dict) else None
-        patterns = table.get("redact") if isinstance(table, dict) else None
+        patterns = _table(layer, "record").get("redact")
         found += [one for one in (patterns if isinstance(patterns, list) else [patterns]) if isinstance(one, str)]
     return tuple(dict.fromkeys(found))
 
@@ -197,8 +195,7 @@ def _redact(layers: Sequence[Layer]) -> tuple[str, ...]:
 def _legacy_relevant_notes(layers: Sequence[Layer]) -> int | None:
     """lazy-harness's ``qmd_suggest_*`` settings, which are our ``relevant_notes``."""
     for layer in reversed(layers):
-        table = layer.tree.get("context_inject") if isinstance(layer.tree, dict) else None
-        if isinstance(table, dict):
+        if table := _table(layer, "context_inject"):
             if table.get("qmd_suggest_enabled") is False:
                 return 0
             most = table.get("qmd_suggest_top_k")
@@ -247,6 +244,11 @@ def _knowledge(values: Mapping[str, Any]) -> _Knowledge:
         sessions_enabled=sessions.get("enabled") is not False,
         search_engine=_text(values.get("search", {}), "engine") or "qmd",
     )
+
+
+def _table(layer: Layer, name: str) -> Mapping[str, Any]:
+    found = layer.tree.get(name) if isinstance(layer.tree, dict) else None
+    return found if isinstance(found, dict) else {}
 
 
 def _text(table: Mapping[str, Any], key: str) -> str:

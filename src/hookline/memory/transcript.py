@@ -75,11 +75,6 @@ def _is_own(path: str, context: HookContext) -> bool:
     return is_own_session(state=context.places.state, cwd=known.cwd, prompt=first)
 
 
-def file_stem(path: str) -> str:
-    """The name of a session without an id."""
-    return os.path.splitext(os.path.basename(path))[0]
-
-
 def check_readable(path: str) -> None:
     """Readers skip what they cannot read, so an unreadable transcript would count as an empty session. Raises OSError."""
     file = path if os.path.lexists(path) else path.rpartition("#")[0] or path

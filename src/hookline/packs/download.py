@@ -17,25 +17,19 @@ from urllib.error import URLError
 from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
-from hookline.core._dataclass import dataclass
 from hookline.core.errors import PackError
 from hookline.packs.source import Source
-from hookline.packs.tree import LARGEST, MOST_BYTES, MOST_FILES, TreeBuilder
+from hookline.packs.tree import LARGEST, MOST_BYTES, MOST_FILES, FetchedFiles, TreeBuilder
 
 _SECONDS = 60.0
+_PIP_DOWNLOAD = "-m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: --dest ."
+#: What the readers of archives raise for one that is broken.
+_BROKEN = (tarfile.TarError, zipfile.BadZipFile, EOFError, OSError, ValueError, RuntimeError, NotImplementedError)
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Archive:
-    builder: TreeBuilder
-    #: What pins it: the SHA-256 of the archive, or the version of the package.
-    revision: str
-    notes: tuple[str, ...] = ()
-
-
-def fetch_archive(source: Source) -> _Archive:
-    """Raises PackError; one without a digest is refused with the digest that it has."""
+def fetch_archive(source: Source) -> FetchedFiles:
+    """Its revision is the SHA-256. Raises PackError; one without a digest is refused with the digest that it has."""
     data, notes = _download(source.place)
     found = hashlib.sha256(data).hexdigest()
     if not source.sha256:
@@ -47,31 +41,19 @@ def fetch_archive(source: Source) -> _Archive:
         raise PackError(
             f"{source.place} has the SHA-256 {found}, not {source.sha256}: it is not the archive that was meant"
         )
-    return _Archive(builder=unpack(data), revision=found, notes=notes)
+    return FetchedFiles(builder=unpack(data), revision=found, notes=notes)
 
 
-def fetch_package(source: Source) -> _Archive:
+def fetch_package(source: Source) -> FetchedFiles:
     """By the person's own pip or npm, so that their registry and credentials count. Neither runs anything of the package:
     a wheel is only downloaded, and npm's scripts are off."""
     if source.kind == "npm":
         words = ["npm", "pack", "--ignore-scripts", "--loglevel=error", f"{source.place}@{source.revision or 'latest'}"]
     else:
         version = f"=={source.revision}" if source.revision else ""
-        words = [
-            sys.executable,
-            "-m",
-            "pip",
-            "download",
-            "--quiet",
-            "--disable-pip-version-check",
-            "--no-deps",
-            "--only-binary=:all:",
-            "--dest",
-            ".",
-            f"{source.place}{version}",
-        ]
+        words = [sys.executable, *_PIP_DOWNLOAD.split(), f"{source.place}{version}"]
     if not shutil.which(words[0]):
-        raise PackError(f"{words[0]} is not installed, and this pack is a package of it")
+        raise PackError(f"this pack needs {words[0]}, which is not installed")
     with tempfile.TemporaryDirectory(prefix="hookline-pack-") as folder:
         try:
             done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=_SECONDS * 2, check=False)
@@ -79,19 +61,16 @@ def fetch_package(source: Source) -> _Archive:
             raise PackError(f"{words[0]} did not finish in time") from None
         files = sorted(os.listdir(folder))
         if done.returncode or len(files) != 1:
-            lines = [
-                line for line in done.stderr.strip().splitlines() if "ERROR" in line or "error" in line
-            ] or done.stderr.strip().splitlines()
+            told = done.stderr.strip().splitlines()
+            lines = [line for line in told if "error" in line.lower()] or told
             raise PackError(f"{source.text} cannot be fetched: {lines[-1] if lines else 'no archive came'}")
         with open(os.path.join(folder, files[0]), "rb") as file:
             data = file.read(MOST_BYTES + 1)
-    parts = files[0].removesuffix(".tgz").split("-")
-    version = (
-        parts[1]
-        if source.kind == "pypi" and len(parts) > 1
-        else files[0].removesuffix(".tgz").removeprefix(source.place.lstrip("@").replace("/", "-") + "-")
-    )
-    return _Archive(builder=unpack(data, strip=source.kind == "npm"), revision=version)
+    name = files[0].removesuffix(".tgz")
+    version = name.removeprefix(source.place.lstrip("@").replace("/", "-") + "-")
+    if source.kind == "pypi" and "-" in name:
+        version = name.split("-")[1]
+    return FetchedFiles(builder=unpack(data, strip=source.kind == "npm"), revision=version)
 
 
 # ── the network ──────────────────────────────────────────────────────────────────────────────────────
@@ -136,16 +115,8 @@ def unpack(data: bytes, *, strip: bool = False) -> TreeBuilder:
     """The files of a zip or tar archive; a single folder around everything is left out. Raises PackError."""
     try:
         entries = _zip(data) if zipfile.is_zipfile(io.BytesIO(data)) else _tar(data)
-    except (
-        tarfile.TarError,
-        zipfile.BadZipFile,
-        EOFError,
-        OSError,
-        ValueError,
-        RuntimeError,
-        NotImplementedError,
-    ) as error:
-        raise PackError(f"this is no archive that can be read: {error}") from None
+    except _BROKEN as error:
+        raise PackError(f"the archive cannot be read: {error}") from None
     tops = {name.removeprefix("./").partition("/")[0] for name, *_ in entries}
     alone = len(tops) == 1 and all("/" in name.removeprefix("./") for name, *_ in entries)
     cut = len(next(iter(tops))) + 1 if alone or strip else 0
@@ -179,7 +150,7 @@ def _tar(data: bytes) -> Sequence[_Entry]:
                 file = archive.extractfile(one)
                 entries.append((one.name, file.read(LARGEST + 1) if file else b"", bool(one.mode & 0o100), None))
             else:
-                raise PackError(f"{one.name!r} in the archive is no file")
+                raise PackError(f"{one.name!r} in the archive is not a file")
     return entries
 
 
@@ -204,5 +175,5 @@ def _zip(data: bytes) -> Sequence[_Entry]:
                 mode = (one.external_attr >> 16) & 0o100 or (kind == 0 and content.startswith(b"#!"))
                 entries.append((one.filename, content, bool(mode), None))
             else:
-                raise PackError(f"{one.filename!r} in the archive is no file")
+                raise PackError(f"{one.filename!r} in the archive is not a file")
     return entries

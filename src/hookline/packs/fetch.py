@@ -12,7 +12,7 @@ from hookline.core.errors import PackError
 from hookline.core.suggest import nearest
 from hookline.dialects.plugins import MARKETPLACES, PluginLayout, find_roots, is_pack, read_layout
 from hookline.packs.source import Source, parse_source
-from hookline.packs.tree import Tree, TreeBuilder, read_folder, tree_digest
+from hookline.packs.tree import Tree, read_folder, tree_digest
 
 #: Behind the packs that come with hookline: in an installed package, or in a checkout.
 _OWN = (("own_packs",), ("..", "..", "packs"))
@@ -54,25 +54,14 @@ def _files(source: Source) -> tuple[Tree, str, tuple[str, ...]]:
         case "git":
             from hookline.packs.git import fetch_commit
 
-            commit = fetch_commit(source)
-            return commit.builder.tree(), commit.revision, commit.notes
-        case "archive":
-            from hookline.packs.download import fetch_archive
-
-            archive = fetch_archive(source)
-            return _below(archive.builder, source.path), archive.revision, archive.notes
+            found, path = fetch_commit(source), ""  # only that folder was read
         case _:
-            from hookline.packs.download import fetch_package
+            from hookline.packs.download import fetch_archive, fetch_package
 
-            archive = fetch_package(source)
-            return _below(archive.builder, source.path), archive.revision, archive.notes
-
-
-def _below(builder: TreeBuilder, path: str) -> Tree:
-    tree = builder.tree(path)
-    if not tree:
+            found, path = (fetch_archive if source.kind == "archive" else fetch_package)(source), source.path
+    if not (tree := found.builder.tree(path)) and path:
         raise PackError(f"there is no folder {path!r} in it")
-    return tree
+    return tree, found.revision, found.notes
 
 
 def own_packs() -> dict[str, str]:
@@ -126,11 +115,8 @@ def _inner(source: Source, tree: Tree) -> tuple[Source, Tree]:
 
 def _folder_of(source: Source, tree: Tree, folder: str) -> tuple[Source, Tree]:
     folder = folder.strip("/")
-    below = (
-        {path[len(folder) + 1 :]: file for path, file in tree.items() if path.startswith(f"{folder}/")}
-        if folder
-        else tree
-    )
+    prefix = f"{folder}/" if folder else ""
+    below = {path[len(prefix) :]: file for path, file in tree.items() if path.startswith(prefix)}
     if not below:
         raise PackError(f"{source.text} names the folder {folder!r}, which it does not have")
     return _with_path(source, folder), below
@@ -143,11 +129,7 @@ def _with_path(source: Source, folder: str) -> Source:
     if source.kind == "folder":
         place = os.path.join(source.place, folder)
         return replace(source, text=place, place=place)
-    if (
-        "://" not in source.text
-        and source.kind in {"git", "pypi", "npm"}
-        and source.text.startswith(("github:", "pypi:", "npm:"))
-    ):
+    if source.text.startswith(("github:", "pypi:", "npm:")):
         return replace(source, text=f"{source.text}/{folder}", path=path)
     bare, mark, digest = source.text.partition("sha256=")
     bare = bare.rstrip("#&").partition("#path=")[0]
@@ -170,11 +152,8 @@ def _entry_source(source: Source, home: str) -> Source:
         raise PackError(f"{where.text} has no plugin {source.place!r}; it has {', '.join(entries) or 'none'}")
     named = entry.get("source", "./")
     if isinstance(named, str):
-        base = (
-            str((_read(tree, market).get("metadata") or {}).get("pluginRoot") or "")
-            if not named.startswith("./")
-            else ""
-        )
+        about = _read(tree, market).get("metadata") or {}
+        base = "" if named.startswith("./") else str(about.get("pluginRoot") or "")
         folder = os.path.normpath(os.path.join(base, named)).removeprefix("./")
         if folder.startswith("..") or os.path.isabs(folder):
             raise PackError(f"{market}: the source {named!r} leads out of the marketplace")
@@ -186,11 +165,10 @@ def _foreign_entry(named: Mapping[str, Any], name: str, home: str) -> Source:
     kind = str(named.get("source", ""))
     revision = str(named.get("sha") or named.get("ref") or named.get("version") or "")
     path = str(named.get("path") or "").strip("/")
+    address = f"{named.get('url')}{f'#path={path}' if path else ''}"
     texts = {
         "github": f"github:{named.get('repo')}{f'/{path}' if path else ''}",
-        "url": f"{named.get('url')}{f'#path={path}' if path else ''}",
-        "git": f"{named.get('url')}{f'#path={path}' if path else ''}",
-        "git-subdir": f"{named.get('url')}{f'#path={path}' if path else ''}",
+        **dict.fromkeys(("url", "git", "git-subdir"), address),
         "npm": f"npm:{named.get('package')}",
         "pip": f"pypi:{named.get('package')}",
     }

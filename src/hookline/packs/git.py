@@ -16,10 +16,9 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from urllib.parse import urlsplit
 
-from hookline.core._dataclass import dataclass
 from hookline.core.errors import PackError
 from hookline.packs.source import COMMIT, Source
-from hookline.packs.tree import TreeBuilder
+from hookline.packs.tree import FetchedFiles, TreeBuilder
 
 #: Nothing of these may come from a repository, and none of them is needed to read one.
 _OPTIONS = (
@@ -32,14 +31,7 @@ _REDIRECT = re.compile(r"warning: redirecting to (\S+)")
 _LFS = b"version https://git-lfs.github.com/spec/v1"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Commit:
-    revision: str
-    builder: TreeBuilder
-    notes: tuple[str, ...] = ()
-
-
-def fetch_commit(source: Source) -> _Commit:
+def fetch_commit(source: Source) -> FetchedFiles:
     """Raises PackError."""
     if not shutil.which("git"):
         raise PackError("git is not installed, and this pack comes from a repository")
@@ -50,7 +42,7 @@ def fetch_commit(source: Source) -> _Commit:
         builder = TreeBuilder()
         for note in _read(run, revision, source.path, builder):
             notes[note] = None
-        return _Commit(revision=revision, builder=builder, notes=tuple(notes))
+        return FetchedFiles(revision=revision, builder=builder, notes=tuple(notes))
 
 
 class _Run:
@@ -80,22 +72,13 @@ class _Run:
         if check and done.returncode:
             lines = [line for line in told.strip().splitlines() if line] or [f"exit code {done.returncode}"]
             raise PackError(f"git cannot read {self._place}: {lines[-1].removeprefix('fatal: ')}")
-        return done.stdout if check else done.stdout if not done.returncode else b""
+        return done.stdout if not done.returncode else b""
 
 
 #: What a person sets to reach servers; the others select a repository or name files of one.
 _KEPT = frozenset(
-    {
-        "GIT_SSH",
-        "GIT_SSH_COMMAND",
-        "GIT_ASKPASS",
-        "GIT_SSL_CAINFO",
-        "GIT_SSL_NO_VERIFY",
-        "GIT_PROXY_COMMAND",
-        "GIT_CONFIG_GLOBAL",
-        "GIT_CONFIG_SYSTEM",
-        "GIT_CONFIG_NOSYSTEM",
-    }
+    "GIT_SSH GIT_SSH_COMMAND GIT_ASKPASS GIT_SSL_CAINFO GIT_SSL_NO_VERIFY GIT_PROXY_COMMAND GIT_CONFIG_GLOBAL"
+    " GIT_CONFIG_SYSTEM GIT_CONFIG_NOSYSTEM".split()
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from hookline.core._dataclass import dataclass
@@ -102,14 +103,6 @@ def _copilot(home: str) -> Iterator[_InstalledPlugin]:
         yield _InstalledPlugin(agent="copilot-cli", name=f"{name}@{market}", folder=folder)
 
 
-def _gemini(home: str) -> Iterator[_InstalledPlugin]:
-    return _extensions("gemini-cli", ".gemini/extensions", home)
-
-
-def _qwen(home: str) -> Iterator[_InstalledPlugin]:
-    return _extensions("qwen-code", ".qwen/extensions", home)
-
-
 def _extensions(agent: str, place: str, home: str) -> Iterator[_InstalledPlugin]:
     base = os.path.join(home, place)
     switches = _read(os.path.join(base, "extension-enablement.json"))
@@ -122,9 +115,9 @@ def _extensions(agent: str, place: str, home: str) -> Iterator[_InstalledPlugin]
 _FINDERS: Mapping[str, Callable[[str], Iterator[_InstalledPlugin]]] = {
     "claude-code": _claude,
     "codex": _codex,
-    "gemini-cli": _gemini,
+    "gemini-cli": partial(_extensions, "gemini-cli", ".gemini/extensions"),
     "copilot-cli": _copilot,
-    "qwen-code": _qwen,
+    "qwen-code": partial(_extensions, "qwen-code", ".qwen/extensions"),
 }
 
 

@@ -93,6 +93,7 @@ def _script_needs(data: bytes) -> list[str]:
 
 # ── Python packages ──────────────────────────────────────────────────────────────────────────────────
 
+_PIP_INSTALL = "-m pip install --quiet --disable-pip-version-check --only-binary=:all: --"
 #: Stands in for uv where there is none: what it would install is in the environment beside it.
 _UV = """#!/bin/sh
 [ "$1" = run ] || { echo "hookline stands in for uv, and only for: uv run SCRIPT" >&2; exit 2; }
@@ -123,17 +124,7 @@ def private_environment(needs: Needs, data: str) -> str:
     if os.path.exists(os.path.join(programs, "uv")):
         return programs
     shutil.rmtree(folder, ignore_errors=True)
-    pip = (
-        os.path.join(programs, "python"),
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--disable-pip-version-check",
-        "--only-binary=:all:",
-        "--",
-        *python,
-    )
+    pip = (os.path.join(programs, "python"), *_PIP_INSTALL.split(), *python)
     venv = (sys.executable, "-m", "venv", *([] if python else ["--without-pip"]), folder)
     for words in (venv, pip) if python else (venv,):
         done = subprocess.run(words, capture_output=True, text=True, timeout=600, check=False)

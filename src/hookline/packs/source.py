@@ -61,7 +61,7 @@ def parse_source(text: str, cwd: str, home: str) -> Source:
         raise UsageError(f"{found.path!r} leads out of its repository")
     if found.revision and (not _REVISION.fullmatch(found.revision) or ".." in found.revision):
         raise UsageError(
-            f"{found.revision!r} is no revision; write a tag, a branch, a version or 40 hexadecimal digits"
+            f"{found.revision!r} is not a revision; write a tag, a branch, a version or 40 hexadecimal digits"
         )
     return found
 

@@ -20,7 +20,8 @@ from hookline.core.files import lock, note, write_json
 from hookline.core.hook import hook_id
 from hookline.core.paths import Paths, private_dir
 from hookline.dialects.base import Syntax
-from hookline.state.trust.covered import CODE, Cover
+from hookline.state.trust.code_files import CODE
+from hookline.state.trust.covered import Cover
 from hookline.state.trust.digest import Digests, Signature, file_signature
 
 if TYPE_CHECKING:
@@ -146,7 +147,7 @@ class PackStore:
         known = {(row.file, row.source): row for row in _rows(self._approvals, first)}
         for row in () if first == copy else _rows(self._copy, copy):
             if known.setdefault((row.file, row.source), row) != row:
-                raise PackError(f"{self._approvals} was changed: {self._copy} has {row.source} otherwise. {_RECOVER}")
+                raise PackError(f"{self._approvals} was changed: {self._copy} differs about {row.source}. {_RECOVER}")
         return tuple(known.values())
 
     def doubtful(self) -> tuple[Approved, ...]:
@@ -258,7 +259,7 @@ def is_changed(root: str, one: Definition, digests: Digests) -> bool:
 def _hex(digest: str) -> str:
     kind, _, value = digest.partition(":")
     if kind != "sha256" or len(value) != 64 or not set(value) <= set("0123456789abcdef"):
-        raise PackError(f"{digest[:80]!r} is no digest; write sha256: and 64 hexadecimal digits")
+        raise PackError(f"{digest[:80]!r} is not a digest; write sha256: and 64 hexadecimal digits")
     return value
 
 

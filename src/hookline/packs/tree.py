@@ -107,6 +107,15 @@ class TreeBuilder:
         return self._resolve(target, depth + 1) if target in self._links else target
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchedFiles:
+    builder: TreeBuilder
+    #: What pins them: a commit, the SHA-256 of an archive, the version of a package.
+    revision: str
+    #: What a person should know.
+    notes: tuple[str, ...] = ()
+
+
 def _checked(path: str) -> str | None:
     """The path as it is kept; None for what is left out. Raises PackError."""
     parts = path.removeprefix("./").split("/")
@@ -116,7 +125,7 @@ def _checked(path: str) -> str | None:
         or any(unicodedata.category(char) in {"Cc", "Cf", "Cs", "Co"} for char in path)
     )  # fmt: skip
     if bad:
-        raise PackError(f"{path[:200]!r} is no path that a pack may have")
+        raise PackError(f"{path[:200]!r} is not a path that a pack may contain")
     return None if any(part.casefold() in _LEFT_OUT or part in _LEFT_OUT for part in parts) else "/".join(parts)
 
 
@@ -167,7 +176,7 @@ def _take(builder: TreeBuilder, path: str, name: str) -> None:
             builder.link(name, os.readlink(path))
             return
         if not stat.S_ISREG(status.st_mode):
-            raise PackError(f"{name!r} is no file")
+            raise PackError(f"{name!r} is not a file")
         if status.st_size > LARGEST:
             builder.charge(name, status.st_size)
         with open(path, "rb", opener=lambda file, flags: os.open(file, flags | os.O_NOFOLLOW | os.O_NONBLOCK)) as file:

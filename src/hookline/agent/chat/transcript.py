@@ -18,6 +18,7 @@ from hookline import __version__
 from hookline.core._dataclass import dataclass, field
 from hookline.core.errors import StateError, UsageError
 from hookline.core.files import open_locked
+from hookline.core.git import read_head
 from hookline.core.paths import private_dir, upwards
 
 
@@ -128,21 +129,9 @@ def _cut_torn_line(handle: int) -> None:
 
 
 def current_branch(cwd: str) -> str:
-    """The branch that is checked out, read from .git/HEAD; "" outside a repository."""
-    heads = (_head(os.path.join(folder, ".git")) for folder in upwards(cwd))
-    return next((head for head in heads if head is not None), "")
-
-
-def _head(git: str) -> str | None:
-    try:
-        if os.path.isfile(git):
-            with open(git, encoding="utf-8") as file:
-                git = os.path.join(os.path.dirname(git), file.read(4096).strip().removeprefix("gitdir: "))
-        with open(os.path.join(git, "HEAD"), encoding="utf-8") as file:
-            head = file.read(4096).strip()
-    except (OSError, UnicodeDecodeError):
-        return "" if os.path.isdir(git) else None
-    return head.removeprefix("ref: refs/heads/") if head.startswith("ref: ") else "HEAD"
+    """The branch that is checked out; "" outside a repository."""
+    head = next((found for folder in upwards(cwd) if (found := read_head(folder)) is not None), "")
+    return head.removeprefix("ref: refs/heads/") if head.startswith("ref: ") else "HEAD" if head else ""
 
 
 # ── finding a transcript ────────────────────────────────────────────────────────────────────────────────

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from functools import partial
 from typing import Any, TypeAlias
 
 from hookline.agent.message import ToolOutput, ToolSpec
@@ -84,16 +85,12 @@ def object_schema(required: str, **properties: Any) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": required.split(), "additionalProperties": False}
 
 
-def string(description: str) -> dict[str, str]:
-    return {"type": "string", "description": description}
+def string(description: str, kind: str = "string") -> dict[str, str]:
+    """The schema of one argument: a text, or another simple kind."""
+    return {"type": kind, "description": description}
 
 
-def integer(description: str) -> dict[str, str]:
-    return {"type": "integer", "description": description}
-
-
-def boolean(description: str) -> dict[str, str]:
-    return {"type": "boolean", "description": description}
+integer, boolean = partial(string, kind="integer"), partial(string, kind="boolean")
 
 
 def check_arguments(schema: Mapping[str, Any], arguments: Any) -> None:

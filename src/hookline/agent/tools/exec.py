@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from hookline.agent.exec import Program, run_program
 from hookline.agent.message import ToolOutput, ToolSpec
 from hookline.agent.tools.base import ICONS, AgentTool, ToolContext, ToolError, object_schema, string
+from hookline.core.result import RunResult
 from hookline.dialects.lectic.tokens import expand_argv
 
 LIMIT = 100_000
@@ -23,46 +23,6 @@ _ARGV = object_schema(
     argv={"type": "array", "items": {"type": "string"}, "description": "The arguments of the command, in order."},
 )
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _ExecTool:
-    command: str
-    #: Parameter -> description or JSON schema; None: one list of arguments.
-    schema: Mapping[str, Any] | None
-    env: Mapping[str, str] = field(repr=False)
-    sandbox: str
-    limit: int
-    timeout: float | None
-
-    async def use(self, arguments: Mapping[str, Any], context: ToolContext) -> tuple[ToolOutput, ...]:
-        values = {} if self.schema is None else arguments
-        given = {
-            name: one if isinstance(one, str) else json.dumps(one, ensure_ascii=False) for name, one in values.items()
-        }
-        environ = {**context.environ, **given, **self.env}
-        program = Program(
-            text=self.command,
-            arguments=tuple(arguments["argv"]) if self.schema is None else (),
-            before=expand_argv(self.sandbox, environ) if self.sandbox.strip() else (),
-            environ=environ,
-            cwd=context.cwd,
-            timeout=self.timeout,
-            output=max(4 * self.limit, 1 << 16),
-            state_dir=context.settings.state_dir,
-        )
-        raw = await run_program(program)
-        if raw.error:
-            raise ToolError(raw.error)
-        parts = list(_streams(_plain(raw.stdout), _plain(raw.stderr), self.limit))
-        if raw.timed_out:
-            seconds = f"{self.timeout:g}" if self.timeout is not None else "?"
-            parts.append(f"<error>Killed Process: command timeout occurred after {seconds} seconds</error>")
-            raise ToolError("\n".join(parts))
-        code = raw.exit_code if raw.exit_code is not None else 128 + (raw.signal or 0)
-        return tuple(
-            ToolOutput(mimetype="application/xml", content=part) for part in (*parts, f"<exitCode>{code}</exitCode>")
-        )
 
 
 def exec_tool(
@@ -77,10 +37,43 @@ def exec_tool(
     timeout: float | None = None,
     icon: str = ICONS["exec"],
 ) -> AgentTool:
-    tool = _ExecTool(command=command, schema=schema, env=env or {}, sandbox=sandbox, limit=limit, timeout=timeout)
+    """``schema``: parameter -> description or JSON schema; None: one list of arguments."""
+
+    async def use(arguments: Mapping[str, Any], context: ToolContext) -> tuple[ToolOutput, ...]:
+        values = {} if schema is None else arguments
+        given = {
+            key: one if isinstance(one, str) else json.dumps(one, ensure_ascii=False) for key, one in values.items()
+        }
+        environ = {**context.environ, **given, **(env or {})}
+        program = Program(
+            text=command,
+            arguments=tuple(arguments["argv"]) if schema is None else (),
+            before=expand_argv(sandbox, environ) if sandbox.strip() else (),
+            environ=environ,
+            cwd=context.cwd,
+            timeout=timeout,
+            output=max(4 * limit, 1 << 16),
+            state_dir=context.settings.state_dir,
+        )
+        return _outputs(await run_program(program), limit, timeout)
+
     about = description or f"Runs this command: {command.strip()}"
     spec = ToolSpec(name=name, description=about, parameters=_parameters(schema))
-    return AgentTool(spec=spec, use=tool.use, kind="exec", icon=icon)
+    return AgentTool(spec=spec, use=use, kind="exec", icon=icon)
+
+
+def _outputs(raw: RunResult, limit: int, timeout: float | None) -> tuple[ToolOutput, ...]:
+    if raw.error:
+        raise ToolError(raw.error)
+    parts = list(_streams(_plain(raw.stdout), _plain(raw.stderr), limit))
+    if raw.timed_out:
+        seconds = f"{timeout:g}" if timeout is not None else "?"
+        parts.append(f"<error>Killed Process: command timeout occurred after {seconds} seconds</error>")
+        raise ToolError("\n".join(parts))
+    code = raw.exit_code if raw.exit_code is not None else 128 + (raw.signal or 0)
+    return tuple(
+        ToolOutput(mimetype="application/xml", content=part) for part in (*parts, f"<exitCode>{code}</exitCode>")
+    )
 
 
 def _parameters(schema: Mapping[str, Any] | None) -> Mapping[str, Any]:

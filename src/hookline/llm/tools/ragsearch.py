@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import os
+import re
 import stat
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from hookline.core._dataclass import dataclass
 from hookline.llm.tools import ToolPlace, make_tool
-from hookline.llm.tools.rank import best
 
 #: Bounds of one search: a hook agent has a deadline, and a home directory is a project to some.
 _MOST_FILES = 2000
@@ -22,6 +24,11 @@ _SKIPPED = frozenset({"node_modules", "__pycache__", "venv", "target", "dist", "
 _SECRET = (
     ".pem", ".key", ".p12", ".pfx", ".keystore", "id_rsa", "id_ed25519", "id_ecdsa", "credentials.json", "secrets.json",
 )  # fmt: skip
+
+_WORD = re.compile(r"\w+")
+#: The usual constants: how fast repetition stops to count, and how much long texts are held back.
+_SATURATION = 1.5
+_LENGTH = 0.75
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,3 +103,26 @@ def _text_of(path: str) -> str:
             return ""
         content = file.read(_LARGEST_FILE)
     return "" if b"\0" in content else content.decode("utf-8", "replace")
+
+
+def _words(text: str) -> list[str]:
+    """Lower case; ``camelCase`` and ``snake_case`` count as their parts too."""
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", text).replace("_", " ")
+    return _WORD.findall(spaced.casefold())
+
+
+def best(query: str, texts: Sequence[str], limit: int) -> list[int]:
+    """BM25 over plain words, small enough to need no index: places of the texts that share a word with the question, best first; equal ones keep their order."""
+    wanted = set(_words(query))
+    counts = [Counter(word for word in _words(text) if word in wanted) for text in texts]
+    lengths = [max(1, len(text)) for text in texts]
+    mean = sum(lengths) / max(1, len(lengths))
+    having = Counter(word for count in counts for word in count)
+    weight = {word: math.log(1 + (len(texts) - number + 0.5) / (number + 0.5)) for word, number in having.items()}
+
+    def score(place: int) -> float:
+        drag = _SATURATION * (1 - _LENGTH + _LENGTH * lengths[place] / mean)
+        return sum(weight[word] * times * (_SATURATION + 1) / (times + drag) for word, times in counts[place].items())
+
+    fitting = [place for place, count in enumerate(counts) if count]
+    return sorted(fitting, key=lambda place: -score(place))[: max(1, limit)]

@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from hookline.core._dataclass import dataclass
+from hookline.core._dataclass import dataclass, fields
 
 #: Characters of an answer that are read, and positions that are tried as the beginning of an object.
 _MAX_ANSWER = 1 << 20
@@ -106,8 +106,8 @@ def read_answer(text: str, clean: Callable[[str], str] = str) -> Distilled:
     found = _cleaned(_object_in(text[:_MAX_ANSWER].lstrip("\ufeff")), clean)
     notes: list[str] = []
     return Distilled(
-        decisions=tuple(_decisions(found.get("decisions"), notes)),
-        failures=tuple(_failures(found.get("failures"), notes)),
+        decisions=tuple(_entries(DecisionNote, "decisions", found, notes)),
+        failures=tuple(_entries(FailureNote, "failures", found, notes)),
         learnings=tuple(_learnings(found.get("learnings"), notes)),
         handoff=tuple(_handoff(found.get("handoff"), notes)),
         supersedes=(*_replaced(found), *_mentions(found.get("supersedes"))),
@@ -178,22 +178,11 @@ def _cleaned(value: Any, clean: Callable[[str], str], levels: int = _MAX_DEPTH) 
     return {key: _cleaned(one, clean, levels - 1) for key, one in value.items()}
 
 
-def _decisions(value: Any, notes: list[str]) -> Iterator[DecisionNote]:
-    for item in _items(value, "decisions", "summary", notes):
-        yield DecisionNote(
-            summary=_one_line(item["summary"]), type=_one_line(item.get("type"), 60), context=_one_line(item.get("context")),
-            alternatives=_texts(item.get("alternatives")), rationale=_one_line(item.get("rationale")),
-            tags=_tags(item.get("tags")),
-        )  # fmt: skip
-
-
-def _failures(value: Any, notes: list[str]) -> Iterator[FailureNote]:
-    for item in _items(value, "failures", "summary", notes):
-        yield FailureNote(
-            summary=_one_line(item["summary"]), type=_one_line(item.get("type"), 60), context=_one_line(item.get("context")),
-            root_cause=_one_line(item.get("root_cause")), resolution=_one_line(item.get("resolution")),
-            prevention=_one_line(item.get("prevention")), tags=_tags(item.get("tags")),
-        )  # fmt: skip
+def _entries(kind: Any, name: str, found: Mapping[str, Any], notes: list[str]) -> Iterator[Any]:
+    """Every field of an entry is one line, but for those in ``_FIELDS``."""
+    for item in _items(found.get(name), name, "summary", notes):
+        given = {slot.name: item.get(slot.name) for slot in fields(kind)}
+        yield kind(**{key: _FIELDS[key](one) if key in _FIELDS else _one_line(one) for key, one in given.items()})
 
 
 def _learnings(value: Any, notes: list[str]) -> Iterator[Learning]:
@@ -310,6 +299,11 @@ def _texts(value: Any) -> tuple[str, ...]:
 def _tags(value: Any) -> tuple[str, ...]:
     items = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else []
     return tuple(dict.fromkeys(text for item in items[:_MAX_TAGS] if (text := _one_line(item, 50))))
+
+
+_FIELDS: Mapping[str, Callable[[Any], Any]] = {
+    "type": lambda value: _one_line(value, 60), "alternatives": _texts, "tags": _tags,
+}  # fmt: skip
 
 
 def _printable(text: str) -> str:

@@ -30,7 +30,6 @@ from hookline.transcripts.message import count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from urllib.request import OpenerDirector
 
     from hookline.memory.distill.distill_task import RunContext
     from hookline.memory.settings import CompoundLoop
@@ -213,78 +212,31 @@ def _server(loop: CompoundLoop, backend: str, environ: Mapping[str, str], used: 
     named = options.get("api_key_env")
     usual = options.get("api_key") or environ.get("OPENAI_API_KEY", "")
     key = str(environ.get(named, "") if isinstance(named, str) else usual)
-    return lambda text: _post(url, key, text, loop, used)
+    return lambda text: _content(_post(url, key, text, loop, environ), url, used)
 
 
-def _post(url: str, key: str, text: str, loop: CompoundLoop, used: dict[str, Any]) -> str:
-    import http.client  # only this backend needs them
-    from urllib.error import HTTPError, URLError
-    from urllib.request import Request
+def _post(url: str, key: str, text: str, loop: CompoundLoop, environ: Mapping[str, str]) -> bytes:
+    import asyncio  # only this backend needs them
+
+    from hookline.llm.http import Post, StatusError, UnreachedError, fetch, hide_key
+    from hookline.llm.names import ModelError
 
     content = {"model": loop.model, "messages": [{"role": "user", "content": text}], "stream": False}
-    headers = {"Content-Type": "application/json", **({"Authorization": f"Bearer {key}"} if key else {})}
-    request = Request(url, json.dumps(content).encode(), headers)  # noqa: S310  its scheme was checked
-    opener = _opener(url)
-
-    def fetch() -> bytes:
-        try:
-            with opener.open(request, timeout=loop.timeout_seconds) as answer:
-                return bytes(answer.read(_MAX_ANSWER))
-        except HTTPError as error:
-            with error:
-                body = error.read(2000).decode("utf-8", "replace")
-            text = f"{url} answered {error.code}: {_without(key, body)[:300]}"
-            raise error_from_status(error.code, text, body, error.headers.get("Retry-After", "")) from None
-
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
     try:
-        data = _run_with_deadline(loop.timeout_seconds, fetch)
+        return asyncio.run(
+            fetch(Post(url=url, headers=headers, body=content, environ=environ), seconds=loop.timeout_seconds)
+        )
+    except StatusError as error:
+        body = error.body if isinstance(error.body, str) else json.dumps(error.body)
+        shown = f"{url} answered {error.status_code}: {hide_key(body, key)[:300]}"
+        raise error_from_status(error.status_code, shown, body, error.retry_after) from None
     except TimeoutError:
         raise ModelFailedError(f"{url} gave no answer in {loop.timeout_seconds:g} s") from None
-    except (OSError, http.client.HTTPException, ValueError) as error:
-        failure = f"{url} did not answer: {_without(key, str(getattr(error, 'reason', error)))[:300]}"
+    except (OSError, ModelError) as error:
         # If the server was not reached at all, other tasks would fail too.
-        unreached = isinstance(error, URLError) and not isinstance(error.reason, TimeoutError)
-        raise (ModelBusyError if unreached else ModelFailedError)(failure) from None
-    return _content(data, url, used)
-
-
-def _opener(url: str) -> OpenerDirector:
-    from urllib.request import HTTPRedirectHandler, ProxyHandler, build_opener
-
-    class NoRedirects(HTTPRedirectHandler):
-        """The key must not go to another host."""
-
-        def redirect_request(self, *_args: Any, **_named: Any) -> None:
-            return None
-
-    local = url.split("/")[2].partition(":")[0] in {"localhost", "127.0.0.1", "[::1]"}
-    return build_opener(NoRedirects, *([ProxyHandler({})] if local else []))
-
-
-def _run_with_deadline(seconds: float, fetch: Callable[[], bytes]) -> bytes:
-    """A socket's own timeout counts for each read: a server that sends a byte now and then would never time out.
-
-    Raises TimeoutError, and what ``fetch`` raises.
-    """
-    import threading  # only this backend needs it
-
-    fetched: list[bytes] = []
-    failed: list[Exception] = []
-
-    def run() -> None:
-        try:
-            fetched.append(fetch())
-        except Exception as error:
-            failed.append(error)
-
-    thread = threading.Thread(target=run, name="hookline-ask", daemon=True)
-    thread.start()
-    thread.join(seconds)
-    if failed:
-        raise failed[0]
-    if not fetched:
-        raise TimeoutError
-    return fetched[0]
+        kind = ModelBusyError if isinstance(error, UnreachedError) else ModelFailedError
+        raise kind(f"{url} did not answer: {hide_key(str(error), key)[:300]}") from None
 
 
 def _content(data: bytes, url: str, used: dict[str, Any]) -> str:
@@ -299,10 +251,6 @@ def _content(data: bytes, url: str, used: dict[str, Any]) -> str:
     if not isinstance(answer, str) or not answer.strip():
         raise ModelFailedError(f"{url} sent no readable answer")
     return answer
-
-
-def _without(key: str, text: str) -> str:
-    return text.replace(key, "***") if len(key) > 4 else text
 
 
 def _through_models(

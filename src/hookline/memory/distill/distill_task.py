@@ -218,9 +218,6 @@ class _Job:
     def state(self) -> str:
         return f"{self.task.session_id[:60]} {self.digest.state}"
 
-    def provenance(self) -> handoff.Provenance:
-        return handoff.Provenance(session=self.task.session_id, written=self.moment, source_mtime=self.source_mtime)
-
     def journal(self) -> Journal:
         return Journal(self.places, self.project, self.task.cwd, memory=self.memory)
 
@@ -276,5 +273,5 @@ def _pass_over(job: _Job, settings: KnowledgeLoop) -> None:
         digest = job.digest
         handoff.write_slim(
             os.path.join(job.memory, HANDOFF), prompt=digest.last_prompt, branch=digest.about.branch,
-            files=digest.files, source=job.provenance(),
+            files=digest.files, session=session, written=job.moment, source_mtime=job.source_mtime,
         )  # fmt: skip

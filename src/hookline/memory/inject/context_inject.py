@@ -41,22 +41,6 @@ class Section:
         return f"## {self.title}\n{self.text}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Found:
-    """All sections, in order."""
-
-    sections: tuple[Section, ...]
-    branch: str = ""
-    last: str = ""
-
-    @property
-    def banner(self) -> str:
-        handed = any(section.title.startswith("Handoff") for section in self.sections)
-        facts = [f"on {self.branch}" if self.branch else "", self.last, "has handoff notes" if handed else ""]
-        known = " | ".join(fact for fact in facts if fact)
-        return f"{_LOADED}: {known}" if known else f"{_LOADED} (new project)"
-
-
 def context_inject(event: Event) -> Reply | None:
     context = hook_context(event, "context-inject")
     if context is None:
@@ -64,11 +48,11 @@ def context_inject(event: Event) -> Reply | None:
     if not context.settings.context_inject.enabled:
         context.log("skipped: context_inject is switched off")
         return None
-    found = _gather(context)
-    body = fit_sections(found.sections, context.settings.context_inject.max_body_chars)
+    sections, banner = _gather(context)
+    body = fit_sections(sections, context.settings.context_inject.max_body_chars)
     body = neutral(_valid_text(context.clean(body)))
-    banner = _valid_text(context.clean(found.banner))
-    context.log(f"injected {len(body)} characters: {', '.join(one.title for one in found.sections) or 'nothing known'}")
+    banner = _valid_text(context.clean(banner))
+    context.log(f"injected {len(body)} characters: {', '.join(one.title for one in sections) or 'nothing known'}")
     if context.settings.compound_loop.enabled or context.settings.knowledge.git:
         from hookline.memory.queue.enqueue import queue_unfinished  # only where something is distilled or shared
 
@@ -81,7 +65,8 @@ def _valid_text(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
-def _gather(context: HookContext) -> _Found:
+def _gather(context: HookContext) -> tuple[list[Section], str]:
+    """All sections, in order; and what they are about, in one line."""
     settings, places, project = context.settings, context.places, context.project
     facts = git_facts(project.checkout, context.event.environ)
     note = last_session(places, project) if settings.context_inject.last_session_enabled else None
@@ -95,12 +80,12 @@ def _gather(context: HookContext) -> _Found:
     recent = Section(title="Recent history", text=recent_history(memories), drops=1)
     relevant = _relevant(context, facts, [section.text for section in (*first, recent)])
     hint = Section(title="Memory", text=_HINT if recall_runs(places) else "", drops=2)
-    sections = (*first, hint, Section(title="Relevant notes", text=relevant, drops=2), recent)
-    return _Found(
-        sections=tuple(section for section in sections if section.text),
-        branch=facts.branch if facts else "",
-        last=f"Last session: {note.date or 'unknown'}" if note else "",
-    )
+    every = (*first, hint, Section(title="Relevant notes", text=relevant, drops=2), recent)
+    sections = [section for section in every if section.text]
+    known = [f"on {facts.branch}"] if facts and facts.branch else []
+    known += [f"Last session: {note.date or 'unknown'}"] if note else []
+    known += ["has handoff notes"] if first[-1].text else []
+    return sections, f"{_LOADED}: {' | '.join(known)}" if known else f"{_LOADED} (new project)"
 
 
 def fit_sections(sections: Sequence[Section], most: int) -> str:

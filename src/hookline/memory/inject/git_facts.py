@@ -6,14 +6,12 @@ little time, and starts none of those (see ``core.git``). What is not known then
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from time import monotonic
 from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import dataclass, replace
-from hookline.core.files import read_text
-from hookline.core.git import CONFIG, OPTIONS, STATUS, git_environ, read_config
+from hookline.core.git import CONFIG, OPTIONS, STATUS, git_environ, read_config, read_head
 from hookline.core.isolation import system_program
 
 if TYPE_CHECKING:
@@ -122,11 +120,7 @@ def _ask_branch(checkout: str, environ: Mapping[str, str]) -> str:
 
 
 def current_branch(checkout: str) -> str:
-    """Read from the files, so that a slow git does not matter. "" if it cannot be read."""
-    gitdir = os.path.join(checkout, ".git")
-    if not os.path.isdir(gitdir):
-        link = read_text(gitdir, 1 << 16) or ""
-        gitdir = os.path.join(checkout, link.removeprefix("gitdir:").strip())
-    head = (read_text(os.path.join(gitdir, "HEAD"), 1 << 16) or "").strip()
+    """ "" if it cannot be read."""
+    head = read_head(checkout) or ""
     branch = head.removeprefix(_HEAD) if head.startswith(_HEAD) else "detached"
     return "" if branch == _REFTABLE else branch

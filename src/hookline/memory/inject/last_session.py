@@ -11,7 +11,6 @@ import os
 from collections.abc import Iterator
 from time import monotonic
 
-from hookline.core._dataclass import dataclass
 from hookline.core.files import list_names, modification_time, read_text, replace_atomically
 from hookline.memory.layout import LAST_SESSION, Places, make_private
 from hookline.memory.notes.front_matter import SessionNote, read_note
@@ -21,22 +20,15 @@ from hookline.memory.project import Project
 SEARCH_TIMEOUT = 0.05
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NoteSource:
-    """The session and transcript of a note."""
-
-    session: str
-    agent: str
-    transcript: str
-    changed: float
-
-
-def write_pointer(places: Places, project: Project, path: str, *, source: NoteSource) -> None:
-    """The path is relative to the sessions: another machine may have them elsewhere. Raises OSError and StateError."""
+def write_pointer(
+    places: Places, project: Project, path: str, *, session: str, agent: str, transcript: str, changed: float
+) -> None:
+    """The path is relative to the sessions: another machine may have them elsewhere. ``changed`` is the time of the
+    transcript. Raises OSError and StateError."""
     folder = make_private(places.memory(project))
     tree = {
-        "note": os.path.relpath(path, places.sessions), "session": source.session, "source_mtime": round(source.changed),
-        "transcript": source.transcript, "agent": source.agent,
+        "note": os.path.relpath(path, places.sessions), "session": session, "source_mtime": round(changed),
+        "transcript": transcript, "agent": agent,
     }  # fmt: skip
     replace_atomically(os.path.join(folder, LAST_SESSION), f"{json.dumps(tree)}\n", durable=False)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from typing import TypeAlias
 
-from hookline.core._dataclass import dataclass
 from hookline.core.files import list_names, modification_time, open_without_waiting, read_text
 from hookline.memory.inject.last_session import read_pointer
 from hookline.memory.journal.model import text_key
@@ -59,12 +59,8 @@ def _last_lines(path: str) -> list[str]:
     return [line for line in whole if '"superseded_by": ' in line] + current[-_ENTRIES:]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Latest:
-    """The previous session, as far as it is known."""
-
-    session: str = ""
-    changed: float = 0.0
+#: The previous session, as far as it is known: its name, and when its transcript changed.
+_Latest: TypeAlias = tuple[str, float]
 
 
 def handoff_text(places: Places, project: Project, cwd: str) -> str:
@@ -105,7 +101,7 @@ def _newest(folders: Iterable[str], name: str) -> str:
 def _latest(places: Places, project: Project) -> _Latest:
     pointer = read_pointer(places, project)
     changed = pointer.get("source_mtime", 0)
-    return _Latest(session=str(pointer.get("session", "")), changed=float(changed) if isinstance(changed, int) else 0.0)
+    return str(pointer.get("session", "")), float(changed) if isinstance(changed, int) else 0.0
 
 
 def _newest_transcript(folder: str) -> _Latest:
@@ -114,7 +110,7 @@ def _newest_transcript(folder: str) -> _Latest:
     names = [name for name in list_names(above) if name.endswith(".jsonl")]
     dated = [(modification_time(os.path.join(above, name)), name) for name in names]
     changed, name = max(dated, default=(0.0, ""))
-    return _Latest(session=name.removesuffix(".jsonl"), changed=changed)
+    return name.removesuffix(".jsonl"), changed
 
 
 def _with_warning(text: str, latest: _Latest) -> str:
@@ -131,13 +127,13 @@ def _with_warning(text: str, latest: _Latest) -> str:
 
 def _stale(front: dict[str, str], latest: _Latest) -> str:
     """Why the handoff is not of the end of the last session; "" if it is, or if that is unknown."""
-    owner = front.get("session_id", "")
-    if not latest.session:
+    owner, (session, changed) = front.get("session_id", ""), latest
+    if not session:
         return ""
-    if owner != latest.session:
-        return f"It was written for session {owner[:8]}; a later session ({latest.session[:8]}) is not in it."
+    if owner != session:
+        return f"It was written for session {owner[:8]}; a later session ({session[:8]}) is not in it."
     try:
-        grown = latest.changed - float(front.get("source_mtime", ""))
+        grown = changed - float(front.get("source_mtime", ""))
     except ValueError:
         return ""
     return f"Its session went on for {grown:.0f} s after it was written." if grown > _FRESH else ""

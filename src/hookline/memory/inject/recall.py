@@ -24,7 +24,7 @@ from hookline.memory.layout import Places
 
 if TYPE_CHECKING:
     from hookline.memory.journal.model import Entry
-    from hookline.memory.notes.search import Hit
+    from hookline.memory.notes.note_files import Note
 
 #: Keywords of a prompt that must be new, and their share of it, for another subject.
 _MIN_NEW, _NEW_SHARE = 3, 0.7
@@ -108,17 +108,17 @@ def _recalled(context: HookContext, prompt: str, budget: int) -> list[str]:
 def _fitting(context: HookContext, prompt: str) -> Iterator[tuple[str, str]]:
     """Keys and lines of what counts now and shares enough with the prompt, best first; what was superseded is left out."""
     from hookline.memory.inject.relevant import shared_words
-    from hookline.memory.journal.files import open_journal
+    from hookline.memory.journal.files import Journal
     from hookline.memory.journal.model import text_key
     from hookline.memory.notes import index
     from hookline.memory.notes.note_files import scopes
     from hookline.memory.notes.search import keyword_query, search
 
     query = keyword_query([prompt])
-    state = open_journal(context.places, context.project, context.here.cwd).state()
+    state = Journal(context.places, context.project, context.here.cwd).state()
     current = {text_key(one.text) for one in state.current()}
     ended = {text_key(one.text) for one in state.entries.values()} - current
-    found: list[Hit] = []
+    found: list[Note] = []
     if index.index_exists(context.places):
         with index.open_index(context.places, context.clean) as opened:
             own = scopes(context.project, context.here.cwd)
@@ -131,7 +131,7 @@ def _fitting(context: HookContext, prompt: str) -> Iterator[tuple[str, str]]:
     enough = min(2, len(query.parts))
     for hit in sorted(found, key=lambda one: one.kind in {"session", "insight"}):  # a whole session says least
         key = text_key(hit.title)
-        if key in ended or getattr(hit, "status", "current") not in {"current", "active", ""}:
+        if key in ended or hit.status not in {"current", "active", ""}:
             continue
         if hit.session == context.event.session or (shared_words(hit, query) < enough and hit.near < _NEAR):
             continue
@@ -145,14 +145,13 @@ def _fitting(context: HookContext, prompt: str) -> Iterator[tuple[str, str]]:
         yield key, neutral(context.clean(line[: _MAX_ENTRY + 40]))
 
 
-def _as_hit(entry: Entry) -> Hit:
-    from hookline.memory.notes.search import Hit
+def _as_hit(entry: Entry) -> Note:
+    from hookline.memory.notes.note_files import Note
 
     why = str(entry.details.get("prevention") or entry.details.get("rationale") or "")
-    return Hit(
-        kind=entry.kind, title=entry.text, text=why, project=entry.project, session=entry.session, date=entry.created,
-        path="", score=0.0,
-    )  # fmt: skip
+    return Note(
+        kind=entry.kind, title=entry.text, text=why, project=entry.project, session=entry.session, date=entry.created
+    )
 
 
 def _file_name(context: HookContext) -> str:

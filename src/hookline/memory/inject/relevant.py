@@ -18,8 +18,8 @@ from hookline.memory.inject.git_facts import GitFacts
 from hookline.memory.inject.project_memory import pending_items
 from hookline.memory.layout import HANDOFF
 from hookline.memory.notes import index, qmd
-from hookline.memory.notes.note_files import scopes
-from hookline.memory.notes.search import Hit, Query, keyword_query, search, split_words
+from hookline.memory.notes.note_files import Note, scopes
+from hookline.memory.notes.search import Query, keyword_query, search, split_words
 
 #: Keywords that a note must share.
 _MIN_SHARED = 2
@@ -60,7 +60,7 @@ def _with_qmd(context: HookContext) -> bool:
     return context.settings.knowledge.search_engine == "qmd"
 
 
-def _hits(context: HookContext, query: Query, shown: str, most: int) -> list[Hit]:
+def _hits(context: HookContext, query: Query, shown: str, most: int) -> list[Note]:
     if not index.index_exists(context.places):
         return []
     try:
@@ -73,17 +73,17 @@ def _hits(context: HookContext, query: Query, shown: str, most: int) -> list[Hit
     return [hit for hit in found if shared_words(hit, query) >= wanted and not _is_shown(hit, shown)][:most]
 
 
-def shared_words(hit: Hit, query: Query) -> int:
+def shared_words(hit: Note, query: Query) -> int:
     """The number of keywords in the title and the snippet, compared by their first letters, like stems."""
     words = " ".join(split_words(f"{hit.title} {hit.text}".lower()))
     return sum(f" {word[:5]}" in f" {words}" for word in query.words)
 
 
-def _is_shown(hit: Hit, shown: str) -> bool:
+def _is_shown(hit: Note, shown: str) -> bool:
     return bool(hit.title) and (hit.title in shown or hit.path.endswith(f"/{HANDOFF}"))
 
 
-def _line(hit: Hit) -> str:
+def _line(hit: Note) -> str:
     day = f"{hit.date[:10]}: " if hit.date else ""
     text = " ".join(hit.title.split())
     text = text if len(text) <= _MAX_TITLE else f"{text[: _MAX_TITLE - 1]}…"

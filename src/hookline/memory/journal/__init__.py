@@ -6,5 +6,5 @@ conflicts. ``model`` folds changes into entries (pure), ``files`` reads and appe
 versions left as changes, ``views`` writes Markdown for people and reads their edits back. Everything else (the search
 index, ``decisions.jsonl``, ``failures.jsonl``, ``handoff.md``, the notes) is made from it and can be made again.
 
-To read: ``open_journal(places, project, cwd).state()``. To write: ``add`` and ``change`` of the same object.
+To read: ``Journal(places, project, cwd).state()``. To write: ``add`` and ``change`` of the same object.
 """

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, cast, get_args
 
-from hookline.core._dataclass import dataclass, empty, replace
+from hookline.core._dataclass import dataclass, empty, fields, replace
 from hookline.core.files import list_names, read_text, replace_atomically
 from hookline.memory.journal import legacy
 from hookline.memory.journal.model import Change, Entry, Kind, Op, Source, State, digest, fold, text_key
@@ -151,10 +151,6 @@ class Journal:
         append(os.path.join(folder, f"{day}-{change.machine}.jsonl"), change)
 
 
-def open_journal(places: Places, project: Project, cwd: str = "") -> Journal:
-    return Journal(places, project, cwd)
-
-
 def journal_folder(places: Places, project: str) -> str:
     """``project``: the name of a project's folder, or "" for entries of all projects."""
     return os.path.join(places.root, "memory", project, FOLDER) if project else os.path.join(places.root, FOLDER)
@@ -203,7 +199,8 @@ def forget(folder: str, session: str) -> int:
 
 def append(path: str, change: Change) -> None:
     """Raises OSError; then readers see nothing of it."""
-    line = json.dumps(_tree(change), ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+    tree = {"v": 1, **{slot.name: getattr(change, slot.name) for slot in fields(change)}, "data": dict(change.data)}
+    line = json.dumps(tree, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         size = os.fstat(handle).st_size
@@ -214,12 +211,6 @@ def append(path: str, change: Change) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def _tree(change: Change) -> dict[str, Any]:
-    tree: dict[str, Any] = {"v": 1, "id": change.id, "op": change.op, "entry": change.entry, "number": change.number}
-    tree |= {"at": change.at, "source": change.source, "agent": change.agent, "session": change.session}
-    return {**tree, "machine": change.machine, "data": dict(change.data)}
 
 
 def parse_change(line: str) -> Change | None:

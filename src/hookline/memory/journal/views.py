@@ -13,9 +13,8 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeAlias
 
-from hookline.core._dataclass import dataclass
 from hookline.core.files import list_names, read_text, replace_atomically, sweep
 from hookline.memory.dir_lock import lock_directory
 from hookline.memory.journal.files import Author, Journal
@@ -39,10 +38,8 @@ _PERSON = Author(source="person")
 _WRITTEN = {"retired": "retire", "deprecated": "retire", "closed": "close", "current": "reopen", "active": "reopen"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Note:
-    path: str
-    text: str
+#: The path of a note, and its text.
+_Note: TypeAlias = tuple[str, str]
 
 
 def refresh(places: Places, journal: Journal, name: str, session: str = "", until: float = 0.0) -> State:
@@ -56,14 +53,17 @@ def refresh(places: Places, journal: Journal, name: str, session: str = "", unti
         for kind, file in _LINES.items():
             _write_lines(os.path.join(memory, file), state, kind, name)
         write_handoff(os.path.join(memory, HANDOFF), state, session, until)
-        paths = {id_: note.path for id_, note in notes.items()}
+        paths = {id_: path for id_, (path, _text) in notes.items()}
         shown = [one for one in state.entries.values() if one.kind in {*FOLDERS, "learning"} and _is_ours(one)]
         for entry in shown:
             paths.setdefault(entry.id, _path(places, memory, entry))
         for folder in {memory, *map(os.path.dirname, paths.values())}:
             sweep(folder)
         for entry in shown:
-            _write(paths[entry.id], _render(entry, name, paths, state), notes.get(entry.id))
+            text = _render(entry, name, paths, state)
+            if notes.get(entry.id, ("", ""))[1] != text:
+                make_private(os.path.dirname(paths[entry.id]))
+                replace_atomically(paths[entry.id], text, durable=False)
     return state
 
 
@@ -83,21 +83,21 @@ def _notes(places: Places, memory: str) -> Iterator[tuple[str, _Note]]:
                 fields, _body = split_front_matter(text[:8192])
                 title = text_key(fields.get("title", "")) if folder.startswith(places.learnings) else ""
                 if id_ := fields.get("id") or (digest("learning", title)[:12] if title else ""):
-                    yield id_, _Note(path=path, text=text)
+                    yield id_, (path, text)
 
 
 # ── a person's edits ─────────────────────────────────────────────────────────────────────────────────
 
 
 def _read_back(journal: Journal, notes: Mapping[str, _Note], handoff: str) -> None:
-    edited = {id_: note for id_, note in notes.items() if _is_edited(note.text)}
+    edited = {id_: text for id_, (_path, text) in notes.items() if _is_edited(text)}
     given = _bullets(handoff)
     if not edited and given is None:
         return
     state = journal.state()
-    for id_, note in edited.items():
+    for id_, text in edited.items():
         if entry := state.entries.get(id_):
-            _read_note(journal, entry, note.text)
+            _read_note(journal, entry, text)
     if given is not None:
         _read_bullets(journal, state, given)
 
@@ -257,12 +257,6 @@ def _body(entry: Entry) -> str:
         text = ", ".join(map(str, value)) if isinstance(value, list) else str(value or "")
         parts += [f"## {title}\n\n{text}"] if text else []
     return "\n\n".join(parts)
-
-
-def _write(path: str, text: str, before: _Note | None) -> None:
-    if before is None or before.text != text:
-        make_private(os.path.dirname(path))
-        replace_atomically(path, text, durable=False)
 
 
 def slug(text: str, limit: int = 50) -> str:

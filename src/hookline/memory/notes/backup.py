@@ -23,7 +23,7 @@ from hookline.memory.context import HookContext, hook_context, now_text
 from hookline.memory.distill.digest import file_paths
 from hookline.memory.layout import PRE_COMPACT_SUMMARY, describe_error, make_private
 from hookline.memory.project import safe_name
-from hookline.memory.transcript import detect_agent, file_stem, find_transcript, messages
+from hookline.memory.transcript import detect_agent, find_transcript, messages
 from hookline.state.record.redact import copy_redacted, redact_line
 from hookline.transcripts import TranscriptMessage, about
 from hookline.transcripts.reading import as_lines
@@ -139,7 +139,7 @@ def pre_compact(event: Event) -> Reply | None:
         context.log("skipped: no transcript")
         return None
     agent = detect_agent(path, event.agent)
-    session = event.session or about(path, agent).session or file_stem(path)
+    session = event.session or about(path, agent).session or os.path.splitext(os.path.basename(path))[0]
     try:
         context.log(f"backup {_back_up(context, path, session)}")
     except (OSError, StateError) as error:

@@ -28,18 +28,9 @@ def forget(path: str, session: str) -> int:
         return len(lines) - len(kept)
 
 
-def read(path: str, last: int = 0) -> list[dict[str, Any]]:
-    """The ``last`` entries or all of them, oldest first. Other lines are skipped."""
-    lines = (read_text(path) or "").split("\n")
-    if not last:
-        return [entry for line in lines if (entry := parse_entry(line))]
-    found: list[dict[str, Any]] = []
-    for line in reversed(lines):
-        if entry := parse_entry(line):
-            found.append(entry)
-            if len(found) == last:
-                break
-    return found[::-1]
+def read(path: str) -> list[dict[str, Any]]:
+    """All entries, oldest first. Other lines are skipped."""
+    return [entry for line in (read_text(path) or "").split("\n") if (entry := parse_entry(line))]
 
 
 def parse_entry(line: str) -> dict[str, Any] | None:

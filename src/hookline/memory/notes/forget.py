@@ -24,7 +24,7 @@ from hookline.memory.notes.backup import summary_session
 from hookline.memory.notes.front_matter import split_front_matter
 from hookline.memory.notes.index import NoteIndex
 from hookline.memory.queue.launch import WorkerLock
-from hookline.memory.queue.queue import CLAIMED, Queue, read_task
+from hookline.memory.queue.queue import CLAIMED, read_task
 from hookline.memory.queue.task import DistillTask, short_id
 from hookline.memory.transcript import detect_agent
 from hookline.state.database import transaction
@@ -73,17 +73,13 @@ def _remove_open_tasks(places: Places, names: Sequence[str]) -> int:
 
     A worker that holds its lock for another session, or while it waits for a retry, does not matter.
     """
-
-    def tasks_in(folder: str) -> list[str]:
-        return [path for path, task in _tasks(places) if task.session_id in names and os.path.dirname(path) == folder]
-
-    removed = _unlink(tasks_in(places.queue))
-    claims = tasks_in(os.path.join(places.queue, CLAIMED))
+    removed = _unlink(_session_tasks(places, names, places.queue))
+    claims = list(_session_tasks(places, names, os.path.join(places.queue, CLAIMED)))
     if claims:
         with WorkerLock(places.worker_lock) as held:
             if not held:
                 raise StateError(_BUSY)
-            removed += _unlink(tasks_in(places.queue)) + _unlink(claims)
+            removed += _unlink(_session_tasks(places, names, places.queue)) + _unlink(claims)
     _unlink(_plans(places, names))
     return removed
 
@@ -106,10 +102,8 @@ def _forget_name(places: Places, session: str, index: NoteIndex, store: Store | 
         "chats": _forget_chats(places, session, quotes),
         "states": sum(_forget_rows(os.path.join(places.state, file), sql, session) for file, sql in _DATABASES.items()),
         # Last: tasks know the session's other names, in case this must be repeated.
-        "tasks": Queue(places.queue).forget(session),
-        "dead letters": _unlink(
-            path for path, task in _tasks(places) if task.session_id == session and os.path.dirname(path) == places.dead
-        ),
+        "tasks": _unlink(_session_tasks(places, [session], places.queue, places.done)),
+        "dead letters": _unlink(_session_tasks(places, [session], places.dead)),
     }
     index.forget(session)
     return gone
@@ -194,6 +188,12 @@ def _tasks(places: Places) -> Iterator[tuple[str, DistillTask]]:
             path = os.path.join(folder, name)
             if ".task" in name and not name.endswith(".plan") and (task := read_task(path)) is not None:
                 yield path, task
+
+
+def _session_tasks(places: Places, names: Sequence[str], *folders: str) -> Iterator[str]:
+    for path, task in _tasks(places):
+        if task.session_id in names and os.path.dirname(path) in folders:
+            yield path
 
 
 def _all_names(places: Places, session: str) -> set[str]:
@@ -296,9 +296,8 @@ def _remove_from_history(path: str, typed: set[str]) -> None:
         replace_atomically(path, "\n# ".join(kept))
 
 
-def _mask_quotes(path: str, quotes: Iterable[str]) -> bool:
+def _mask_quotes(path: str, quotes: Iterable[str]) -> None:
     """Overwrite quotes with asterisks, in place, because the chat may be running. Raises OSError."""
-    found = False
     with open(path, "r+b") as file:
         content = file.read()
         for text in quotes:
@@ -307,5 +306,4 @@ def _mask_quotes(path: str, quotes: Iterable[str]) -> bool:
                 while place >= 0:
                     file.seek(place)
                     file.write(b"*" * len(written))
-                    place, found = content.find(written, place + len(written)), True
-    return found
+                    place = content.find(written, place + len(written))

@@ -5,14 +5,13 @@ It never replaces a full one, which ``journal.views`` writes.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Sequence
 
-from hookline.core._dataclass import dataclass
 from hookline.core.files import read_text, replace_atomically
 from hookline.memory.layout import make_private
+from hookline.memory.notes.front_matter import front_matter
 
 _SLIM = "# Handoff (slim)"
 _PHRASES = """
@@ -22,25 +21,20 @@ okay on perfect please proceed quit so sounds sure thank thanks that this yeah y
 _NOTHING = frozenset(_PHRASES.split())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Provenance:
-    """The session, when the handoff was written, and the modification time of the transcript it was made from."""
-
-    session: str
-    written: str
-    source_mtime: float
-
-
-def write_slim(path: str, *, prompt: str, branch: str, files: Sequence[str], source: Provenance) -> bool:
-    """Write it if there is a prompt and no full handoff; "ok, go on" replaces none at all. Raises OSError."""
+def write_slim(
+    path: str, *, prompt: str, branch: str, files: Sequence[str], session: str, written: str, source_mtime: float
+) -> bool:
+    """Write it if there is a prompt and no full handoff; "ok, go on" replaces none at all. ``source_mtime`` is that of the
+    transcript. Raises OSError."""
     before = read_text(path)
     if not prompt or (before is not None and (says_nothing(prompt) or not is_slim(before))):
         return False
     make_private(os.path.dirname(path))
     quoted = "".join(f"> {line}\n" for line in prompt.split("\n"))
+    head = front_matter({"session_id": session, "written_at": written, "source_mtime": round(source_mtime)})
     parts = [
-        f"{_front_matter(source)}\n{_SLIM}\n\nThe last session was too short to distil.\n",
-        f"\n- Written at: {source.written}\n",
+        f"{head}\n{_SLIM}\n\nThe last session was too short to distil.\n",
+        f"\n- Written at: {written}\n",
         f"- Branch: {branch}\n" if branch else "",
         f"\n## Last user prompt\n\n{quoted}",
         "\n## Files touched\n\n" + "".join(f"- {file}\n" for file in files) if files else "",
@@ -57,11 +51,3 @@ def says_nothing(prompt: str) -> bool:
 
 def is_slim(text: str) -> bool:
     return any(line.strip() == _SLIM for line in text[:2000].split("\n"))
-
-
-def _front_matter(source: Provenance) -> str:
-    quoted = json.dumps(source.session, ensure_ascii=False)
-    session = source.session if source.session.replace("-", "").isalnum() else quoted
-    return (
-        f"---\nsession_id: {session}\nwritten_at: {source.written}\nsource_mtime: {round(source.source_mtime)}\n---\n"
-    )

@@ -17,7 +17,15 @@ from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import dataclass
 from hookline.core.errors import StateError
-from hookline.memory.notes.note_files import Folder, file_signature, folders, list_notes, note_listing, session_folder
+from hookline.memory.notes.note_files import (
+    Folder,
+    Note,
+    file_signature,
+    folders,
+    list_notes,
+    note_listing,
+    session_folder,
+)
 from hookline.memory.notes.related import concepts
 from hookline.memory.notes.sentence_model import NAME, load_model
 from hookline.memory.notes.vectors import BITS, likeness, near_pairs, nearest, pack, signs
@@ -28,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Mapping
 
     from hookline.memory.layout import Places
-    from hookline.memory.notes.note_files import Listed, ParsedNote
+    from hookline.memory.notes.note_files import Listed
 
     Clean = Callable[[str], str]
     Progress = Callable[[int], None]
@@ -76,6 +84,10 @@ LAYOUT = Schema(
     ),
 )
 FILE = "knowledge-index.db"
+_INSERT = (
+    "INSERT INTO notes (file, kind, project, session, date, scope, agent, status, entry, successor, path)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
 #: Files per transaction, so that other writers get a turn.
 _BATCH = 200
 #: Notes that are embedded at once, and the seconds that a person or a worker waits for it.
@@ -86,26 +98,6 @@ _MTIME_RESOLUTION = 2.0
 _BLOCK = 1024
 #: Prefix of a path that is not UTF-8; others begin with a slash.
 _HEX = "hex:"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IndexedNote:
-    """A note in a search result; a higher score is better."""
-
-    kind: str
-    title: str
-    body: str
-    project: str
-    session: str
-    date: str
-    path: str
-    score: float
-    agent: str = ""
-    status: str = "current"
-    #: The ids of the entry and of the one that counts instead; "" for a note that is no entry.
-    entry: str = ""
-    successor: str = ""
-    near: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -276,24 +268,10 @@ class NoteIndex:
         )
         return {(title, body, tags): vector for title, body, tags, vector in rows}
 
-    def _note(self, file: int, note: ParsedNote, known: Vectors = MappingProxyType({})) -> None:
+    def _note(self, file: int, note: Note, known: Vectors = MappingProxyType({})) -> None:
         own = map(self._plain, (note.project, note.session, note.date))
-        row = (
-            file,
-            note.kind,
-            *own,
-            note.scope,
-            note.agent,
-            note.status,
-            note.entry,
-            note.successor,
-            _stored(note.path),
-        )
-        names = "file, kind, project, session, date, scope, agent, status, entry, successor, path"
-        number = (
-            self._connection.execute(f"INSERT INTO notes ({names}) VALUES ({', '.join('?' * len(row))})", row).lastrowid
-            or 0
-        )
+        rest = (note.scope, note.agent, note.status, note.entry, note.successor, _stored(note.path))
+        number = self._connection.execute(_INSERT, (file, note.kind, *own, *rest)).lastrowid or 0
         title, body, tags = (space_cjk(self._plain(text)) for text in (note.title, note.body, note.tags))
         related = " ".join(concepts(f"{title} {body[:4000]} {tags}"))
         self._connection.execute(
@@ -328,7 +306,7 @@ class NoteIndex:
             f"SELECT rowid, related FROM words WHERE rowid IN ({marks})", list(found)
         ).fetchall()
 
-    def notes(self, scores: Mapping[int, float], near: Mapping[int, float] | None = None) -> list[IndexedNote]:
+    def notes(self, scores: Mapping[int, float], near: Mapping[int, float] | None = None) -> list[Note]:
         """Best first; equal ones newest first."""
         table = " UNION ALL ".join("SELECT ? AS number, ? AS score" for _ in scores)
         values = [one for number, score in scores.items() for one in (number, -score)]
@@ -343,12 +321,12 @@ class NoteIndex:
         )
         return dict(rows)
 
-    def session_notes(self, session: str) -> list[IndexedNote]:
+    def session_notes(self, session: str) -> list[Note]:
         """All notes of a session, its own note first."""
         chosen = "SELECT id AS number, kind <> 'session' AS score FROM notes WHERE session = ?"
         return self._rows(chosen, (session,), {})
 
-    def _rows(self, chosen: str, values: tuple[object, ...], near: Mapping[int, float]) -> list[IndexedNote]:
+    def _rows(self, chosen: str, values: tuple[object, ...], near: Mapping[int, float]) -> list[Note]:
         """``chosen`` selects ``number`` and ``score``; the lowest score is the best, as in FTS5."""
         rows = self._connection.execute(
             "SELECT number, kind, title, body, project, session, date, folder, name, score, agent, status, entry, successor,"
@@ -358,7 +336,7 @@ class NoteIndex:
             values,
         )
         return [
-            IndexedNote(
+            Note(
                 kind=kind, title=unspace_cjk(title), body=unspace_cjk(body), project=project, session=session, date=date,
                 path=_restored(path) or os.path.join(_restored(folder), name), score=-score, agent=agent, status=status,
                 entry=entry, successor=successor, near=near.get(number, 0.0),
@@ -367,17 +345,14 @@ class NoteIndex:
             path in rows
         ]  # fmt: skip
 
-    def matches_more_than(self, most: int, match: str) -> bool:
-        """Counting stops there. Only the index knows the stems."""
+    def count(self, match: str, most: int) -> int:
+        """Counting stops above ``most``. Only the index knows the stems."""
         inner = "SELECT 1 FROM words WHERE words MATCH ? LIMIT ?"
-        row = self._connection.execute(f"SELECT count(*) FROM ({inner})", (match, most + 1)).fetchone()
-        return int(row[0]) > most
+        return int(self._connection.execute(f"SELECT count(*) FROM ({inner})", (match, most + 1)).fetchone()[0])
 
     def rarity(self, match: str, most: int) -> float:
         """As BM25 weighs it, but 0 for what more than ``most`` notes have."""
-        inner = "SELECT 1 FROM words WHERE words MATCH ? LIMIT ?"
-        having = self._connection.execute(f"SELECT count(*) FROM ({inner})", (match, most + 1)).fetchone()[0]
-        total = self.newest()
+        having, total = self.count(match, most), self.newest()
         return math.log(1 + max(0.0, total - having + 0.5) / (having + 0.5)) if having <= most else 0.0
 
     def newest(self) -> int:

@@ -39,10 +39,10 @@ _FILES: Mapping[str, str] = {"open": HANDOFF, **{kind: name for name, kind in FI
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ParsedNote:
-    """A note as it is indexed. ``scope`` is the word in the index for its project."""
+class Note:
+    """A note as it is indexed and found. ``scope`` is the word in the index for its project."""
 
-    kind: _Kind
+    kind: str
     title: str
     body: str = ""
     tags: str = ""
@@ -53,10 +53,16 @@ class ParsedNote:
     agent: str = ""
     #: As in the journal: ``current``, or why it no longer counts.
     status: str = "current"
+    #: Ids in the journal, for a note that is an entry: its own, and that of the entry that counts instead.
     entry: str = ""
     successor: str = ""
     #: The file to open, if it is not the one that was read.
     path: str = ""
+    #: In a search result: higher is better; how near in meaning, at most 1 (0 without a model); the part of the body with
+    #: the words.
+    score: float = 0.0
+    near: float = 0.0
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +70,7 @@ class Listed:
     """A file, or an entry, and what makes it another one."""
 
     signature: str
-    read: Callable[[], Iterable[ParsedNote]]
+    read: Callable[[], Iterable[Note]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,7 +203,7 @@ def note_listing(folder: Folder, path: str, signature: str) -> Listed:
     return Listed(signature=signature, read=partial(_read, folder, path))
 
 
-def _read(folder: Folder, path: str) -> Iterator[ParsedNote]:
+def _read(folder: Folder, path: str) -> Iterator[Note]:
     assert folder.kind != "entries"
     text = _ends(path)
     note = parse_note(path, text)
@@ -205,7 +211,7 @@ def _read(folder: Folder, path: str) -> Iterator[ParsedNote]:
     if folder.kind == "session":  # the lines above repeat the front matter
         body = body[body.find("\n## ") + 1 :]
     title = fields.get("title") or (note.prompt if note else "") or _heading(text) or os.path.basename(path)[:-3]
-    yield ParsedNote(
+    yield Note(
         kind=folder.kind, title=title, body=body, tags=fields.get("tags", ""),
         scope=_note_scope(folder.kind, fields), project=fields.get("project") or fields.get("origin", ""),
         session=fields.get("session_id") or fields.get("origin_session", ""),
@@ -243,13 +249,13 @@ def _entries(folder: Folder) -> Iterator[tuple[str, Listed]]:
             yield entry.id, Listed(signature=signature, read=partial(_only, note))
 
 
-def _only(note: ParsedNote) -> tuple[ParsedNote]:
+def _only(note: Note) -> tuple[Note]:
     return (note,)
 
 
-def _entry_note(folder: Folder, entry: Entry, path: str) -> ParsedNote:
+def _entry_note(folder: Folder, entry: Entry, path: str) -> Note:
     name = _text(entry.details.get("project_name")) or entry.project
-    return ParsedNote(
+    return Note(
         kind=entry.kind, title=entry.text, body=_entry_body(entry.details), tags=" ".join(_texts(entry.details.get("tags"))),
         scope=folder.scope, project=name, session=entry.session, date=entry.created[:16].replace("T", " "),
         agent=entry.agent, status=entry.status, entry=entry.id, successor=entry.successor, path=path,

@@ -10,17 +10,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from hookline.core._dataclass import dataclass, replace
+from hookline.core._dataclass import replace
 from hookline.memory.notes.index import Only
 from hookline.memory.notes.related import concepts
 from hookline.memory.notes.words import Query, keyword_query, parse_query, split_words, topic_words
 
 if TYPE_CHECKING:
-    from hookline.memory.notes.index import IndexedNote, NoteIndex
+    from hookline.memory.notes.index import NoteIndex
+    from hookline.memory.notes.note_files import Note
 
 
 #: Also what other rooms need of ``words``.
-__all__ = ["Hit", "Query", "keyword_query", "parse_query", "search", "snippet", "split_words"]
+__all__ = ["Query", "keyword_query", "parse_query", "search", "snippet", "split_words"]
 
 #: If more notes match, ranking says little; then the newest ones are searched first.
 CROWD, NEWEST = 5_000, 10_000
@@ -41,27 +42,6 @@ _DEPTH = 100
 _EMBED = 200
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hit:
-    """``text`` is the part of the note with the words; ``status`` is ``current``, or why it no longer counts."""
-
-    kind: str
-    title: str
-    text: str
-    project: str
-    session: str
-    date: str
-    path: str
-    score: float
-    agent: str = ""
-    status: str = "current"
-    #: Ids in the journal, for a note that is an entry: its own, and that of the entry that counts instead.
-    entry: str = ""
-    successor: str = ""
-    #: In meaning, at most 1; 0 without a model.
-    near: float = 0.0
-
-
 def search(
     index: NoteIndex,
     query: Query,
@@ -73,7 +53,7 @@ def search(
     since: str = "",
     status: str = "",
     embed: int = _EMBED,
-) -> list[Hit]:
+) -> list[Note]:
     """Best first. ``scopes``: only notes of one of these; empty for all. ``since``: a day. ``embed``: how many new notes may
     be embedded first. Raises sqlite3.Error."""
     if not query:
@@ -88,7 +68,8 @@ def search(
         key=lambda row: row.score * (1 if row.status == "current" else _HISTORY),
         reverse=True,
     )
-    return [_hit(row, query) for row in _current_first(index, rows[: max(limit, 20)], only)[:limit]]
+    best_rows = _current_first(index, rows[: max(limit, 20)], only)[:limit]
+    return [replace(row, text=snippet(row.body, query.words)) for row in best_rows]
 
 
 def _scores(index: NoteIndex, query: Query, only: Only, near: Mapping[int, float], depth: int) -> dict[int, float]:
@@ -131,19 +112,19 @@ def _add(total: dict[int, float], scores: Mapping[int, float]) -> None:
 
 def _rank(index: NoteIndex, match: str, only: Only, depth: int) -> dict[int, float]:
     within = f"{{title body tags}} : ({match})"
-    if index.matches_more_than(CROWD, within):
+    if index.count(within, CROWD) > CROWD:
         newest = index.rank(within, only, depth, after=max(0, index.newest() - NEWEST))
         if len(newest) == depth:
             return newest
     return index.rank(within, only, depth)
 
 
-def _current_first(index: NoteIndex, rows: list[IndexedNote], only: Only) -> list[IndexedNote]:
+def _current_first(index: NoteIndex, rows: list[Note], only: Only) -> list[Note]:
     """An entry that was superseded comes after its successor, which may say it in other words; and none comes first."""
     there = {row.entry: row for row in rows if row.entry}
     missing = index.entries(row.successor for row in rows if row.successor and row.successor not in there)
     there |= {row.entry: row for row in index.notes(dict.fromkeys(missing.values(), 0.0))} if not only.status else {}
-    found: dict[tuple[str, str, str], IndexedNote] = {}
+    found: dict[tuple[str, str, str], Note] = {}
     for row in rows:
         successor = there.get(row.successor)
         for one in (successor, row) if successor and successor.status == "current" else (row,):
@@ -158,14 +139,6 @@ def _rare_words(index: NoteIndex, query: Query) -> tuple[Query, float]:
     rarity = {part: index.rarity(Query(parts=(part,)).all(), CROWD) for part in query.parts}
     rare = tuple(part for part, weight in rarity.items() if weight)
     return (replace(query, parts=rare) if rare else query), max(1.0, sum(rarity.values()))
-
-
-def _hit(row: IndexedNote, query: Query) -> Hit:
-    return Hit(
-        kind=row.kind, title=row.title, text=snippet(row.body, query.words), project=row.project, session=row.session,
-        date=row.date, path=row.path, score=row.score, agent=row.agent, status=row.status, entry=row.entry,
-        successor=row.successor, near=row.near,
-    )  # fmt: skip
 
 
 def snippet(body: str, words: Sequence[str]) -> str:

@@ -22,7 +22,7 @@ from hookline.gateway.bypass import is_own_session
 from hookline.memory.alone import runs_alone
 from hookline.memory.context import HookContext, hook_context
 from hookline.memory.inject.git_facts import current_branch
-from hookline.memory.inject.last_session import NoteSource, write_pointer
+from hookline.memory.inject.last_session import write_pointer
 from hookline.memory.layout import describe_error, make_private
 from hookline.memory.notes.front_matter import USER, front_matter, read_note
 from hookline.memory.notes.qmd import start_update
@@ -130,10 +130,10 @@ def export(context: HookContext, path: str, *, force: bool = False) -> ExportRes
         with suppress(OSError):
             os.unlink(body)
     sweep(month)
-    source = NoteSource(
-        session=session.id, agent=session.about.agent, transcript=os.path.abspath(path), changed=session.changed
-    )
-    write_pointer(context.places, session.project, target, source=source)
+    write_pointer(
+        context.places, session.project, target, session=session.id, agent=session.about.agent,
+        transcript=os.path.abspath(path), changed=session.changed,
+    )  # fmt: skip
     return ExportResult(outcome="wrote", path=target, messages=writer.count)
 
 

@@ -25,7 +25,8 @@ _WITHOUT = frozenset({errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL
 
 
 class WorkerLock:
-    """``with WorkerLock(path) as held:``, almost without waiting. ``exclusive``: the file system has locks."""
+    """``with WorkerLock(path) as held:``, almost without waiting. ``exclusive``: the file system has locks. The file is never
+    removed: two workers could then hold two locks of one name."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -45,11 +46,6 @@ class WorkerLock:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         os.close(self._handle)
-
-
-def is_worker_running(path: str) -> bool:
-    """The file is never removed: two workers could then hold two locks of one name."""
-    return is_locked(path)
 
 
 def _acquire(handle: int) -> bool:
@@ -83,7 +79,7 @@ _MAX_SETTINGS_BYTES, _MAX_SETTINGS_FILES = 1 << 18, 100
 
 def start_worker(here: TrustedEnvironment, places: Places, environ: Mapping[str, str]) -> bool:
     """Start one unless one is running; whether one was started."""
-    if is_worker_running(places.worker_lock):
+    if is_locked(places.worker_lock):
         return False
     pid = _spawn(module_command(_MODULE), worker_environment(here, environ), places.worker_log)
     if pid and "hookline.daemon.service" in sys.modules:  # the daemon stays, so it must reap its children

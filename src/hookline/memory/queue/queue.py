@@ -258,17 +258,6 @@ class Queue:
             return False
         return True
 
-    def forget(self, session: str) -> int:
-        """Remove the session's waiting and finished tasks; how many. Claimed ones stay."""
-        paths = [
-            os.path.join(place, name) for place in (self.folder, self.done) for name in sort_tasks(list_names(place))
-        ]
-        gone = [path for path in paths if (task := read_task(path)) is not None and task.session_id == session]
-        for path in gone:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(path)
-        return len(gone)
-
     def sweep(self, *, keep: int, days: float) -> int:
         """Remove finished tasks beyond the newest ``keep`` or older than ``days``, and abandoned temporary files."""
         return prune(self.done, keep=keep, days=days, now=self._clock()) + self._sweep_unfinished()

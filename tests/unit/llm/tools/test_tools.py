@@ -9,8 +9,7 @@ import pytest
 
 from hookline.llm.tools import ToolPlace, gather, tool_project
 from hookline.llm.tools.mcp import McpError, toolset
-from hookline.llm.tools.ragsearch import RagSearch
-from hookline.llm.tools.rank import best
+from hookline.llm.tools.ragsearch import RagSearch, best
 from hookline.memory.agent_tool import Memory
 
 

@@ -176,10 +176,11 @@ def test_a_superseded_decision_names_the_new_one_everywhere(plans: Plans, plan: 
 
 def test_a_slim_handoff_never_takes_the_place_of_a_full_one(tmp_path: Path) -> None:
     path = str(tmp_path / "handoff.md")
-    whose = handoff.Provenance(session="s", written="now", source_mtime=1)
 
     def slim(prompt: str) -> bool:
-        return handoff.write_slim(path, prompt=prompt, branch="main", files=["/a.py"], source=whose)
+        return handoff.write_slim(
+            path, prompt=prompt, branch="main", files=["/a.py"], session="s", written="now", source_mtime=1
+        )
 
     assert not slim("")
     assert slim("fix it\n---\n# Git")

@@ -15,12 +15,12 @@ import pytest
 from tests.unit.memory.note_world import NoteWorld, git
 
 from hookline.memory.context import MemoryContext, memory_context
-from hookline.memory.journal.files import Author, Journal, open_journal
+from hookline.memory.journal.files import Author, Journal
 from hookline.memory.notes import index as indexing
 from hookline.memory.notes import qmd
 from hookline.memory.notes.index import NoteIndex
-from hookline.memory.notes.note_files import scopes
-from hookline.memory.notes.search import Hit, keyword_query, parse_query, search, snippet
+from hookline.memory.notes.note_files import Note, scopes
+from hookline.memory.notes.search import keyword_query, parse_query, search, snippet
 from hookline.memory.notes.sentence_model import load_model
 
 
@@ -41,7 +41,7 @@ def index(world: NoteWorld, *, thorough: bool = False) -> Generator[NoteIndex]:
         yield opened
 
 
-def found(world: NoteWorld, text: str, *, cwd: Path | None = None, everywhere: bool = False) -> list[Hit]:
+def found(world: NoteWorld, text: str, *, cwd: Path | None = None, everywhere: bool = False) -> list[Note]:
     here = desk(world, cwd)
     with index(world) as opened:
         within = () if everywhere else scopes(here.project, here.here.cwd)
@@ -362,7 +362,7 @@ def test_telling_words_leave_out_what_every_branch_is_called() -> None:
 
 def journal(world: NoteWorld) -> Journal:
     here = desk(world)
-    return open_journal(here.places, here.project, here.here.cwd)
+    return Journal(here.places, here.project, here.here.cwd)
 
 
 PERSON = Author(source="person")

@@ -10,6 +10,8 @@ from tests.unit.memory.loop_world import set_time
 
 from hookline.core._dataclass import replace
 from hookline.core.files import prune
+from hookline.memory.layout import Places
+from hookline.memory.notes.forget import _session_tasks
 from hookline.memory.queue import task
 from hookline.memory.queue.queue import Queue
 from hookline.memory.queue.task import DistillTask, format_task, parse_task
@@ -181,7 +183,11 @@ def test_a_session_can_be_forgotten_and_its_namesake_stays(queue: Queue) -> None
     claim = queue.claim(queue.pending()[0])
     assert claim
     queue.finish(claim, "wrote")
-    assert queue.forget("abcdefgh-1") == 2
+    places = Places(root="", state=os.path.dirname(queue.folder), sessions="", learnings="")
+    gone = list(_session_tasks(places, ["abcdefgh-1"], places.queue, places.done))
+    assert [os.path.dirname(path) for path in gone] == [places.queue, places.done]
+    for path in gone:
+        os.unlink(path)
     assert [one.task.session_id for one in queue.pending()] == ["abcdefgh-2"]
 
 

@@ -15,7 +15,7 @@ from hookline.core.event import Event, event_kind
 from hookline.memory.context import hook_context, memory_context
 from hookline.memory.inject.context_inject import context_inject
 from hookline.memory.inject.recall import recall
-from hookline.memory.journal.files import open_journal
+from hookline.memory.journal.files import Journal
 from hookline.memory.journal.model import State, text_key
 from hookline.memory.notes.session_export import session_export
 from hookline.memory.queue import worker
@@ -186,7 +186,7 @@ class TwoWeeks:
 
     def state(self, project: str) -> State:
         here = memory_context(str(self.folder / project), self.environ)
-        return open_journal(here.places, here.project).state()
+        return Journal(here.places, here.project).state()
 
 
 # ── distillers ───────────────────────────────────────────────────────────────────────────────────────
