@@ -1,9 +1,12 @@
-"""A recorder that keeps records in memory, for tests to read."""
+"""A recorder that keeps records in memory, for tests to read; and recordings, read again."""
 
 from __future__ import annotations
 
+import json
+
 from hookline.core._dataclass import replace
 from hookline.core.result import Aborted, Message, Outcome
+from hookline.dialects import dialect_named
 from hookline.state.record import Record
 
 
@@ -40,3 +43,25 @@ class MemoryRecorder:
 
     def close(self) -> None:
         pass
+
+
+#: Fields in which payloads name their event.
+NAMING = {"hook_event_name", "hookEventName", "hookName", "agent_action_name", "event_type", "type", "event"}
+
+
+def differences(text: str) -> list[str]:
+    """Where the dialect of today reads a recording otherwise than it was read then; new events and fields are none."""
+    bundle = json.loads(text)
+    dialect = dialect_named(str(bundle["agent"]))
+    found: list[str] = []
+    for number, one in enumerate(bundle["events"]):
+        now = dialect.event_in(one["native_event"], one["payload"], {})
+        derived = {"PostToolUseFailure": "PostToolUse"}.get(now.event, now.event)
+        if one["event"] not in {now.event, derived}:
+            found.append(f"events[{number}]: {one['native_event']} was {one['event']}, and is {now.event}")
+        found += [
+            f"events[{number}]: {name} is lost"
+            for name in one["payload"]
+            if name not in now.data and name not in NAMING
+        ]
+    return found

@@ -19,7 +19,7 @@ from hookline.core.agents import find_agent
 from hookline.core.event import COMMON_FIELDS, EVENTS
 from hookline.core.result import STATUS, Effect, Placement
 from hookline.core.settings import Limits, RecordSettings, TelemetrySettings
-from hookline.core.tool_names import ANSWERS_TO, CANONICAL, INPUTS
+from hookline.core.tool_names import ANSWERS_TO, CANONICAL, INPUTS, RUNNERS
 from hookline.dialects import ALIASES, DIALECTS, dialect_named
 from hookline.dialects.native import fields, guard
 from hookline.llm.names import PROVIDERS, SHORT_NAMES
@@ -239,6 +239,10 @@ def tools_of_many() -> str:
     return table(("tool", "answers to"), ((code(name), listed(names)) for name, names in ANSWERS_TO.items()))
 
 
+def runners() -> str:
+    return table(("tool", "what it runs is in"), ((code(name), code(part)) for name, part in RUNNERS.items()))
+
+
 def tool_inputs() -> str:
     rows = (
         (code(tool), code(ours), listed(theirs[1:]) or "-")
@@ -325,10 +329,10 @@ def _option(action: Action) -> tuple[str, str]:
     value = metavar or ("|".join(map(str, action.choices)) if action.choices else "")
     names = ", ".join(action.option_strings)
     takes = f" {value}" if value and action.nargs != 0 else ""
-    about = (action.help or "").removeprefix("show this help message and exit") or "print the help and exit"
     if not names:
-        return code(value or action.dest), action.help or ("one of these" if action.choices else "the hook's name")
-    return code(names + takes), about
+        return code(value or action.dest), action.help or ("one of these" if action.choices else "")
+    own = names == "-h, --help"
+    return code(names + takes), "print the help and exit" if own else action.help or ""
 
 
 def _prose(doc: str) -> str:
@@ -475,6 +479,7 @@ BLOCKS: Mapping[str, Callable[[], str]] = {
     "common-fields": lambda: f"{listed(COMMON_FIELDS)}.",
     "tool-names": tool_names,
     "tools-of-many": tools_of_many,
+    "runners": runners,
     "tool-inputs": tool_inputs,
     **{f"{name}-keys": lambda name=name: keys(name) for name in FIELDS},  # type: ignore[misc]  # a bound default
     "dialects": dialects,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,10 @@ PAGES = {
     "CONTRIBUTING.md": "contributing.md",
     "SECURITY.md": "security.md",
 }
+#: A block of code with an arrow in it, and the size of a character in a picture of it.
+_DIAGRAM = re.compile(r"^```(?:text)?\n((?:(?!```).*\n)*?(?!```).*──▶.*\n(?:(?!```).*\n)*?)```$", re.MULTILINE)
+_COLUMN, _LINE = 8, 17
+_ROW = re.compile(r"^\|.*`.*\|$", re.MULTILINE)
 _LINK = re.compile(r"\]\(([^)\s#]+)(#[^)\s]*)?\)")
 
 
@@ -48,7 +53,26 @@ def on_page_markdown(markdown: str, page: Any, config: MkDocsConfig, files: File
         )
         return link[0] if inside else link[1]
 
-    return re.sub(r"\[([^\]]*)\]\(([^)\s]+)\)", unlink, markdown)
+    return _DIAGRAM.sub(_drawn, _ROW.sub(_with_bars, re.sub(r"\[([^\]]*)\]\(([^)\s]+)\)", unlink, markdown)))
+
+
+def _drawn(diagram: re.Match[str]) -> str:
+    """A diagram of lines and arrows as a picture, which grows and shrinks with the page and has its colours."""
+    lines = diagram[1].rstrip().split("\n")
+    texts = "".join(
+        f'<text x="{_COLUMN * (len(line) - len(line.lstrip()))}" y="{_LINE * number}" '
+        f'textLength="{_COLUMN * len(line.strip())}">{escape(line.strip())}</text>'
+        for number, line in enumerate(lines, 1)
+        if line.strip()
+    )
+    box = f"0 0 {_COLUMN * max(map(len, lines))} {_LINE * len(lines) + 6}"
+    return f'<div class="diagram"><svg viewBox="{box}" role="img" aria-label="diagram">{texts}</svg></div>'
+
+
+def _with_bars(row: re.Match[str]) -> str:
+    """Forges want a bar in a table's code with a backslash before it; here that would be shown."""
+    parts = row[0].split("`")
+    return "`".join(part.replace("\\|", "|") if at % 2 else part for at, part in enumerate(parts))
 
 
 def _as_page(link: re.Match[str]) -> str:

@@ -18,6 +18,7 @@ PROMPT = "Write hello to proof.txt"
 COMMAND = "echo hello > proof.txt && cat proof.txt"
 TERMINAL_ONLY = "fired only at a terminal"
 SUBTASK = "SUBTASK: run what you are told"
+NO_OTHER_SHELL = "it offers no such tool"
 NO_NEW_START = "it compacts what was said at the start with the rest, and does not report a new start"
 
 
@@ -46,6 +47,8 @@ class Agent:
     no_continuation: str = ""
     #: Why not, where no hook can answer for the person.
     no_permission: str = ""
+    #: The command line of ``runs`` at a terminal, and what is typed there, where it asks nobody without one.
+    asked: Callable[[str], tuple[list[str], list[tuple[str, str]]]] | None = None
     #: Why not, where a message for the person is printed nowhere.
     no_message: str = ""
     #: Events of other systems that it gives no occasion for, and why.
@@ -64,6 +67,8 @@ class Agent:
     subagent: dict[str, Any] = field(default_factory=dict)
     #: The call of the tool ``echo`` of an MCP server, where the model does not call it by its name.
     server_call: Callable[[str], dict[str, Any]] | None = None
+    #: A call of another tool than the shell that runs ``COMMAND``.
+    runner: dict[str, Any] = field(default_factory=dict)
     #: Rows of the matrix that could not be tried with it, and why.
     untried: dict[str, str] = field(default_factory=dict)
     #: Where it reads of MCP servers, below home, and the form of such a file.
@@ -149,6 +154,11 @@ def _letta(program: str, asks: bool) -> list[list[str]]:
 
 def _qwen(program: str, asks: bool) -> list[list[str]]:
     return [[node(), program, "-p", PROMPT, "--approval-mode", "yolo"]]
+
+
+def _qwen_asked(program: str) -> tuple[list[str], list[tuple[str, str]]]:
+    keys = [("Type your message", PROMPT), ("", "\r"), ("All done.", "/quit\r")]
+    return [node(), program, "--approval-mode", "default"], keys
 
 
 def _qwen_files(_home: Path, _project: Path, _asks: bool) -> dict[str, str]:
@@ -305,10 +315,14 @@ def _nothing(_home: Path, _project: Path, _asks: bool) -> dict[str, str]:
     return {}
 
 
+MONITOR = {
+    "name": "Monitor",
+    "arguments": {"command": COMMAND, "description": "d", "timeout_ms": 5000, "persistent": False},
+}
 AGENTS = (
     Agent(
         name="claude-code", package="claude", registered_in=".claude/settings.json", files=_nothing, runs=_claude,
-        lacks={"rewrite shown": "it prints no commands"},
+        lacks={"rewrite shown": "it prints no commands"}, runner=MONITOR,
         resume=("-c",), subagent={"name": "Agent", "arguments": {"description": "d", "prompt": SUBTASK, "subagent_type": "general-purpose", "run_in_background": False}},
         servers=(".claude.json", "mcpServers"),
         environ={
@@ -321,12 +335,13 @@ AGENTS = (
         name="codex", package="codex", registered_in=".codex/hooks.json", files=_codex_files, runs=_codex,
         resume=("exec resume", "--last"), subagent={"name": "spawn_agent", "namespace": "multi_agent_v1", "arguments": {"message": SUBTASK}},
         server_call=lambda text: {"name": "echo", "namespace": "mcp__t", "arguments": {"text": text}}, servers=(".codex/config.toml", "mcp_servers"),
+        lacks={"other shells": "Codex tells no hook what its model types into a program that runs (write_stdin)"},
         environ={"FAKE_API_KEY": "test"}, tool="exec_command", command="cmd", more={},
         no_message="shown only at a terminal",
     ),
     Agent(
         name="gemini-cli", package="gemini", registered_in=".gemini/settings.json", files=_gemini_files, runs=_gemini,
-        lacks={"rewrite shown": "it prints no commands", "compaction": NO_NEW_START},
+        lacks={"rewrite shown": "it prints no commands", "compaction": NO_NEW_START, "other shells": NO_OTHER_SHELL},
         resume=("-r", "latest"), subagent={"name": "invoke_agent", "arguments": {"agent_name": "generalist", "prompt": SUBTASK}},
         servers=(".gemini/settings.json", "mcpServers"),
         environ={
@@ -338,7 +353,7 @@ AGENTS = (
     ),
     Agent(
         name="letta-code", package="letta", registered_in=".letta/settings.json", files=_nothing, runs=_letta,
-        resume=("--conversation", "local-conv-1"),
+        resume=("--conversation", "local-conv-1"), runner=MONITOR,
         subagent={"name": "Agent", "arguments": {"description": "d", "prompt": SUBTASK, "subagent_type": "general-purpose"}},
         environ={
             "LETTA_CODE_TELEM": "0", "DO_NOT_TRACK": "1", "DISABLE_AUTOUPDATER": "1", "SCARF_ANALYTICS": "false",
@@ -353,6 +368,7 @@ AGENTS = (
     Agent(
         name="qwen-code", package="qwen", registered_in=".qwen/settings.json", files=_qwen_files, runs=_qwen,
         lacks={"rewrite shown": "it prints no commands", "output": "Qwen Code reads no other output"},
+        runner={"name": "tool_call", "arguments": {"name": "monitor", "arguments": {"command": COMMAND, "description": "d"}}},
         resume=("-c",), subagent={"name": "agent", "arguments": {"description": "d", "prompt": SUBTASK, "subagent_type": "general-purpose"}},
         servers=(".qwen/settings.json", "mcpServers"),
         environ={
@@ -361,11 +377,11 @@ AGENTS = (
         },
         tool="run_shell_command", command="command", no_rewrite="Qwen Code ignores a rewritten input; the call is refused",
         underived={"run_end": "without a terminal, Qwen Code does not report its end"},
-        no_permission="without a terminal, Qwen Code offers no tool that needs permission",
+        asked=_qwen_asked,
     ),
     Agent(
         name="copilot-cli", package="copilot", registered_in=".copilot/hooks/hookline.json", files=_nothing, runs=_copilot,
-        lacks={"rewrite shown": "it prints the description of a command only", "compaction": NO_NEW_START},
+        lacks={"rewrite shown": "it prints the description of a command only", "compaction": NO_NEW_START, "other shells": NO_OTHER_SHELL},
         resume=("--continue",), subagent={"name": "task", "arguments": {"name": "sub", "description": "d", "prompt": SUBTASK, "agent_type": "general-purpose", "mode": "sync"}},
         servers=(".copilot/mcp-config.json", "mcpServers"),
         environ={
@@ -384,6 +400,7 @@ AGENTS = (
             "OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
             "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
         },
+        lacks={"other shells": NO_OTHER_SHELL},
         tool="bash", command="command", no_continuation="OpenCode reports the end, but cannot be made to continue",
         no_permission="OpenCode does not ask plugins", no_message="not shown",
     ),
@@ -395,7 +412,7 @@ AGENTS = (
         environ={"FACTORY_API_KEY": "fk-test", "FACTORY_DROID_AUTO_UPDATE_ENABLED": "false", "FACTORY_AIRGAP_ENABLED": "true"},
         tool="Execute", command="command",
         more={"summary": "write proof", "riskLevel": "low", "riskLevelReason": "writes one file"},
-        lacks={"rewrite shown": "it prints no commands", "output": "Droid reads no other output", "compaction": NO_NEW_START,
+        lacks={"rewrite shown": "it prints no commands", "output": "Droid reads no other output", "compaction": NO_NEW_START, "other shells": NO_OTHER_SHELL,
             **dict.fromkeys(
                 ("session events", "prompt context", "prompt refused"), "UserPromptSubmit is fired only at a terminal"
             ),
@@ -413,7 +430,7 @@ AGENTS = (
             "tool events": "Kimi Code does not wait for hooks after a tool, and ends them with the turn: some are lost",
             **dict.fromkeys(("session context", "compaction"), "Kimi Code ignores what a hook answers at the start"),
             "result context": "Kimi Code ignores what a hook answers after a tool",
-            "registered twice": "Kimi Code has no hooks of a project",
+            "registered twice": "Kimi Code has no hooks of a project", "other shells": NO_OTHER_SHELL,
         },
         underived={"run_end": "without a terminal, Kimi Code does not report its end"},
         no_permission="Kimi Code only reports its questions to hooks", no_message="not shown",
@@ -422,7 +439,8 @@ AGENTS = (
         name="grok-build", package="grok", registered_in=".grok/hooks/hookline.json", files=_grok_files, runs=_grok,
         resume=("-c",), subagent={"name": "spawn_subagent", "arguments": {"description": "d", "prompt": SUBTASK, "background": False}},
         servers=(".grok/config.toml", "mcp_servers"),
-        environ={}, tool="run_terminal_command", command="command", requests_after_stop=2,
+        environ={}, tool="run_terminal_command", command="command", requests_after_stop=2, runner={**MONITOR, "name": "monitor"},
+        server_call=lambda text: {"name": "use_tool", "arguments": {"tool_name": "t__echo", "tool_input": {"text": text}}},
         lacks={**dict.fromkeys(("session context", "prompt context", "compaction"), "Grok Build ignores text from these hooks"), "rewrite shown": "it prints no commands", "output": "Grok Build reads no other output"},
         no_permission="Grok Build does not let hooks grant", no_message="not shown",
     ),
@@ -431,6 +449,7 @@ AGENTS = (
         resume=("--continue",), subagent={"name": "delegate_task", "arguments": {"goal": SUBTASK, "background": False}},
         servers=(".hermes/config.yaml", "mcp_servers"),
         environ={"OPENAI_API_KEY": "test"}, tool="terminal", command="command", more={},
+        runner={"name": "execute_code", "arguments": {"code": f"import os\nos.system({COMMAND!r})"}},
         no_rewrite="Hermes reads no rewritten input; the call is refused",
         no_continuation="Hermes can be made to go on only after it edited a file",
         lacks={"rewrite shown": "it prints no commands", "output": "Hermes ignores what a hook answers after a tool",
@@ -443,9 +462,8 @@ AGENTS = (
     ),
     Agent(
         name="deepagents", package="deepagents", registered_in=".deepagents/hooks.json", files=_nothing, runs=_deepagents,
-        lacks={"rewrite shown": "it prints no commands", "output": "deepagents-code reads no other output"},
-        untried={"resumed": "without a terminal it starts a new session; at one it took 190 seconds to resume, too long to type",
-            "compaction": "four runs ended with a BlockingError of its own at that point; one went on, and showed no compaction"},
+        lacks={"rewrite shown": "it prints no commands", "output": "deepagents-code reads no other output", "other shells": NO_OTHER_SHELL},
+        untried={"compaction": "four runs ended with a BlockingError of its own at that point; one went on, and showed no compaction"},
         resume=("-r", "{session}", "-M", "openai:scripted", "--no-mcp", "-S", "all"), resume_typed=True, subagent={"name": "task", "arguments": {"description": SUBTASK, "subagent_type": "general-purpose"}},
         servers=(".deepagents/.mcp.json", "mcpServers"),
         environ={
@@ -458,7 +476,7 @@ AGENTS = (
     ),
     Agent(
         name="pi", package="pi", registered_in=".pi/agent/extensions/hookline.js", files=_pi_files, runs=_pi,
-        lacks={"rewrite shown": "it prints no commands", "subagent": "pi has no subagents"},
+        lacks={"rewrite shown": "it prints no commands", "subagent": "pi has no subagents", "other shells": NO_OTHER_SHELL},
         resume=("-c",), servers=(".pi/agent/mcp.json", "mcpServers"), server_call=_pi_server_call,
         environ={"PI_OFFLINE": "1"}, tool="bash", command="command", more={},
         no_permission="pi asks nobody", no_message="shown only at a terminal",
@@ -469,7 +487,7 @@ AGENTS = (
         servers=(".cline/data/settings/cline_mcp_settings.json", "mcpServers"),
         # As its note advises: on a busy machine it otherwise goes on without plugins.
         environ={"CLINE_NO_AUTO_UPDATE": "1", "CLINE_PLUGIN_IMPORT_TIMEOUT_MS": "60000"}, tool="run_commands", command="commands", more={}, needs_node=True, most_refusals=3,
-        lacks={"compaction": NO_NEW_START},
+        lacks={"compaction": NO_NEW_START, "other shells": NO_OTHER_SHELL},
         no_continuation="Cline reports the end, but cannot be made to continue",
         underived={"run_end": "Cline does not tell plugins of its end"},
         no_permission="Cline does not ask plugins", no_message="not shown",

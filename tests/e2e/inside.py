@@ -71,7 +71,10 @@ def type_at(run: dict[str, Any]) -> dict[str, Any]:
                 drawn = os.read(screen, 65536)
             except OSError:
                 break
-            seen, drawn_at = seen + drawn, time.monotonic()
+            # A cursor that blinks, or a picture that moves, draws the same again and again.
+            if _DRAWING.sub(b"", drawn) not in _DRAWING.sub(b"", seen[since:]):
+                drawn_at = time.monotonic()
+            seen += drawn
             for question, answer in _QUESTIONS.items():
                 if question in drawn:
                     os.write(screen, answer)

@@ -51,6 +51,7 @@ CAPABILITIES: Mapping[str, str] = MappingProxyType(
         "output": "an output that a hook redacts is what the model reads",
         "rewrite shown": "without a terminal, a rewritten input is printed as it ran",
         "subagent": "a deny holds for a tool call of a subagent",
+        "other shells": "a deny holds for a command that another tool than the shell runs",
         "MCP": "a tool of an MCP server is guarded as mcp__server__tool",
         "resumed": "a deny holds in a resumed session",
         "compaction": "what SessionStart told the model is told again after a compaction",

@@ -28,6 +28,9 @@ def test_the_doctor_runs_the_agent_and_sees_that_a_refusal_is_obeyed(agent: str,
         pytest.skip(f"{package} is not installed, or the network cannot be taken away from it: make e2e")
     home, project = tmp_path / "home", tmp_path / "project"
     (project / ".git").mkdir(parents=True)
+    (project / ".hookline").mkdir()
+    hook = '[[hook]]\nname = "watch"\non = "PreToolUse"\nshell = "true"\n'
+    (project / ".hookline/hookline.toml").write_text(hook, encoding="utf-8")
     environ = {"PATH": f"{program.parent}:/usr/bin:/bin", "HOME": str(home), "LANG": "C.UTF-8"}
 
     def hookline(*words: str) -> str:
@@ -37,8 +40,9 @@ def test_the_doctor_runs_the_agent_and_sees_that_a_refusal_is_obeyed(agent: str,
         )
         return done.stdout
 
-    hookline("deploy", "--agent", agent)
+    hookline("trust", "--yes")
+    hookline("deploy", "--agent", agent, "--approve")
     told = json.loads(hookline("doctor", "--agent", agent, "--run", "--json"))
     (run,) = (one for one in told["agents"][0]["findings"] if one["about"] == "run")
     assert run["level"] == "fine", run
-    assert "a refusal stopped its tool and reached its model" in run["text"]
+    assert "a denial stopped the tool and reached the model" in run["text"]

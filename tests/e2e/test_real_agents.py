@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from tests.e2e import install
 from tests.e2e.agents import PROMPT
 from tests.e2e.results import proves
-from tests.e2e.world import World
+from tests.e2e.world import Session, World
 
 DENY = """\
 [[hook]]
@@ -171,16 +172,25 @@ def test_a_refused_prompt_never_reaches_the_model(world: World) -> None:
     world.holds("prompt refused", "the user sees the reason" if shown else "the agent exits silently")
 
 
+def answered(world: World, effect: str) -> Session:
+    """The session of an agent that asks, and that a hook answers."""
+    asking = world.that_asks()
+    asking.hooks(ANSWER % effect)
+    if asking.agent.asked is None:
+        return asking.run()
+    line, keys = asking.agent.asked(str(install.program(asking.agent.package)))
+    return asking.play([line], [asking.call()], {}, keys)
+
+
 @proves("permission granted")
 def test_a_hook_answers_yes_for_the_person(world: World) -> None:
     if world.agent.no_permission:
         world.lacks("permission granted", world.agent.no_permission)
         pytest.skip(world.agent.no_permission)
-    asking = world.that_asks()
-    asking.hooks(ANSWER % "allow")
-    session = asking.run()
+    session = answered(world, "allow")
     assert proof(world) == ["hello"], session
     assert "PermissionRequest" in {one["event"] for one in world.log()}
+    world.holds("permission granted", "at a terminal" if world.agent.asked else "")
 
 
 @proves("permission refused")
@@ -188,17 +198,16 @@ def test_a_hook_answers_no_for_the_person(world: World) -> None:
     if world.agent.no_permission:
         world.lacks("permission refused", world.agent.no_permission)
         pytest.skip(world.agent.no_permission)
-    asking = world.that_asks()
-    asking.hooks(ANSWER % "deny")
-    session = asking.run()
+    session = answered(world, "deny")
     assert proof(world) == []
     assert session.reached_the_model("ANSWERED-FOR-YOU"), session
     assert "PermissionRequest" in {one["event"] for one in world.log()}
+    world.holds("permission refused", "at a terminal" if world.agent.asked else "")
 
 
 def test_a_hook_that_only_watches_a_permission_grants_nothing(world: World) -> None:
-    if world.agent.no_permission:
-        pytest.skip(world.agent.no_permission)
+    if world.agent.no_permission or world.agent.asked is not None:
+        pytest.skip(world.agent.no_permission or "nobody would answer at the terminal")
     asking = world.that_asks()
     asking.hooks(WATCH.replace('"PostToolUse"', '"PermissionRequest"'))
     session = asking.run()

@@ -14,6 +14,7 @@ from tests.e2e.test_real_agents import DENY, REWRITE, REWRITER, WATCH, proof
 from tests.e2e.world import Session, World
 
 from hookline.core.agents import AGENTS
+from hookline.core.tool_names import RUNNERS
 
 REASON = "NOT-TODAY: ask a person"
 DENIER = f"#!/bin/sh\necho '{REASON}' >&2\nexit 2\n"
@@ -83,6 +84,18 @@ def test_a_deny_holds_in_a_subagent(world: World) -> None:
     assert any(REASON in one and PROMPT not in one for one in session.requests) == held, session
 
 
+@proves("other shells")
+def test_a_deny_holds_for_what_another_tool_runs(world: World) -> None:
+    deny(world)
+    steps = [{"tool": world.agent.runner, "match": f'"name": "{world.agent.tool}"'}] if world.agent.runner else []
+    session = world.run(*steps)
+    assert proof(world) == []
+    assert session.reached_the_model(REASON), session
+    if not world.expects("other shells"):
+        # What else it offers now, if this fails, is no longer what the matrix says.
+        assert RUNNERS.keys() & set(session.tools) == ({"write_stdin"} & {*session.tools}), session.tools
+
+
 @proves("MCP")
 def test_a_tool_of_a_server_is_guarded_under_its_common_name(world: World) -> None:
     if not world.agent.servers[0]:
@@ -121,7 +134,7 @@ def test_a_deny_holds_in_a_resumed_session(world: World) -> None:
     named = next((one["session"] for one in world.log() if one.get("session")), "")
     program = str(install.program(world.agent.package))
     runs = [agents.resumed(world.agent, run, named) for run in world.agent.runs(program, False)[-1:]]
-    keys = [("A-FIRST-WORD", f"{PROMPT}\r"), ("All done.", "/exit\r")] if world.agent.resume_typed else None
+    keys = [("A-FIRST-WORD", PROMPT), ("", "\r"), ("All done.", "/exit\r")] if world.agent.resume_typed else None
     session = world.play(runs, [world.call()], {}, keys)
     assert proof(world) == []
     assert session.reached_the_model("A-FIRST-WORD"), session

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 from tests.e2e.world import World
+from tests.recording import differences
 
 from hookline.core.agents import AGENTS
-from hookline.doctor.recording import differences
 
 RECORDED = Path(__file__).resolve().parents[1] / "payloads"
 ALL = """\

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hookline.memory.notes.index import LAYOUT, NoteIndex
-from hookline.memory.notes.note_files import ParsedNote
+from hookline.memory.notes.note_files import Note
 from hookline.memory.notes.search import parse_query, search, snippet, split_words
 from hookline.memory.notes.words import space_cjk, unspace_cjk
 
@@ -23,7 +23,7 @@ def made(*texts: str) -> NoteIndex:
     connection.execute("INSERT INTO files (folder, name, signature) VALUES ('f', 'n', 's')")
     index = NoteIndex(connection, str)
     for text in texts:
-        index._note(1, ParsedNote(kind="decision", title=text, scope="everywhere"))
+        index._note(1, Note(kind="decision", title=text, scope="everywhere"))
     return index
 
 

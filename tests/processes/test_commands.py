@@ -21,7 +21,7 @@ PROGRAMS = Path(__file__).parent / "programs"
         ("./no/such/program", "does not exist"),
         ("not_executable", "chmod +x"),
         ("bad_interpreter", "/nowhere/interpreter"),
-        ("no_shebang", "add one, such as #!/bin/sh"),
+        ("no_shebang", "add a first line, such as #!/bin/sh"),
         ("/tmp", "it is a directory"),
     ],
 )
