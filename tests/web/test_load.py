@@ -19,7 +19,8 @@ def test_the_page_keeps_up_and_holds_only_what_is_on_the_screen() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "tools.web_load", *words], cwd=ROOT, capture_output=True, text=True, check=False
     )
-    assert done.returncode in {0, 1}, done.stderr  # 1: slower than it should be, which is for make web-load to say
+    # 3: slower than it should be, which is for make web-load to say.
+    assert done.returncode in {0, 3}, done.stderr
     report = json.loads(done.stdout)
     assert report["scroll"]["rows"] == 20_000
     assert report["scroll"]["elements"] < 100
