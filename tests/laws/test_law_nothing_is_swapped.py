@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 from tests.approvals import DATA, EVIL, EVIL_PY, GOOD, Project
@@ -16,8 +17,52 @@ from tests.approvals import DATA, EVIL, EVIL_PY, GOOD, Project
 from hookline.core.result import Failed, Replied
 
 SH = "#!/bin/sh\n"
-#: A slow guard, so that the swap and its undoing fit into its run.
-SLOW = 'sleep 0.1\n. "${0%/*}/lib.sh"\n'
+
+
+class Signs:
+    """Files by which a guard and who attacks it take turns, however busy the machine is."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder / "signs"
+        self._folder.mkdir()
+
+    def wait(self, name: str) -> None:
+        end = time.monotonic() + 30
+        while not (self._folder / name).exists():
+            assert time.monotonic() < end, f"nobody gave the sign {name!r}"
+            time.sleep(0.002)
+
+    def give(self, name: str) -> None:
+        (self._folder / name).touch()
+
+    def take_back(self, *names: str) -> None:
+        for name in names:
+            (self._folder / name).unlink()
+
+    def guard(self) -> str:
+        """Reads its library once somebody has swapped it, and ends when that was undone."""
+        waiting = f'i=0; while [ ! -e "{self._folder}/%s" ] && [ $i -lt 3000 ]; do sleep 0.01; i=$((i + 1)); done\n'
+        read = f'( . "$HOOKLINE_PROJECT/hooks/lib.sh" ); code=$?; touch "{self._folder}/read"\n'
+        return f'touch "{self._folder}/began"\n{waiting % "swapped"}{read}{waiting % "undone"}exit $code\n'
+
+
+@contextmanager
+def swapped_meanwhile(signs: Signs, swap: Callable[[], object]) -> Iterator[None]:
+    """Swaps something before the guard reads it, and undoes that before it ends."""
+
+    def work() -> None:
+        signs.wait("began")
+        swap()
+        signs.give("swapped")
+        signs.wait("read")
+        swap()
+        signs.give("undone")
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    yield
+    thread.join()
+    signs.take_back("began", "read")
 
 
 @contextmanager
@@ -37,9 +82,8 @@ def during(project: Project, *acts: Callable[[], object]) -> Iterator[None]:
     thread.join()
 
 
-def slow(folder: Path) -> Project:
-    began = folder / "began"
-    return Project(folder, 'run = "sh hooks/g.sh"', {"hooks/g.sh": f'touch "{began}"\n{SLOW}', "hooks/lib.sh": GOOD})
+def waiting(folder: Path, signs: Signs) -> Project:
+    return Project(folder, 'run = "sh hooks/g.sh"', {"hooks/g.sh": signs.guard(), "hooks/lib.sh": GOOD})
 
 
 def exchange(one: Path, other: Path) -> None:
@@ -85,11 +129,26 @@ def stays(request: pytest.FixtureRequest) -> bool:
     return bool(request.param)
 
 
+def assert_noticed(project: Project, signs: Signs, swap: Callable[[], None], *, stays: bool) -> None:
+    """The answer of the run in between does not count; the next one, of the approved files, does."""
+    with project.engine() as runtime:
+        assert runtime.trust is not None
+        if stays:
+            runtime.trust.stay()
+        with swapped_meanwhile(signs, swap):
+            (outcome,) = runtime.engine.fire_sync("PreToolUse", DATA).outcomes
+        assert type(outcome) is Failed, outcome
+        assert outcome.error.startswith("changed while it ran"), outcome
+        (again,) = runtime.engine.fire_sync("PreToolUse", DATA).outcomes
+        assert (type(again), again.reply and again.reply.effect) == (Replied, "deny"), again
+
+
 @pytest.mark.parametrize("swap", SWAPS.values(), ids=SWAPS)
 def test_a_swap_that_is_undone_before_the_end_is_noticed(
     tmp_path: Path, swap: Callable[[Project], None], *, stays: bool
 ) -> None:
-    project = slow(tmp_path)
+    signs = Signs(tmp_path)
+    project = waiting(tmp_path, signs)
     (tmp_path / "lib.sh").write_text(EVIL)
     for other in (project.root / "other", tmp_path / "other" / "hooks"):
         other.mkdir(parents=True)
@@ -97,17 +156,26 @@ def test_a_swap_that_is_undone_before_the_end_is_noticed(
         (other / "g.sh").write_text((project.root / "hooks/g.sh").read_text())
     os.link(project.root / "hooks/lib.sh", tmp_path / "alias")
     project.approve()
-    with project.engine() as runtime:
-        assert runtime.trust is not None
-        if stays:
-            runtime.trust.stay()
-        with during(project, lambda: swap(project), lambda: time.sleep(0.2), lambda: swap(project)):
-            (outcome,) = runtime.engine.fire_sync("PreToolUse", DATA).outcomes
-        assert type(outcome) is Failed, outcome
-        assert outcome.error.startswith("changed while it ran"), outcome
-        (tmp_path / "began").unlink()
-        (again,) = runtime.engine.fire_sync("PreToolUse", DATA).outcomes
-        assert (type(again), again.reply and again.reply.effect) == (Replied, "deny"), again
+    assert_noticed(project, signs, lambda: swap(project), stays=stays)
+
+
+@pytest.mark.parametrize("linked", [False, True], ids=["folder", "link"])
+def test_a_swap_above_the_project_is_noticed(tmp_path: Path, *, linked: bool, stays: bool) -> None:
+    """What leads to the project is moved, and no folder of the project itself."""
+    signs = Signs(tmp_path)
+    above, other = tmp_path / "above", tmp_path / "other"
+    project = waiting(above, signs)
+    copytree(above, other)
+    (other / "project/hooks/lib.sh").write_text(EVIL)
+    one, two = above, other
+    if linked:
+        one, two = tmp_path / "link", tmp_path / "other-link"
+        one.symlink_to(above)
+        two.symlink_to(other)
+        os.link(one, tmp_path / "second-name", follow_symlinks=False)
+        project.root = one / "project"
+    project.approve()
+    assert_noticed(project, signs, lambda: exchange(one, two), stays=stays)
 
 
 def test_a_module_that_is_there_for_a_moment_is_noticed(tmp_path: Path, *, stays: bool) -> None:

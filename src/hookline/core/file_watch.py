@@ -165,7 +165,7 @@ class FileWatcher:
         self._inotify.close()
 
     def _cover(self, path: str) -> bool:
-        for folder, name in _path_steps(path):
+        for folder, name in path_steps(path):
             if not self._watch(folder, OF_A_FOLDER, name):
                 return False
         try:
@@ -222,7 +222,7 @@ class WatchedFiles:
         self._watcher.close()
 
 
-def _path_steps(path: str) -> Iterator[tuple[str, str]]:
+def path_steps(path: str) -> Iterator[tuple[str, str]]:
     """Every folder on the way to a file, with the name that leads on; through symbolic links, as far as there is one."""
     here, left, links = "/", [part for part in path.split("/") if part not in {"", "."}][::-1], 0
     while left:

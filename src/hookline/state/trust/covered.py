@@ -12,12 +12,8 @@ looked at.
 
 from __future__ import annotations
 
-import errno
-import fcntl
 import os
-import signal
 import sys
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -28,7 +24,6 @@ from hookline.core.file_watch import (
     ATTRIB,
     CREATE,
     DELETE_SELF,
-    IGNORED,
     IS_FOLDER,
     MODIFY,
     MOVE_SELF,
@@ -37,14 +32,11 @@ from hookline.core.file_watch import (
     OF_A_FOLDER,
     OPEN,
     OVERFLOW,
-    Inotify,
 )
 from hookline.core.typed import Any
 from hookline.state.trust.code_files import CODE, SKIPPED, counts, entries, files_below, is_code, is_folder
 from hookline.state.trust.digest import Digests, Signature, file_signature
-
-#: Gets the name and the mask of an event.
-_Listener = Callable[[str, int], None]
+from hookline.state.trust.watch import Watch, is_being_written, lease
 
 #: Events that are remembered; who asks for older ones has seen a change.
 _REMEMBERED = 512
@@ -90,61 +82,28 @@ class Pins:
         return self.cover.files
 
 
-class Watch:
-    """The watches of all hooks that are judged together. ``resident``: for a process that stays, every file is watched
-    itself, so that no call has to look at them."""
-
-    __slots__ = ("_inotify", "_listeners", "held", "lock", "resident")
-
-    def __init__(self) -> None:
-        self.lock = threading.RLock()
-        #: Files that nobody can open for writing at this moment.
-        self.held: frozenset[str] = frozenset()
-        self.resident = False
-        self._inotify: Inotify | None = None
-        self._listeners: dict[int, dict[object, _Listener]] = {}
-
-    def add(self, path: str, mask: int, key: object, listener: _Listener) -> bool:
-        """``listener`` gets the name and the mask of every event; one for each ``key``."""
-        if self._inotify is None:
-            self._inotify = Inotify()
-        number = self._inotify.add(path, mask)
-        if number < 0:
-            return not os.path.lexists(path)  # what is gone is reported by the folder above it
-        self._listeners.setdefault(number, {})[key] = listener
-        return not self.resident or self._is_local(path)
-
-    def _is_local(self, path: str) -> bool:
-        try:
-            return self._inotify is not None and self._inotify.is_local(os.stat(path).st_dev)
-        except OSError:  # gone this moment, which is reported
-            return True
-
-    def look(self) -> None:
-        """Pass on what has happened until now."""
-        if self._inotify is None:
-            return
-        for number, mask, name in self._inotify.events():
-            some = self._listeners.values() if mask & OVERFLOW else [self._listeners.get(number, {})]
-            for listener in [one for listeners in some for one in listeners.values()]:
-                listener(name, mask)
-            if mask & IGNORED:
-                self._listeners.pop(number, None)
-
-
 class CoveredFiles:
     """One approval, in one project."""
 
     __slots__ = (
         "_approved", "_count", "_digests", "_environ", "_events", "_known", "_looked", "_new_folder", "_once", "_opened", "_prefix",
-        "_signatures", "_steps", "_verified", "_watch", "_watched", "cover", "root",
+        "_signatures", "_steps", "_verified", "_watch", "_watched", "_way", "cover", "root",
     )  # fmt: skip
 
     def __init__(
-        self, cover: Cover, root: str, digests: Digests, environ: Mapping[str, str], watch: Watch | None = None
+        self,
+        cover: Cover,
+        root: str,
+        digests: Digests,
+        environ: Mapping[str, str],
+        watch: Watch | None = None,
+        *,
+        #: How hooks get to ``root``, if not by its real path.
+        way: str = "",
     ) -> None:
         self.cover = cover
         self.root = root
+        self._way = way or root
         self._prefix = root.rstrip("/") + "/"
         self._digests = digests
         self._environ = environ
@@ -217,9 +176,12 @@ class CoveredFiles:
             return self._look() or self._different(signatures)
         with watch.lock:
             watch.look()
-            return self._reported_since(number) or (
+            changed = self._reported_since(number) or (
                 self._mapped(signatures) if watch.resident else self._different(signatures)
             )
+            if changed:  # what was seen before the run says nothing any more
+                self._verified = -1
+            return changed
 
     def forget(self) -> None:
         """Look at everything again next time."""
@@ -315,7 +277,7 @@ class CoveredFiles:
         written: list[str] = []
         paths = list(self._known)
         for start in range(0, len(paths), _HELD):
-            held = {path: _lease(self._path(path)) for path in paths[start : start + _HELD]}
+            held = {path: lease(self._path(path)) for path in paths[start : start + _HELD]}
             try:
                 written += [path for path, handle in held.items() if handle is None]
                 watch.held = frozenset(self._path(path) for path, handle in held.items() if handle is not None)
@@ -345,7 +307,10 @@ class CoveredFiles:
     # ── watching ─────────────────────────────────────────────────────────────────────────────────────
 
     def _watch_steps(self, watch: Watch) -> None:
-        """Every folder on the way from the project to a file, and where links lead."""
+        """Every folder on the way from the project to a file, where links lead, and the way to the project itself."""
+        outside = (path for path, _ in self.cover.links or () if path[0] == "/")
+        for path in (self.root, self._way, *outside):
+            watch.follow(path, id(self), self._on_way)
         for folder in ("", *self._steps):
             if os.path.isdir(self._path(folder)):
                 self._add(watch, folder, "", self._on_step)
@@ -368,6 +333,9 @@ class CoveredFiles:
             self._report("", folder or ".", certain=True)
         elif path in self._known or (path in self._steps and mask & OF_A_FOLDER) or path in self.cover.absent:
             self._report("", path, certain=True)
+
+    def _on_way(self) -> None:
+        self._report("", self.root, certain=True)
 
     def _on_entry(self, rule: str, folder: str, name: str, mask: int) -> None:
         path = f"{folder}/{name}" if folder else name
@@ -430,29 +398,6 @@ class RunCheck:
     def changed(self) -> tuple[str, ...]:
         """What was not as approved all the time."""
         return self._files.changed_since(self._number, self._signatures)
-
-
-def is_being_written(path: str) -> bool:
-    """Whether a process has it open, or mapped, for writing; False where the system does not tell."""
-    handle = _lease(path)
-    if handle is not None and handle >= 0:
-        os.close(handle)
-    return handle is None
-
-
-def _lease(path: str) -> int | None:
-    """A handle that holds off writers until it is closed; None if there is one already, -1 where that cannot be known."""
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    except OSError:
-        return -1
-    try:
-        fcntl.fcntl(handle, fcntl.F_SETSIG, signal.SIGURG)  # a writer that comes now must not end us: the default would
-        fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_RDLCK)
-    except (OSError, AttributeError) as error:
-        os.close(handle)
-        return None if getattr(error, "errno", 0) == errno.EAGAIN else -1
-    return handle
 
 
 def _outermost(cover: Cover) -> Iterator[tuple[str, str]]:

@@ -15,10 +15,11 @@ from hookline.core.files import lock, note, read_text, write_json
 from hookline.core.hook import FILE_EVENT, HookSpec, OnFailure, means_if_tampered
 from hookline.core.paths import MANIFEST, unusable, upwards
 from hookline.core.typed import TYPE_CHECKING, Any, cast
-from hookline.state.trust.covered import Cover, CoveredFiles, Pins, Watch, is_being_written
+from hookline.state.trust.covered import Cover, CoveredFiles, Pins
 from hookline.state.trust.digest import Digests, Signature, definition_digest, definition_text, file_signature
 from hookline.state.trust.judge import Approval, Judgement, TrustVerdict, judge
 from hookline.state.trust.names import file_project, is_below, shared_name
+from hookline.state.trust.watch import Watch, is_being_written
 
 if TYPE_CHECKING:
     from hookline.state.trust.copies import Copies, TrustChange
@@ -82,7 +83,7 @@ class TrustStore:
 
     def judge(self, specs: Sequence[HookSpec]) -> Judgement:
         """All hooks of a project together, so that one that moved is not taken for one that was replaced."""
-        names = {spec.origin.file: shared_name(spec.origin.file) for spec in specs}
+        names = {file: shared_name(file) for file in dict.fromkeys(spec.origin.file for spec in specs)}
         files = {*names, *names.values()}
         roots = {self._root, shared_name(self._root)} if self._root else {file_project(file) for file in files}
         looks = {self._look, f"{self._look.partition(' ')[0]} {shared_name(self._root)}"} if self._look else set[str]()
@@ -152,11 +153,11 @@ class TrustStore:
         made_in = approval.look.partition(" ")[2] or self._root or file_project(approval.file)
         here = self._root and (made_in == self._root or shared_name(made_in) == shared_name(self._root))
         root = self._root if here else os.path.realpath(made_in)
-        return self.watch_files(approval.cover, root)
+        return self.watch_files(approval.cover, root, self._given_root if here else "")
 
-    def watch_files(self, cover: Cover, root: str) -> CoveredFiles:
+    def watch_files(self, cover: Cover, root: str, way: str = "") -> CoveredFiles:
         """Files below ``root``, watched together with those of all approvals."""
-        files = CoveredFiles(cover, root, self._digests, self._environ, self._watch)
+        files = CoveredFiles(cover, root, self._digests, self._environ, self._watch, way=way)
         self._covered.append(files)
         return files
 
