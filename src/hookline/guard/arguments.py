@@ -57,12 +57,17 @@ def run_xargs(shell: Commands, name: str, argv: list[Word], call: Execution) -> 
     if given is None or _XARGS_WORDS.sub("", given).strip():
         # Unknown, or with a quote that is not closed, where it stops in the middle.
         return hand_on(shell, name, rest + _below(sources), call, more=True)
-    arguments = _divided(given, found)
-    size = _text(found, "n", "max-args", "L")
-    step = int(size) if size is not None and size.isdigit() and int(size) else len(arguments) or 1
+    by_lines = found.given.any("L", "l", "max-lines")
+    arguments = given.splitlines() if by_lines else _divided(given, found)
+    size = _text(found, "n", "max-args", "L", "l", "max-lines")
+    step = int(size) if size is not None and size.isdigit() and int(size) else 1 if by_lines else len(arguments) or 1
     for at in range(0, max(len(arguments), 1), step):
-        more = [Word((each,) if each else (), each, sources) for each in arguments[at : at + step]]
-        hand_on(shell, name, rest + more, call)
+        some = arguments[at : at + step]
+        more = [
+            Word((each,) if each else (), each, sources)
+            for each in (_divided("\n".join(some), found) if by_lines else some)
+        ]
+        hand_on(shell, name, rest + more, call, more=by_lines)  # a blank at the end of a line takes the next one, too
     return True
 
 

@@ -12,7 +12,7 @@ from hookline.guard.arithmetic import changes
 from hookline.guard.output import foresee_output
 from hookline.guard.parameters import has_unknown, lookup, separators
 from hookline.guard.reading import UNKNOWN, Word, cut, word
-from hookline.guard.values import EMPTY, Stream, concatenate, literal, split, unknown
+from hookline.guard.values import EMPTY, Stream, concatenate, literal, unknown
 from hookline.guard.wrappers import parse, wrapper_options
 
 if TYPE_CHECKING:
@@ -86,15 +86,21 @@ def _declare(shell: Commands, argv: list[Word], _call: Execution) -> None:
         elif set("inul") & set(flags) and literal(argv[0]) not in {"export", "readonly"}:
             shell.state.exported |= {f"{name} "}
             shell.state.variables[name] = unknown()
+        elif set("aA") & set(flags) and "=(" in each.prefix:  # a list in quotes
+            shell.state.variables[name] = unknown(each.sources)
         elif (
             not equals and literal(argv[0]) in {"local", "declare", "typeset"} and "g" not in flags and "p" not in flags
         ):
             if shell.make_local(name) and literal(argv[0]) == "local":
                 shell.state.variables[name] = None
-        elif equals and name not in shell.state.variables:
-            shell.state.variables[name] = cut(each, len(name) + 1)
+        elif equals and not isinstance(shell.state.variables.get(name), dict):
+            shell.set(name, cut(each, len(name) + 1) if each.prefix[len(name)] == "=" else unknown(each.sources))
         if exports:
-            shell.state.exported |= {name} if "n" not in flags else frozenset()
+            shell.state.exported = shell.state.exported - {name} if "n" in flags else shell.state.exported | {name}
+        if literal(argv[0]) == "readonly" or "r" in flags:
+            shell.state.exported |= {f"{name} "}
+        if "A" in flags:
+            shell.state.exported |= {f"{name} A"}
 
 
 def _unset(shell: Commands, argv: list[Word], _call: Execution) -> None:
@@ -103,7 +109,9 @@ def _unset(shell: Commands, argv: list[Word], _call: Execution) -> None:
         if name is None:
             continue
         if not any(flag.text == "-f" for flag in argv[1:]):
-            shell.state.variables[name.partition("[")[0]] = None if "[" not in name else unknown()
+            name = name.partition("[")[0]
+            kept = name != literal(each) or f"{name} " in shell.state.exported
+            shell.state.variables[name] = unknown() if kept else None
         shell.state.functions.pop(name, None)
 
 
@@ -121,9 +129,12 @@ def _set(shell: Commands, argv: list[Word], _call: Execution) -> None:
 def _shift(shell: Commands, argv: list[Word], _call: Execution) -> None:
     count = literal(argv[1]) if len(argv) > 1 else "1"
     shell.status = None
-    if shell.state.positional is not None:
-        known = count is not None and count.isdigit() and not has_unknown(shell.state.positional[: int(count)])
-        shell.state.positional = shell.state.positional[int(count or 0) :] if known else None
+    given = shell.state.positional
+    if given is not None:
+        known = count is not None and count.isdigit() and not has_unknown(given[: int(count)])
+        shell.state.positional = (
+            (given[int(count or 0) :] if int(count or 0) <= len(given) else given) if known else None
+        )
 
 
 def _eval(shell: Commands, argv: list[Word], _call: Execution) -> None:
@@ -136,6 +147,7 @@ def _source(shell: Commands, argv: list[Word], _call: Execution) -> None:
     shell.status = None
     if len(argv) < 2:
         return
+    shell.matched_files(argv[1], "source")
     content = shell.file(argv[1])
     if content is None and argv[1].text in {"/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}:
         content = shell.stdin.word
@@ -148,9 +160,13 @@ def _source(shell: Commands, argv: list[Word], _call: Execution) -> None:
 
 
 def _trap(shell: Commands, argv: list[Word], _call: Execution) -> None:
+    """What it runs later is followed twice: with the variables as they are now, and as they are at the end."""
     operands = [each for each in argv[1:] if each.text not in {"--", "-p", "-l"}]
     if len(operands) > 1 and operands[0].text not in {"-", ""} and not operands[0].text.isdigit():
         shell.captured(lambda: shell.apart(lambda: shell.code(operands[0], "trap")))
+        shell.traps.append(operands[0])
+        if any(re.fullmatch("(?i)DEBUG|RETURN|ERR", each.text) for each in operands[1:]):
+            shell.doubt("a trap runs again and again", shell.invocations[-1].source, part=True)
 
 
 def _alias(shell: Commands, argv: list[Word], _call: Execution) -> None:
@@ -202,6 +218,8 @@ def _read(shell: Commands, argv: list[Word], _call: Execution) -> None:
             if len(argv) > 2
             else []
         )
+        shell.state.variables |= dict.fromkeys(names, unknown(line.sources))
+        return
     for name, value in (
         _fields(shell, line, names or ["REPLY"])
         if known
@@ -218,16 +236,21 @@ def _descriptor(shell: Commands, argv: list[Word]) -> Stream:
 
 def _fields(shell: Commands, line: Word, names: list[str]) -> list[tuple[str, Word]]:
     signs = separators(shell)
-    if signs is None or set(signs) - set(" \t\n"):
+    if signs is None:
         return [(name, unknown(line.sources)) for name in names]
-    rest = line.text if names == ["REPLY"] else line.text.strip(signs) if signs else line.text
+    white, other = (_any_of([sign for sign in signs if sign.isspace() == blank]) for blank in (True, False))
+    rest = line.text if names == ["REPLY"] else re.sub(rf"\A{white}+|{white}+\Z", "", line.text)
     found = list[tuple[str, Word]]()
     for name in names[:-1]:
-        parts = [part for part in split(rest, signs) if part is not None]
-        first = parts[0] if parts else ""
-        found.append((name, Word((first,) if first else (), "", line.sources)))
-        rest = rest[len(first) :].lstrip(signs)
-    return [*found, (names[-1], Word((rest,) if rest else (), "", line.sources))]
+        parts = re.split(rf"{white}+{other}?{white}*|{other}{white}*", rest, maxsplit=1)
+        found.append((name, Word(tuple(filter(None, parts[:1])), "", line.sources)))
+        rest = parts[1] if len(parts) > 1 else ""
+    ends = re.search(rf"{other}\Z", rest) is not None  # bash drops it in some cases
+    return [*found, (names[-1], unknown(line.sources) if ends else Word((rest,) if rest else (), "", line.sources))]
+
+
+def _any_of(signs: list[str]) -> str:
+    return f"[{re.escape(''.join(signs))}]" if signs else "(?:(?!))"
 
 
 def _map_file(shell: Commands, argv: list[Word], _call: Execution) -> None:
@@ -235,7 +258,8 @@ def _map_file(shell: Commands, argv: list[Word], _call: Execution) -> None:
     stream = _descriptor(shell, argv).word
     given = literal(stream) if stream else None
     plain = given is not None and re.fullmatch(r"-t(u ?\d+)?|-t -u ?\d+", " ".join(each.text for each in argv[1:-1]))
-    found = given.splitlines() if plain and given else None
+    special = {f"{name} ", f"{name} A"} & shell.state.exported  # then bash refuses, and what it held stays
+    found = given.removesuffix("\n").split("\n") if plain and given and not special else None
     shell.state.variables[name] = (
         {str(n): word(text) for n, text in enumerate(found)} if found else unknown(stream.sources if stream else ())
     )
@@ -319,6 +343,11 @@ def _options(shell: Commands, argv: list[Word], _call: Execution) -> None:
     shell.status = None
 
 
+def _shell_options(shell: Commands, argv: list[Word], _call: Execution) -> None:
+    if {"nullglob", "failglob"} & {each.text for each in argv[1:]}:
+        shell.doubt("a pattern that matches nothing may be no word at all", shell.invocations[-1].source, part=True)
+
+
 _UNSURE, _SUCCESS, _FAILURE = (_status(value=value) for value in (None, True, False))
 BUILTINS: dict[str, Callable[[Commands, list[Word], Execution], None]] = {
     **dict.fromkeys(("cd", "chdir"), _change_directory), "pushd": _push_directory, "popd": _pop_directory, "pwd": _print_directory,
@@ -328,5 +357,5 @@ BUILTINS: dict[str, Callable[[Commands, list[Word], Execution], None]] = {
     **dict.fromkeys(("mapfile", "readarray"), _map_file), "getopts": _options,
     **dict.fromkeys(("exit", "return", "break", "continue", "logout"), _end), "exec": _exec,
     **dict.fromkeys(("command", "builtin"), _command),
-    **dict.fromkeys((":", "true", "shopt"), _SUCCESS), "false": _FAILURE, **dict.fromkeys(("test", "["), _UNSURE),
+    **dict.fromkeys((":", "true"), _SUCCESS), "shopt": _shell_options, "false": _FAILURE, **dict.fromkeys(("test", "["), _UNSURE),
 }  # fmt: skip

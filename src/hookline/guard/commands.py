@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from fnmatch import fnmatchcase
 from functools import partial
 
 from hookline.core._dataclass import replace
@@ -37,7 +39,7 @@ class Commands(ReadingContext):
             if isinstance(raw, Raw):
                 argv += fields(self, raw)
             else:
-                argv += self._declared(raw, local=_word(simple.words[0]) in {"local", "declare", "typeset"})
+                argv += self._declared(raw, [_word(each) or "" for each in simple.words])
         if not argv:
             for assignment in simple.assignments:
                 self.assign(assignment)
@@ -67,7 +69,10 @@ class Commands(ReadingContext):
         # Bash expands aliases only where it is told to; other shells always do. Both are followed.
         self.emit(argv, call)
         self._calls.append(name)
-        self.code(word(text + simple.source.removeprefix(name)), "alias")
+        rest = simple.source.removeprefix(name)
+        if text[-1:].isspace() and (following := re.match(r"\s*(\S+)", rest)) and following[1] in self.state.aliases:
+            rest = self.state.aliases[following[1]] + rest[following.end() :]
+        self.code(word(text + rest), "alias")
         self._calls.pop()
 
     def _only_redirections(self, simple: Simple) -> None:
@@ -91,7 +96,7 @@ class Commands(ReadingContext):
                 self.doubt("which program runs depends on the files that its name matches", argv[0].source)
             return
         name = name.rpartition("/")[2]
-        outer = self._exported(call)
+        restore = self._exported(call)
         try:
             if (builtin := BUILTINS.get(name)) and not call.external:
                 self.status = True
@@ -103,18 +108,28 @@ class Commands(ReadingContext):
             else:
                 self._program(name, argv, invocation)
         finally:
-            if outer is not None:
-                self.state.variables, self.state.exported = outer
+            restore()
 
-    def _exported(self, call: Execution) -> tuple[dict[str, Variable], frozenset[str]] | None:
-        """``x=1 program``: only the program sees it."""
-        if not call.environment:
-            return None
-        outer = self.state.variables, self.state.exported
-        self.state.variables = self.state.variables | dict(call.environment)
-        self.state.exported = self.state.exported | {name for name, _ in call.environment}
+    def _exported(self, call: Execution) -> Callable[[], None]:
+        """``x=1 program``: only the program sees it; what a function or the shell's own command changes stays."""
+        names = {name: self.state.variables.get(name, _ABSENT) for name, _ in call.environment}
+        added = frozenset(names) - self.state.exported
+        self.state.variables |= dict(call.environment)
+        self.state.exported |= added
         call.environment = ()
-        return outer
+
+        def restore() -> None:
+            self._bring_back(names)
+            self.state.exported -= added
+
+        return restore
+
+    def _bring_back(self, before: dict[str, Variable]) -> None:
+        for name, value in before.items():
+            if value is _ABSENT:
+                self.state.variables.pop(name, None)
+            else:
+                self.state.variables[name] = value
 
     def _input_sources(self) -> tuple[Invocation, ...]:
         return self.stdin.word.sources if self.stdin.word else ()
@@ -163,6 +178,15 @@ class Commands(ReadingContext):
         text = literal(path)
         return None if text is None else self.state.files.get(self._path(text))
 
+    def matched_files(self, path: Word, runner: str) -> None:
+        """``bash x*``: which file that is depends on those that are there; what this very command wrote may be it."""
+        if not path.globs or not path.known:
+            return
+        self.doubt(f"which file {runner} runs depends on those that its name matches", path.source, part=True)
+        for name, content in self.state.files.items():
+            if content.pieces and fnmatchcase(name, self._path(path.text)):
+                self.captured(partial(self.apart, partial(self.code, replace(content, source=name), runner)))
+
     def write(self, path: Word, value: Word, *, append: bool) -> None:
         text = literal(path)
         if text in self.sinks:
@@ -188,7 +212,7 @@ class Commands(ReadingContext):
         self._calls.append(name)
         self.budget.enter()
         outer, self.state.positional = self.state.positional, argv[1:]
-        environment = self._exported(call)
+        restore = self._exported(call)
         self._locals.append({})
         bodies = self.state.functions[name]
         if None in bodies:
@@ -200,13 +224,8 @@ class Commands(ReadingContext):
             printed = self.captured(lambda: self._branches(runs, complete=None not in bodies))
         self.redirect_all(printed, call.redirects, call.source)
         self.print(printed)
-        for local, value in self._locals.pop().items():
-            if value is _ABSENT:
-                self.state.variables.pop(local, None)
-            else:
-                self.state.variables[local] = value
-        if environment is not None:
-            self.state.variables, self.state.exported = environment
+        self._bring_back(self._locals.pop())
+        restore()
         self.state.positional, self.state.dead = outer, False
         self.budget.leave()
         self._calls.pop()
@@ -222,13 +241,19 @@ class Commands(ReadingContext):
         self._locals[-1][name] = self.state.variables.get(name, _ABSENT)
         return True
 
-    def _declared(self, assignment: Assignment, *, local: bool) -> list[Word]:
+    def _declared(self, assignment: Assignment, words: list[str]) -> list[Word]:
         """Braces make ``export x={a,b}`` ordinary words, which are divided."""
         name, value = assignment.name, assignment.value
-        if local:
+        options = "".join(each for each in words if each.startswith("-"))
+        if words[0] in {"local", "declare", "typeset"} and "g" not in options:
             self.make_local(name)
+        if "A" in options:
+            self.state.exported |= {f"{name} A"}
         if not isinstance(value, Raw) or braces(self, value.parts) == [value.parts]:
-            return [self.assign(assignment)]
+            whole = self.assign(assignment)
+            if words[0] == "local" and not self.in_function:  # bash refuses, zsh does not
+                self.state.variables[name] = unknown(whole.sources)
+            return [whole]
         words = fields(self, Raw([LiteralText(f"{name}=", quoted=False), *value.parts], assignment.source))
         for each in words:
             if each.prefix.startswith(f"{name}="):
@@ -244,7 +269,7 @@ class Commands(ReadingContext):
         if RISKY_VARIABLES.fullmatch(name) and name != "IFS":
             self.doubt(f"{name} decides which programs run", assignment.source, part=True)
         if isinstance(assignment.value, list):
-            self.state.variables[name] = self._array(assignment.value, name if assignment.append else None)
+            self.state.variables[name] = self._array(assignment, name)
         elif assignment.index is not None:
             self._assign_element(name, assignment.index, value, append=assignment.append)
         elif assignment.append:
@@ -260,13 +285,17 @@ class Commands(ReadingContext):
         if array is None:
             self.state.variables[name] = unknown(value.sources)
             return
-        key = array_key(self, array, index)
+        key = array_key(self, name, array, index)
         array[key] = concatenate([array.get(key, EMPTY), value]) if append else value
         self.state.variables[name] = _in_order(array)
 
     def set(self, name: str, value: Word) -> None:
         """A variable with attributes (integer, lower case, a reference) holds something else than was assigned."""
         name = self.state.aliases.get(f"reference {name}", name)
+        if "[" in name:
+            name, _, index = name.removesuffix("]").partition("[")
+            self._assign_element(name, index, value, append=False)
+            return
         value = unknown(value.sources) if f"{name} " in self.state.exported else value
         before = self.state.variables.get(name)
         self.state.variables[name] = {**before, "0": value} if isinstance(before, dict) else value
@@ -285,15 +314,17 @@ class Commands(ReadingContext):
             return {}
         return {"0": value} if value.known else None
 
-    def _array(self, values: list[Raw | Assignment], before: str | None) -> Variable:
-        """The values, behind those of the variable ``before``."""
-        known = {} if before is None else self._elements(before)
+    def _array(self, assignment: Assignment, name: str) -> Variable:
+        """The values, behind those that the variable has if they are appended."""
+        values = assignment.value if isinstance(assignment.value, list) else []
+        known = self._elements(name) if assignment.append else {}
         array: Array = {"0": unknown()} if known is None else known
+        pairs = f"{name} A" in self.state.exported and not all(isinstance(each, Assignment) for each in values)
         at = max((int(key) for key in array if key.isdecimal()), default=-1) + 1
         for each in values:
             if isinstance(each, Assignment) and each.index is not None:
                 # A name may be the key of an associative array as well as a number: it stays as it is written.
-                key = each.index if each.index.isidentifier() else array_key(self, array, each.index)
+                key = each.index if each.index.isidentifier() else array_key(self, name, array, each.index)
                 array[key] = self._value(each)
                 at = int(key) + 1 if key.isdecimal() else at
                 if key == each.index and "~" in each.source:
@@ -302,7 +333,7 @@ class Commands(ReadingContext):
                 for value in fields(self, each, like=False):
                     array[str(at)] = value
                     at += 1
-        return _in_order(array)
+        return unknown(concatenate(array.values()).sources) if pairs else _in_order(array)
 
     def _redirects(self, redirections: list[Redirection]) -> tuple[tuple[Redirect, ...], Stream | None, Word | None]:
         """The redirects, standard input if it changes, and where standard output goes if not to where it went."""

@@ -75,6 +75,8 @@ class ReadingContext:
         self._forked = 0
         #: Descriptors that the last redirections closed (``3>&-``).
         self.closed = list[str]()
+        #: Texts that run when this shell ends.
+        self.traps = list[Word]()
         #: Words so far that may not be expanded at all.
         self.failures = 0
         self._files = 63
@@ -122,10 +124,20 @@ class ReadingContext:
         self.budget.spend(3 + len(self.state.variables) // 20)
         outer, self.state = self.state, self.state.copy()
         try:
-            run()
+            self.whole(run)
             outer.files = self.state.files
         finally:
             self.state = outer
+
+    def whole(self, run: Callable[[], None]) -> None:
+        """A shell from its beginning to its end, where its traps run."""
+        outer, self.traps = self.traps, []
+        try:
+            run()
+            for text in dict.fromkeys(self.traps):
+                self.code(text, "trap")
+        finally:
+            self.traps = outer
 
     def substitute(self, script: ShellScript) -> Word:
         mark, failures = len(self.invocations), self.failures
@@ -193,7 +205,7 @@ class ReadingContext:
         environment = self.environment
         self.environment = None if self.remote else environment
         try:
-            self.code(value, runner)
+            self.whole(partial(self.code, value, runner))
         finally:
             self.state, self.environment, self.wrappers = outer, environment, wrappers
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from hookline.guard.arithmetic import evaluate
@@ -18,8 +17,8 @@ if TYPE_CHECKING:
 #: Set in nearly every shell, and to a path in most: their first letter is known, and they are not unset.
 _PATHS = frozenset({"PATH", "PWD", "OLDPWD", "SHELL", "BASH", "TMPDIR", "XDG_RUNTIME_DIR"})
 _ALWAYS_SET = _PATHS | {
-    "BASHPID", "BASH_VERSION", "EPOCHSECONDS", "EUID", "GROUPS", "HOSTNAME", "HOSTTYPE", "LANG", "LINENO", "LOGNAME",
-    "MACHTYPE", "OPTIND", "OSTYPE", "PPID", "RANDOM", "SECONDS", "SHELLOPTS", "SHLVL", "TERM", "UID", "USER", "_",
+    "BASHPID", "DIRSTACK", "EPOCHREALTIME", "EPOCHSECONDS", "EUID", "FUNCNAME", "GROUPS", "HOSTNAME", "HOSTTYPE", "LANG", "LINENO", "LOGNAME",
+    "MACHTYPE", "OPTIND", "OSTYPE", "PIPESTATUS", "PPID", "RANDOM", "SECONDS", "SHELLOPTS", "SHLVL", "TERM", "UID", "USER", "_",
 }  # fmt: skip
 _UNKNOWN_SIGNS = frozenset("?$!-0_")
 
@@ -64,7 +63,7 @@ def lookup(shell: ReadingContext, name: str) -> Variable:
             pass
     if shell.environment is not None and name in shell.environment:
         return word(shell.environment[name])
-    if name in _ALWAYS_SET:
+    if name in _ALWAYS_SET or name.startswith("BASH_"):
         return Word(("/", UNKNOWN)) if name in _PATHS else unknown()
     return unknown() if shell.environment is None or not shell.complete else None
 
@@ -115,11 +114,13 @@ def _single(shell: ReadingContext, name: str, index: str | None) -> Word | None:
         return value if index in {None, "0"} or value is None else unknown(value.sources)
     if has_unknown(list(value.values())) and (index or "0") != "0":
         return unknown()
-    return value.get(array_key(shell, value, index or "0"), unknown() if _is_associative(value) else None)
+    associative = _is_associative(value) or f"{name} A" in shell.state.exported
+    return value.get(array_key(shell, name, value, index or "0"), unknown() if associative else None)
 
 
-def array_key(shell: ReadingContext, array: dict[str, Word], index: str) -> str:
-    number = None if _is_associative(array) else evaluate(index, lambda name: text_lookup(shell, name))
+def array_key(shell: ReadingContext, name: str, array: dict[str, Word], index: str) -> str:
+    associative = _is_associative(array) or f"{name} A" in shell.state.exported
+    number = None if associative else evaluate(index, lambda name: text_lookup(shell, name))
     if index in array or number is None:
         return index.strip("'\"")
     last = max((int(key) for key in array if key.isdigit()), default=-1)
@@ -177,12 +178,18 @@ def _on_list(shell: ReadingContext, part: Parameter, values: list[Word]) -> Word
         values = [_transform(shell, part, value) for value in values]
     if (part.name == "*" or part.index == "*") and part.quoted:
         signs, parts = separators(shell), values[:1]
-        glue = word(" " if signs is None else signs[:1])
-        for before, value in pairwise(values):  # what is not known may be nothing at all, and then has no separator
-            absorbed = not value.known or (before is values[0] and not before.known)
-            parts = [*parts, value] if absorbed else [*parts, glue, value]
+        glue = unknown() if signs is None else word(signs[:1])
+        certain = bool(values) and not _may_vanish(values[0])  # something stands before, so a separator follows
+        for value in values[1:]:
+            parts += [value] if _may_vanish(value) or not certain else [glue, value]
+            certain = certain or not _may_vanish(value)
         return concatenate(parts)
     return values
+
+
+def _may_vanish(value: Word) -> bool:
+    """It may be no field at all, and then has no separator."""
+    return UNKNOWN in value.pieces and not any(isinstance(piece, str) for piece in value.pieces)
 
 
 def _slice(shell: ReadingContext, part: Parameter, values: list[Word]) -> list[Word]:
@@ -193,7 +200,11 @@ def _slice(shell: ReadingContext, part: Parameter, values: list[Word]) -> list[W
     bounds = [_integer(shell, raw) for raw in (part.argument, part.second)]
     if bounds[0] is None or (part.second and bounds[1] is None):
         return [unknown()]
-    first = bounds[0] - (part.name in {"@", "*"} and bounds[0] > 0)
+    if part.name in {"@", "*"}:
+        values = [unknown(), *values]  # $0 is the first of them
+    first = bounds[0] + (len(values) if bounds[0] < 0 else 0)
+    if first < 0 or (bounds[1] or 0) < 0:
+        return [unknown()]
     return values[first:][: bounds[1]] if part.second else values[first:]
 
 

@@ -37,7 +37,7 @@ def read(
     for path, content in (files or {}).items():
         shell.state.files[path] = Word((content,) if content else (), path)
     try:
-        shell.statements(ScriptParser(text, shell.budget, shell.doubts).statements())
+        shell.whole(lambda: shell.statements(ScriptParser(text, shell.budget, shell.doubts).statements()))
     except LimitReached as reached:
         shell.doubt(f"{reached}; the rest is unknown", command[:60], limit=True)
     except RecursionError:

@@ -190,7 +190,7 @@ class Shell(Commands):
             printed.append(self.captured(run))
             self.state.dead = False
             self.state.become(before, self.state.copy())
-            if self.state.variables == before.variables and self.state.directory == before.directory:
+            if self.state.same_as(before):
                 break
         whole = concatenate(printed)
         self.print(unknown(whole.sources) if whole.pieces else EMPTY)
@@ -241,6 +241,8 @@ class Shell(Commands):
             else:
                 for part in raw.parts:
                     part_value(self, part)
+        if any(raw.plain == "=~" for raw in command.words):
+            self.state.variables["BASH_REMATCH"] = unknown()
         self.status = None
 
 

@@ -164,6 +164,7 @@ def _shell(shell: Commands, name: str, argv: list[Word], call: Execution) -> boo
     reads_input = not rest or any(re.fullmatch(r"-[A-Za-z]*s[A-Za-z]*", each.text) for each in argv[1:at])
     if reads_input or rest[0].text in {"/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}:
         return _from_input(shell, name, call, rest if reads_input else rest[1:])
+    shell.matched_files(rest[0], name)
     content = shell.file(rest[0])
     if content is None:
         shell.status = None

@@ -149,6 +149,8 @@ class ShellState:
 
     def __init__(self) -> None:
         self.variables: dict[str, Variable] = {}
+        #: Names, and what ``declare`` says of them: ``x`` is exported, ``x()`` a function that is, ``x `` holds something
+        #: else than is assigned (an integer, upper case, read-only), ``x A`` is an associative array.
         self.exported = frozenset[str]()
         #: The bodies that a function may have; None among them: it may not be defined.
         self.functions: dict[str, tuple[Command | None, ...]] = {}
@@ -181,6 +183,10 @@ class ShellState:
         other.functions = {name: body for name, body in self.functions.items() if f"{name}()" in self.exported}
         other.exported, other.directory, other.files = self.exported, self.directory, self.files
         return other
+
+    def same_as(self, other: ShellState) -> bool:
+        kept = ("variables", "directory", "positional", "functions", "aliases")
+        return all(getattr(self, name) == getattr(other, name) for name in kept)
 
     def become(self, *ends: ShellState) -> None:
         """The one state that stands for all ``ends`` of a branch: where they differ, nothing is known."""
