@@ -75,7 +75,7 @@ def test_what_was_refused_because_the_agent_cannot_do_it_is_recorded_as_a_refusa
     asked = ("hook", "--agent", "letta-code", "--config", "hooks.toml")
     assert project.run(*asked, stdin=json.dumps(payload)).code == 2
     (row,) = [json.loads(line) for line in project.run("log", "--json", "--effect", "deny").out.splitlines()]
-    assert "so it was told deny: ask" in row["ignored"][0]["text"]
+    assert "so the call was refused: ask" in row["ignored"][0]["text"]
     assert [one["effect"] for one in row["outcomes"]] == ["ask"]
     again = project.run("replay", "--last", "1", "--config", "hooks.toml")
     assert (again.code, "deny → deny" in again.out) == (0, True)

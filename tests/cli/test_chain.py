@@ -73,6 +73,38 @@ def test_a_rewrite_is_shown_as_a_diff(fired: Project) -> None:
     assert "1. changed" in text
 
 
+ASK = """
+[[hook]]
+name = "careful"
+on = "PreToolUse"
+shell = 'echo "{\\"effect\\": \\"ask\\", \\"reason\\": \\"careful: sure?\\"}"'
+"""
+
+
+def test_a_question_that_the_agent_cannot_ask_is_named_as_why_the_call_was_refused(project: Project) -> None:
+    project.write("hooks.toml", ASK)
+    payload = {**PAYLOAD, "turn_id": "t", "model": "m", "cwd": str(project.path), "tool_input": {"command": "make"}}
+    assert project.run("hook", "--agent", "codex", "--config", "hooks.toml", stdin=json.dumps(payload)).code == 0
+    one = project.run("log", "--chain", "last", "--json").json
+    assert one["summary"] == "Refused: careful asked, and codex cannot ask a person here"
+    assert (one["reason"], one["why"]) == ("careful: sure?", "sure?")
+    assert [(step["verdict"], step["reason"]) for step in one["steps"]] == [("asked", "sure?")]
+
+
+def test_the_latest_event_that_matches_is_found_by_a_part_of_its_command(fired: Project) -> None:
+    command = 'echo "grüße \\ 100%"'
+    for one in (command, "echo 100"):
+        fired.fire("PreToolUse", {"tool_name": "Bash", "tool_input": {"command": one}}, "--config", "hooks.toml")
+
+    def found(*words: str) -> str:
+        return str(fired.run("log", "--chain", "last", "--json", *words).json["subject"])
+
+    assert found("--text", command) == found("--text", "100%") == f"Bash {command}"
+    assert found("--effect", "deny") == found("--text", "BY HAND") == "Bash rm -rf /x"
+    done = fired.run("log", "--chain", "last", "--text", "no such text")
+    assert (done.code, done.err) == (65, "hookline: no recorded event matches; see: hookline log\n")
+
+
 def test_an_unknown_id_is_an_error_that_names_the_next_command(fired: Project) -> None:
     done = fired.run("log", "--chain", "zzz")
     assert (done.code, done.err) == (65, "hookline: no event has an id that begins with 'zzz'; see: hookline log\n")

@@ -27,9 +27,9 @@ class AgentReply:
         """For the record."""
         lines = []
         if self.refused:
-            lines.append(f"{agent} cannot carry this out, so it was told deny: {', '.join(self.refused)}")
+            lines.append(f"{agent} does not support this, so the call was refused: {', '.join(self.refused)}")
         if self.dropped:
-            lines.append(f"{agent} cannot carry this out, so it was left out: {', '.join(self.dropped)}")
+            lines.append(f"{agent} does not support this, so it was left out: {', '.join(self.dropped)}")
         return tuple(Message(hook="hookline", text=text) for text in lines)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from hookline.core.paths import home_directory, project_root
 from hookline.state.record.chain import subject
+from hookline.state.record.query import text_test
 from hookline.state.record.store import Store
 
 #: Rows of one page at most, characters of a line's texts, and recent events in which choices of filters are looked for.
@@ -78,8 +79,8 @@ def where(filters: Mapping[str, str]) -> tuple[str, list[Any]]:
             *(value,) * 4,
         )
     if value := filters.get("text"):
-        like = "%" + value.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
-        add("(data LIKE ? ESCAPE '\\' OR reason LIKE ? ESCAPE '\\' OR id LIKE ? ESCAPE '\\')", like, like, like)
+        test, likes = text_test(value)
+        add(test, *likes)
     for name, test in (("since", "time >= ?"), ("until", "time < ?"), ("upto", "number <= ?")):
         with suppress(ValueError):
             if value := filters.get(name):

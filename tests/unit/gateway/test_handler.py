@@ -100,7 +100,7 @@ def test_a_question_that_the_agent_cannot_ask_is_refused_and_recorded_as_refused
     response = handle(gate.ask("Stop"), runtime, ending=True)
     recorded = gate.recorder.records[0].decision
     assert recorded.effect == "deny"
-    assert "cannot carry this out, so it was told deny: ask" in recorded.ignored[0].text
+    assert "does not support this, so the call was refused: ask" in recorded.ignored[0].text
     assert response.decision is not None
     assert response.decision.effect == "ask", "another agent may be able to"
 

@@ -162,8 +162,8 @@ def test_the_notes_name_the_agent_and_what_became_of_it() -> None:
     answer = worded("codex", event_of("codex", "PreToolUse.Bash.json")).answer
     notes = AgentReply(answer=answer, dropped=("context",), refused=("ask",)).notes("codex")
     assert [note.text for note in notes] == [
-        "codex cannot carry this out, so it was told deny: ask",
-        "codex cannot carry this out, so it was left out: context",
+        "codex does not support this, so the call was refused: ask",
+        "codex does not support this, so it was left out: context",
     ]
 
 

@@ -1,6 +1,6 @@
 """Show past events and what hooks decided, the newest last.
 
-  hookline log --effect deny --since yesterday --until today
+  hookline log --effect deny --since yesterday --until today --text "git push"
   hookline log --session S --follow
   hookline log --agent codex --project .
   hookline log --chain ID            one event (or last): every hook in order, its verdict, its changes, and the answer
@@ -62,6 +62,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--event", metavar="E", help="only this event")
     parser.add_argument("--agent", metavar="A", help="only events of this agent")
     parser.add_argument("--project", metavar="DIR", help="only events in this folder and below")
+    parser.add_argument("--text", metavar="TEXT", help="only events with this in their command, prompt or reason")
     parser.add_argument("--effect", choices=("allow", "ask", "deny"), help="only this effect")
     parser.add_argument(
         "--status",
@@ -73,7 +74,7 @@ def configure(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--until", metavar="WHEN", help="the same")
     parser.add_argument(
-        "--chain", metavar="ID", help="show one event whole, by the beginning of its id; last for the latest"
+        "--chain", metavar="ID", help="show one event whole, by the beginning of its id; last: the latest that matches"
     )
     parser.add_argument("--format", choices=("jsonl", "csv", "parquet"), help="export what was found")
     parser.add_argument("--output", metavar="FILE", help="write the export to this file")
@@ -89,7 +90,7 @@ def run(args: Namespace) -> int:
             print("Nothing recorded yet. Try: hookline demo")
         return 0
     if args.chain:
-        return _chain(store, args.chain, as_json=args.json)
+        return _chain(store, args.chain, look, as_json=args.json)
     try:
         rows = look(args.last or None, None) if recorded or args.follow else []
         if not rows:
@@ -102,6 +103,8 @@ def run(args: Namespace) -> int:
         if not rows:
             _report_nothing_found(store, args)
         _print(store, rows, as_json=args.json)
+        if rows and not args.json and not args.follow and sys.stdout.isatty():
+            print(paint("One of them whole, with the reason of every hook: hookline log --chain ID", "grey"))
         if args.follow:
             _follow(store, look, rows[-1].number if rows else 0, as_json=args.json)
     finally:
@@ -125,7 +128,7 @@ def _filter(args: Namespace, store: Store) -> _Look:
     project = None if args.project is None else os.path.abspath(args.project)
     return lambda last, after: firings(
         store, session=args.session, hook=args.hook, event=next(iter(events), None), agent=agent, project=project,
-        effect=args.effect, status=args.status, since=since, until=until, last=last, after=after,
+        effect=args.effect, status=args.status, text=args.text, since=since, until=until, last=last, after=after,
     )  # fmt: skip
 
 
@@ -137,13 +140,14 @@ def _follow(store: Store, look: _Look, seen: int, *, as_json: bool) -> NoReturn:
         seen = rows[-1].number if rows else seen
 
 
-def _chain(store: Store, prefix: str, *, as_json: bool) -> int:
-    found = firings(store, last=1) if prefix == "last" else find(store, prefix)
+def _chain(store: Store, prefix: str, look: _Look, *, as_json: bool) -> int:
+    found = look(1, None) if prefix == "last" else find(store, prefix)
     if not found:
         require_readable(store)
     if len(found) != 1:
         count = f"{len(found)} events have ids that begin" if found else "no event has an id that begins"
-        raise DataError(f"{count} with {prefix!r}; see: hookline log")
+        what = "no recorded event matches" if prefix == "last" else f"{count} with {prefix!r}"
+        raise DataError(f"{what}; see: hookline log")
     whole = chain(found[0], load_runs(store, [found[0].number])[found[0].number])
     store.close()
     if as_json:

@@ -38,7 +38,7 @@ def chain(row: Row, runs: Sequence[Run]) -> dict[str, Any]:
     return {
         "id": row.id, "number": row.number, "time": row.time, "event": row.event, "native_event": row.native_event,
         "agent": row.agent, "session": row.session, "turn": row.turn, "cwd": row.cwd, "effect": row.effect,
-        "granted": row.granted, "reason": row.reason, "aborted": row.aborted, "ms": row.ms,
+        "granted": row.granted, "reason": row.reason, "why": _why(row, runs), "aborted": row.aborted, "ms": row.ms,
         "subject": subject(before), "summary": summarize(row, runs), "data": before,
         "data_after": row.data if row.modified else None, "modified": row.modified, "steps": steps,
         "context": row.context, "messages": row.messages, "notes": [*_marks(before), *row.ignored],
@@ -54,26 +54,39 @@ def summarize(row: Row, runs: Sequence[Run]) -> str:
     if row.aborted:
         return f"{row.aborted.get('hook', 'a hook')} failed and ended the run"
     if row.effect == "deny":
-        blame = deciders or [f"the failure of {name}" for name in failed] or ["hookline"]
-        return f"Refused by {' and '.join(dict.fromkeys(blame))}"
+        asked = [run.hook for run in runs if run.effect == "ask"]
+        if asked and not deciders and not failed:
+            return f"Refused: {_listed(asked)} asked, and {row.agent} cannot ask a person here"
+        return f"Refused by {_listed(deciders or [f'the failure of {name}' for name in failed] or ['hookline'])}"
     if row.effect == "ask":
-        return f"{' and '.join(dict.fromkeys(deciders)) or 'hookline'} asked the person"
+        return f"{_listed(deciders or ['hookline'])} asked the person"
     words = ["Allowed" if row.granted else "No hook objected"]
     words += ["changed on the way"] if row.modified else []
-    words += [f"{' and '.join(dict.fromkeys(failed))} failed"] if failed else []
+    words += [f"{_listed(failed)} failed"] if failed else []
     return ", ".join(words)
+
+
+def _why(row: Row, runs: Sequence[Run]) -> str:
+    """The reason, to follow the summary: the hook that gave it is named there."""
+    names = [run.hook for run in runs if run.effect in {"deny", "ask"}]
+    return row.reason.removeprefix(f"{names[0]}: ") if names else row.reason
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(dict.fromkeys(names))
 
 
 def _steps(row: Row, runs: Sequence[Run], data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """In declared order. Bars follow each other where that fits into the whole time; parallel hooks begin together."""
     in_turn = sum(run.ms for run in runs) <= row.ms * 1.05 + 1
     now, began = dict(data), 0.0
+    deciding = next((effect for effect in ("deny", "ask") if any(run.effect == effect for run in runs)), None)
     for run in runs:
         detail = run.detail or {}
         changed = detail.get("data") or {}
         yield {
             "hook": run.hook, "hook_id": run.hook_id, "dialect": run.dialect, "status": run.status, "effect": run.effect,
-            "verdict": _verdict(run), "reason": _reason(row, run, detail), "skip": detail.get("skip"),
+            "verdict": _verdict(run), "reason": _reason(row, run, detail, deciding), "skip": detail.get("skip"),
             "ms": run.ms, "began": began, "exit_code": run.exit_code, "error": run.error, "stdout": run.stdout,
             "stderr": run.stderr, "spilled": list(run.spilled), "usage": run.usage,
             "changes": [{"field": name, "before": now.get(name), "after": value} for name, value in changed.items()],
@@ -93,11 +106,10 @@ def _verdict(run: Run) -> str:
     return {"timed-out": "timed out", "started": "in background"}.get(run.status, run.status)
 
 
-def _reason(row: Row, run: Run, detail: Mapping[str, Any]) -> str:
-    if run.error:
-        return run.error
-    own = detail.get("reason")
-    return str(own) if own else row.reason if run.effect == row.effect and run.effect not in {None, "allow"} else ""
+def _reason(row: Row, run: Run, detail: Mapping[str, Any], deciding: str | None) -> str:
+    """Its own; the one of the decision is not kept twice."""
+    own = run.error or detail.get("reason") or (row.reason if deciding and run.effect == deciding else "")
+    return str(own).removeprefix(f"{run.hook}: ")
 
 
 def _marks(data: Any) -> Iterator[dict[str, str]]:
@@ -145,7 +157,7 @@ def _fire_command(row: Row, data: Any) -> str:
 def chain_lines(one: Mapping[str, Any], when: str) -> Iterator[str]:
     """The same for a terminal. Everything that an agent or a hook wrote is made harmless."""
     yield f"{one['event']}  {one_line(one['subject'], 200)}"
-    yield f"{one_line(one['summary'], 200)}{': ' if one['reason'] else ''}{one_line(one['reason'], 400)}"
+    yield f"{one_line(one['summary'], 200)}{': ' if one['why'] else ''}{one_line(one['why'], 400)}"
     yield f"{when}  {one_line(one['agent'])}  session {one_line(one['session'] or '-')}  turn {one['turn']}"
     yield f"in {one_line(one['cwd'])}  id {one['id']}  {one['ms']:.1f} ms"
     if not one["steps"]:

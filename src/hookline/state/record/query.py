@@ -14,6 +14,7 @@ from hookline.state.record.store import Store
 
 #: Runs that the percentiles of a hook look back on.
 _SAMPLE = 500
+_ESCAPE = r"'\'"
 #: More than any number.
 _NO_END = (1 << 63) - 1
 _LATEST_RUN = """SELECT max(latest) FROM (
@@ -131,6 +132,7 @@ def firings(
     since: float | None = None,
     until: float | None = None,
     status: str | None = None,
+    text: str | None = None,
     last: int | None = 20,
     after: int | None = None,
 ) -> list[Row]:
@@ -145,6 +147,7 @@ def firings(
     }
     hook_ids = None if hook is None else _ids(store, hook)
     own = {"time >= ?": since, "time < ?": until, "number > ?": after, **_by_run(hook_ids, status)}
+    own |= dict([text_test(text)]) if text else {}
     firing, most = _Where.of({**tests, **own}), -1 if last is None else max(last, 0)
     if any(value is not None for value in (*tests.values(), hook, since, until, status)):
         hour = "CAST(? / 3600 AS INTEGER)"
@@ -154,6 +157,14 @@ def firings(
     else:
         rows = _in_range(store, firing, 0, _NO_END, most)
     return [_row(row) for row in reversed(rows)]
+
+
+def text_test(text: str) -> tuple[str, tuple[str, ...]]:
+    """A condition on firings that have this text in their data, reason or id, and its arguments."""
+    as_json = dict.fromkeys(json.dumps(text, ensure_ascii=ascii_only)[1:-1] for ascii_only in (True, False))
+    places = [*((name, form) for form in as_json for name in ("data", "before")), ("reason", text), ("id", text)]
+    likes = tuple("%" + re.sub(r"([\\%_])", r"\\\1", form) + "%" for _, form in places)
+    return f"({' OR '.join(f'{name} LIKE ? ESCAPE {_ESCAPE}' for name, _ in places)})", likes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
