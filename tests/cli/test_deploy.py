@@ -329,3 +329,9 @@ def test_that_no_agent_is_here_is_a_status_and_no_mistake(project):
     assert (told.code, told.out.startswith("No agent was found, so nothing is registered.")) == (0, True)
     assert project.run("deploy", "--status", "--json", PATH="/usr/bin:/bin").json == {"agents": [], "doubled": []}
     assert project.run("deploy", PATH="/usr/bin:/bin").code == 64
+
+
+def test_undeploy_says_with_which_agent_nothing_was_registered(project):
+    assert project.run("undeploy", "--agent", "codex").out == (
+        "hookline is not registered with codex. What is: hookline deploy --status\n"
+    )

@@ -287,6 +287,18 @@ def test_a_mistyped_command_is_answered_in_whole_sentences(project):
     )
     assert "--sinse (did you mean --since?); see: hookline log --help" in project.run("log", "--sinse").err
     assert project.run("xyzzy").err == "hookline: there is no command 'xyzzy'. All commands: hookline --help\n"
+    assert "there is no option '--verison'; did you mean '--version'?" in project.run("--verison").err
+
+
+def test_a_word_that_is_none_of_a_few_is_answered_with_those(project):
+    assert project.run("log", "--effect", "refused").err == (
+        "hookline: --effect cannot be 'refused'; write one of allow, ask, deny; see: hookline log --help\n"
+    )
+    assert "there is no hookline memory 'serch' (did you mean 'search'?); see:" in project.run("memory", "serch").err
+    assert (
+        "there is no hookline completion 'tcsh'; write one of bash, zsh, fish; see:"
+        in project.run("completion", "tcsh").err
+    )
 
 
 def test_one_of_a_thing_is_said_in_the_singular(hooked):

@@ -251,8 +251,11 @@ def _dispatch(words: list[str]) -> int:
     if command not in COMMANDS:
         from hookline.cli.output import did_you_mean  # noqa: PLC0415  only a typo needs it
 
-        hint = did_you_mean(command, ("help", *COMMANDS)) or "."
-        raise UsageError(f"there is no command {command!r}{hint} All commands: hookline --help")
+        kind, known = (
+            ("option", ("--help", "--version")) if command.startswith("-") else ("command", ("help", *COMMANDS))
+        )
+        hint = did_you_mean(command, known) or "."
+        raise UsageError(f"there is no {kind} {command!r}{hint} All commands: hookline --help")
     module = command_module(command)
     plain = _parse_fast(command, module, rest) if command in BRIEF else None
     args = command_parser(command, module).parse_args(rest) if plain is None else plain

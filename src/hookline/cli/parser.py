@@ -21,6 +21,19 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message}{self._nearest_option(message)}; see: {self.prog} --help")
 
+    def _check_value(self, action: argparse.Action, value: object) -> None:
+        """Names the words that there are once: argparse would also give the list as the argument's name."""
+        if action.choices is None or value in action.choices:
+            return
+        from hookline.core.suggest import nearest
+
+        shown = action.metavar if isinstance(action.metavar, str) and "|" in action.metavar else ""
+        words = shown.split("|") if shown else [str(one) for one in action.choices]
+        near = nearest(str(value), words, 0.7)
+        hint = f" (did you mean {near!r}?)" if near else f"; write one of {', '.join(words)}"
+        what = f"{action.option_strings[-1]} cannot be" if action.option_strings else f"there is no {self.prog}"
+        raise argparse.ArgumentError(None, f"{what} {str(value)!r}{hint}")
+
     def _nearest_option(self, message: str) -> str:
         """For an option that argparse does not know, the one that looks most like it."""
         from hookline.core.suggest import nearest

@@ -51,8 +51,8 @@ def run(args: Namespace) -> int:
     if args.act == "report":
         return report(args.days, as_json=args.json)
     if args.what is None:
-        needed = "a command" if args.act == "explain" else "a file"
-        raise UsageError(f"{args.act} needs {needed}; see: hookline guard --help")
+        needed, example = ("a command", "'rm -rf ~'") if args.act == "explain" else ("a file", "FILE.jsonl")
+        raise UsageError(f"{args.act} needs {needed}: hookline guard {args.act} {example}")
     policy = replace(READY[args.policy], allow_read_only=args.allow == "read-only")
     return _score(args, policy) if args.act == "score" else _explain(args, policy)
 

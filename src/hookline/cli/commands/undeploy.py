@@ -68,7 +68,9 @@ def run(args: Namespace) -> int:
     if args.json:
         print_json({"agents": rows})
     elif not rows:
-        print("Nothing is registered.")
+        named = ", ".join(args.agent) if len(args.agent) < len(all_agents()) else "any agent"
+        scope = f" in the scope {args.scope}" if args.scope else ""
+        print(f"hookline is not registered with {named}{scope}. What is: hookline deploy --status")
     return int(any(row["refused"] for row in rows))
 
 

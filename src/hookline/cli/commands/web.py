@@ -62,7 +62,7 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    with extra_needed("web", "starlette", "uvicorn"):
+    with extra_needed("web", "anyio", "starlette", "uvicorn"):
         from hookline.web.serve import serve
 
     home = home_directory(os.environ)
