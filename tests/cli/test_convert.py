@@ -202,7 +202,21 @@ def test_tools_are_called_as_the_other_agent_calls_them(project):
     )
     done = project.run("convert", "--from", "claude", "--to", "gemini", "hooks")
     assert '"matcher": "run_shell_command|NotebookEdit"' in done.out
-    assert "'x': the tool NotebookEdit: hookline does not know what gemini calls them" in done.err
+    assert "'x': the tool NotebookEdit: hookline does not know what gemini calls it" in done.err
+
+
+def test_a_matcher_on_one_server_is_wider_where_servers_are_not_told_apart(project):
+    group = {"matcher": "mcp__github__.*", "hooks": [{"type": "command", "command": "x"}]}
+    project.write("hooks", json.dumps({"hooks": {"PreToolUse": [group]}}))
+    done = project.run("convert", "--from", "claude", "--to", "cursor", "hooks")
+    assert "'x': Cursor does not tell which MCP server a tool belongs to: it runs for all of them" in done.err
+    assert "MCP server" not in project.run("convert", "--from", "claude", "--to", "codex", "hooks").err
+
+
+def test_an_agent_with_plugins_is_given_hooks_by_deploy(project):
+    project.write("hooks", '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "x"}]}]}}')
+    done = project.run("convert", "--from", "claude-code", "--to", "pi", "hooks")
+    assert (done.code, "hookline deploy --move claude-code=pi" in done.err) == (64, True)
 
 
 def test_the_tests_of_fields_are_written_as_they_were_meant(project):

@@ -52,6 +52,26 @@ def test_a_hook_for_gemini_decides_in_codex_as_it_did_there(gemini):
     )
 
 
+def test_a_hook_for_commands_alone_gets_them_and_nothing_else_elsewhere(project):
+    """Cursor has events for one kind of tool: what they are told stands at the top of the input."""
+    code = "import json, sys; sys.exit(2 if 'rm' in json.load(sys.stdin)['command'] else 0)"
+    guard = f'python3 -c "{code}" || {{ echo NOT-WITH-ME >&2; exit 2; }}; echo called >> calls'
+    cursor = {"version": 1, "hooks": {"beforeShellExecution": [{"command": guard}]}}
+    (project.home / ".cursor").mkdir(exist_ok=True)
+    (project.home / ".cursor/hooks.json").write_text(json.dumps(cursor))
+    project.run("deploy", "--move", "cursor=claude-code")
+
+    def sent(tool, given):
+        event = {"session_id": "s", "tool_name": tool, "tool_input": given, "cwd": str(project.path)}
+        done = project.run("hook", "--agent", "claude-code", "--event", "PreToolUse", stdin=json.dumps(event))
+        return "NOT-WITH-ME" in done.out + done.err
+
+    assert sent("Bash", {"command": "rm -rf /"})
+    assert not sent("Bash", {"command": "ls"})
+    assert not sent("Read", {"file_path": "/rm"})
+    assert (project.path / "calls").read_text() == "called\n"
+
+
 def test_moving_twice_adds_nothing_and_a_dry_run_writes_nothing(gemini):
     toml = gemini.home / ".config/hookline/hookline.toml"
     planned = gemini.run("deploy", "--move", "gemini-cli=codex", "--dry-run")

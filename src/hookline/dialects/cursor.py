@@ -44,16 +44,31 @@ def _call(native: str, sent: Mapping[str, Any]) -> dict[str, Any]:
             return {}
 
 
+#: The tool of an event for all tools -> the event about that kind of tool, in whose form its input is told too: a hook of
+#: another agent's call is not known to be on the one or the other.
+_KINDS = {
+    "preToolUse": {"Shell": "beforeShellExecution", "Read": "beforeReadFile"},
+    "postToolUse": {"Shell": "afterShellExecution", "Write": "afterFileEdit"},
+}
+
+
 def _call_fields(native: str, data: Mapping[str, Any]) -> dict[str, Any]:
     """The call in an event that is about one kind of tool: its input is at the top."""
     given = data.get("tool_input")
-    if not isinstance(given, Mapping) or not (
-        _call(native, {}) or native in {"beforeMCPExecution", "afterMCPExecution"}
-    ):
+    kind = _KINDS.get(native, {}).get(as_text(data.get("tool_name")), native)
+    single = bool(_call(kind, {}))
+    if not isinstance(given, Mapping) or not (single or kind in {"beforeMCPExecution", "afterMCPExecution"}):
         return {}
     output = output_text(data.get("tool_output"))
     ends = {"afterShellExecution": {"output": output}, "afterMCPExecution": {"result_json": output}}
-    return {**(given if _call(native, {}) else {}), **ends.get(native, {})}
+    return {**(_input(kind, given) if single else {}), **ends.get(kind, {})}
+
+
+def _input(kind: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    if kind != "afterFileEdit" or "edits" in given:
+        return given
+    new = given.get("new_string", given.get("content", ""))
+    return {**given, "edits": [{"old_string": given.get("old_string", ""), "new_string": new}]}
 
 
 def _canonical_fields(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
@@ -103,6 +118,11 @@ DIALECT = AgentDialect(
         dialect="cursor", events=_EVENTS, shape="flat", head={"version": 1}, constant={}, timeout=60.0, pattern=search_pattern,
         fields=frozenset({"type", "command", "timeout", "matcher", "failClosed", "loop_limit"}),
         kept=("failClosed", "loop_limit"),
+        # Elsewhere, what a person does after an edit is done after the tool.
+        kinds={
+            "beforeShellExecution": "PreToolUse:Bash", "afterShellExecution": "PostToolUse:Bash", "beforeReadFile": "PreToolUse:Read",
+            "beforeMCPExecution": "PreToolUse:mcp__.*", "afterMCPExecution": "PostToolUse:mcp__.*", "afterFileEdit": "PostToolUse:Edit|Write",
+        },
         matched=frozenset({"preToolUse", "postToolUse", "postToolUseFailure", "beforeShellExecution", "subagentStart", "subagentStop"}),
     ),
     variables=dict.fromkeys(("CURSOR_PROJECT_DIR", "CLAUDE_PROJECT_DIR"), "{cwd}"),

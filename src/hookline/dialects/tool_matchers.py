@@ -8,14 +8,9 @@ from collections.abc import Callable, Mapping
 from hookline.core._dataclass import replace
 from hookline.core.agents import Agent, find_agent
 from hookline.core.event import event_kind
-from hookline.core.hook import FieldTest, HookSpec, Pattern
+from hookline.core.hook import HookSpec, Pattern
 from hookline.core.tool_names import ANSWERS_TO, CANONICAL, INPUTS, canonical
 
-#: Events of an agent that are about one kind of tool, where others have one event for all.
-_ONE_KIND = {
-    "beforeShellExecution": "Bash", "afterShellExecution": "Bash", "beforeReadFile": "Read", "beforeMCPExecution": "mcp__.*",
-    "afterMCPExecution": "mcp__.*",
-}  # fmt: skip
 _NAMES = re.compile(r"[\w\-:@/]+(?:\|[\w\-:@/]+)*", re.ASCII)
 #: How ``mcp__server`` is written where it means every tool of the server.
 _WHOLE_SERVER = "(?:__.*)?"
@@ -34,8 +29,6 @@ def translate_tools(spec: HookSpec, dialect: str) -> tuple[HookSpec, tuple[str, 
 
 def with_canonical_tools(spec: HookSpec) -> HookSpec:
     """The hook with a matcher that means the same tools in every agent, not only under the names of its own."""
-    if spec.dialect == "cursor" and spec.native_event in _ONE_KIND:
-        spec = _of_one_kind(spec, _ONE_KIND[spec.native_event])
     agent, subject = find_agent(spec.dialect), spec.matcher.subject
     if agent is None or not agent.tools or subject.style == "any" or event_kind(spec.event).subject != "tool_name":
         return spec
@@ -46,16 +39,6 @@ def with_canonical_tools(spec: HookSpec) -> HookSpec:
         ours = _Translation(agent, None).unmatched(subject)
         wider = replace(subject, text="|".join([f"(?:{subject.text})", *ours])) if ours else subject
     return replace(spec, matcher=replace(spec.matcher, subject=wider))
-
-
-def _of_one_kind(spec: HookSpec, tool: str) -> HookSpec:
-    """A matcher there is on the command of a shell, and on the name of another tool."""
-    matcher = spec.matcher
-    tests = [FieldTest(path="tool_name", pattern=Pattern(style="full", text=tool))]
-    if tool == "Bash" and matcher.subject.style != "any":
-        tests.append(FieldTest(path="tool_input.command", pattern=matcher.subject))
-        matcher = replace(matcher, subject=Pattern())
-    return replace(spec, matcher=replace(matcher, fields=(*matcher.fields, *tests)))
 
 
 class _Translation:

@@ -73,6 +73,11 @@ DIALECT = AgentDialect(
         dialect="windsurf", events=_EVENTS, shape="flat", constant={}, timeout=600.0,
         fields=frozenset({"command", "powershell", "show_output", "working_directory"}),
         kept=("powershell", "show_output", "working_directory"),
+        kinds={
+            f"{side}_{kind}": f"{event}:{tools}"
+            for side, event in (("pre", "PreToolUse"), ("post", "PostToolUse"))
+            for kind, tools in (("run_command", "Bash"), ("write_code", "Edit|Write"), ("read_code", "Read"), ("mcp_tool_use", "mcp__.*"))
+        },
     ),
     replies=replies("windsurf", deny=on("PreToolUse UserPromptSubmit", EXIT_2)),
 )  # fmt: skip

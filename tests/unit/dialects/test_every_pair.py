@@ -65,12 +65,14 @@ def test_every_agents_hooks_are_carried_to_every_other_or_reported(source: str) 
         if target.name == source:
             continue
         text, lost = written(mine, target)
-        there = {spec.name: spec for spec in parse(target, text).specs} if target.form != "plugin" else {}
+        # Where each kind of tool has an event of its own, one hook is several.
+        there: dict[str, list[HookSpec]] = {}
+        for spec in parse(target, text).specs if target.form != "plugin" else ():
+            there.setdefault(spec.name, []).append(spec)
         for spec in mine:
-            known = there.get(spec.name)
-            assert known is not None or f"{spec.name!r}: " in lost, (target.name, spec.name, lost)
-            if known is not None:
-                assert known.event == spec.event, (target.name, spec.name)
+            known = there.get(spec.name, [])
+            assert known or f"{spec.name!r}: " in lost, (target.name, spec.name, lost)
+            assert {one.event for one in known} <= {spec.event}, (target.name, spec.name)
         for command, ours in (
             ("./guard", "Bash"),
             ("./after", "Bash"),
@@ -78,7 +80,54 @@ def test_every_agents_hooks_are_carried_to_every_other_or_reported(source: str) 
             ("./server", "mcp__github__push"),
         ):
             if command in there and f"'{command}': the matcher" not in lost:
-                subject = there[command].matcher.subject
-                assert matches(subject, target.tool_name(ours)), (target.name, command, subject)
+                subjects = [one.matcher.subject for one in there[command]]
+                assert any(matches(one, target.tool_name(ours)) for one in subjects), (target.name, command, subjects)
                 other = target.tool_name("Grep")
-                assert not matches(subject, other), (target.name, command, subject)
+                assert not any(matches(one, other) for one in subjects), (target.name, command, subjects)
+
+
+def _written_as(source: str, tree: dict[str, Any], target: str) -> tuple[Any, str]:
+    text, lost = written(parse(AGENTS[source], json.dumps(tree)).specs, AGENTS[target])
+    return json.loads(text)["hooks"], lost
+
+
+def test_a_hook_goes_to_the_events_of_its_tools_where_each_kind_of_tool_has_one() -> None:
+    hooks = [("Bash", "./guard"), ("Edit|WebFetch", "./some"), ("mcp__github__.*", "./server"), ("", "./all")]
+    tree = {"PreToolUse": [{"matcher": on, "hooks": [{"type": "command", "command": one}]} for on, one in hooks]}
+    found, lost = _written_as("claude-code", {"hooks": tree}, "windsurf")
+    assert {event: [one["command"] for one in group] for event, group in found.items()} == {
+        "pre_run_command": ["./guard", "./all"],
+        "pre_write_code": ["./some", "./all"],
+        "pre_read_code": ["./all"],
+        "pre_mcp_tool_use": ["./all"],
+    }
+    assert "'./some': a matcher on WebFetch: not supported by windsurf\n" in lost
+    assert "'./server': a matcher on mcp__github__.*: not supported by windsurf, so the hook is left out" in lost
+    assert "'./all': other tools than Bash, Edit, Write, Read, mcp__.*: not supported by windsurf" in lost
+
+
+def test_a_hook_on_one_kind_of_tool_does_not_run_on_the_others_elsewhere() -> None:
+    events = ("beforeShellExecution", "beforeReadFile", "afterFileEdit", "afterMCPExecution")
+    cursor = {"version": 1, "hooks": {event: [{"command": f"./{event}"}] for event in events}}
+    found, _lost = _written_as("cursor", cursor, "claude-code")
+    assert {(event, one["matcher"], one["hooks"][0]["command"]) for event, group in found.items() for one in group} == {
+        ("PreToolUse", "Bash", "./beforeShellExecution"),
+        ("PreToolUse", "Read", "./beforeReadFile"),
+        ("PostToolUse", "Edit|Write", "./afterFileEdit"),
+        ("PostToolUse", "^(?:mcp__.*)$", "./afterMCPExecution"),
+    }
+
+
+def test_what_is_matched_in_a_command_is_not_taken_for_the_name_of_a_tool() -> None:
+    cursor = {"version": 1, "hooks": {"beforeShellExecution": [{"command": "./guard", "matcher": "curl|wget"}]}}
+    found, lost = _written_as("cursor", cursor, "claude-code")
+    assert (found, "'./guard': a test of the event's fields" in lost) == ({}, True)
+    again, lost = _written_as("cursor", cursor, "cursor")
+    assert (again, lost) == (cursor["hooks"], "")
+
+
+def test_what_refuses_nothing_runs_more_often_where_there_is_no_matcher() -> None:
+    start = {"SessionStart": [{"matcher": "startup", "hooks": [{"type": "command", "command": "./morning"}]}]}
+    found, lost = _written_as("claude-code", {"hooks": start}, "cursor")
+    assert [one["command"] for one in found["sessionStart"]] == ["./morning"]
+    assert "'./morning': a matcher on SessionStart: not supported by cursor, so it runs on every SessionStart" in lost

@@ -10,6 +10,7 @@ to have it called as its own agent does: hookline deploy --move FROM=TO.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -25,7 +26,7 @@ from hookline.dialects.tool_matchers import translate_tools
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from hookline.core.hook import HookSpec
+    from hookline.core.hook import HookSpec, Pattern
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -37,18 +38,24 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     writer, source = dialect_named(args.target), find_agent(dialect_named(args.source).name)
+    target = find_agent(writer.name)
     if source is not None and source.form == "plugin":
         raise UsageError(f"{source.title} has plugins and no file of hooks, so there is nothing to convert")
+    if target is not None and target.form == "plugin":
+        way = f"--move {source.name}={target.name}" if source is not None else f"--agent {target.name}"
+        raise UsageError(
+            f"{target.title} has plugins and no file of hooks; hookline can call them there: hookline deploy {way}"
+        )
     runtime = look(config=args.file, dialect=args.source)
     require_readable(runtime, args.file)
     tell_problems(runtime)
     translated = [translate_tools(spec, writer.name) for spec in runtime.loaded.specs]
     rendered = writer.render([spec for spec, _ in translated])
     losses = [*rendered.losses, *(_costs(runtime.loaded.specs) if writer.name != "native" else ())]
-    losses += (problem for spec, lost in translated for problem in _unknown_tools(spec, lost, writer.name))
+    for spec, (_, unknown) in zip(runtime.loaded.specs, translated, strict=True):
+        losses += _unknown_tools(spec, unknown, writer.name)
     for loss in losses:
         print(f"lost: {loss}", file=sys.stderr)
-    target = find_agent(writer.name)
     if losses and source is not None and target is not None:
         print(
             f"To lose less, let hookline call them: hookline deploy --move {source.name}={target.name}", file=sys.stderr
@@ -64,9 +71,20 @@ def run(args: Namespace) -> int:
 
 def _unknown_tools(spec: HookSpec, lost: Sequence[str], target: str) -> Iterator[Problem]:
     for name in lost:
-        what = "tools of MCP servers" if name.startswith("mcp__") else f"the tool {name}"
-        finding = f"{spec.name!r}: {what}: hookline does not know what {target} calls them"
+        what = "tools of MCP servers" if (servers := name.startswith("mcp__")) else f"the tool {name}"
+        finding = f"{spec.name!r}: {what}: hookline does not know what {target} calls {'them' if servers else 'it'}"
         yield spec.origin.problem(finding, "correct the matcher by hand")
+    agent = find_agent(target)
+    if agent is not None and agent.mcp and "{server}" not in agent.mcp and _names_a_server(spec.matcher.subject):
+        finding = (
+            f"{spec.name!r}: {agent.title} does not tell which MCP server a tool belongs to: it runs for all of them"
+        )
+        yield spec.origin.problem(finding, "name the tools in the matcher")
+
+
+def _names_a_server(subject: Pattern) -> bool:
+    named = "|".join(subject.options) or subject.text
+    return re.search(r"mcp__[^.*]", named) is not None
 
 
 def _costs(specs: Sequence[HookSpec]) -> Iterator[Problem]:

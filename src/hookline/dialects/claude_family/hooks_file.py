@@ -6,17 +6,18 @@ Only commands are run from these files: what else an agent may know there is a p
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from hookline.core._dataclass import dataclass, empty, field, replace
-from hookline.core.hook import Command, HookSpec, Matcher, Pattern
+from hookline.core.hook import Command, FieldTest, HookSpec, Matcher, Pattern
 from hookline.core.own_registration import calls_hookline
 from hookline.core.suggest import suggest
 from hookline.dialects.base import Layer, Parsed, Rendered, Syntax
 from hookline.dialects.claude_family.field_map import pick, put
 from hookline.dialects.claude_family.matcher import NAMES_OR_REGEX, NOT_REFUSED, claude_pattern, claude_text
-from hookline.dialects.claude_family.render import Groups, Losses, amount, command_text, writable_hooks
+from hookline.dialects.claude_family.render import Groups, Losses, amount, command_text, full_match_text, writable_hooks
 from hookline.dialects.claude_family.settings_file import (
     Findings,
     HookEntry,
@@ -61,6 +62,8 @@ class HooksFormat:
     #: What every hook has, and what every file begins with.
     constant: Mapping[str, Any] = field(default_factory=lambda: {"type": "command"})
     head: Mapping[str, Any] = field(default_factory=empty)
+    #: Native events that are about some tools only: ``canonical event:tools``.
+    kinds: Mapping[str, str] = field(default_factory=empty)
     pattern: Callable[[str | None], Pattern | None] = field(default=claude_pattern)
     pattern_text: Callable[[Pattern], str | None] = field(default=claude_text)
 
@@ -133,7 +136,7 @@ def _build_spec(system: HooksFormat, entry: HookEntry) -> HookSpec | None:
     extra = {key: entry.fields[key] for key in system.kept if entry.fields.get(key) not in (None, False)}
     if entry.matcher:
         extra["matcher"] = entry.matcher
-    event = system.events.get(entry.event, f"{system.dialect}:{entry.event}")
+    event = _kind(system, entry.event)[0] or system.events.get(entry.event, f"{system.dialect}:{entry.event}")
     named = entry.fields.get("name")
     return HookSpec(
         id=entry.id,
@@ -163,7 +166,18 @@ def _matcher(system: HooksFormat, entry: HookEntry) -> Matcher | None:
     if pattern is None:
         entry.report_matcher(" is not a regular expression", NAMES_OR_REGEX)
         return None
-    return Matcher(subject=pattern if entry.event in system.matched else Pattern(), fields=refused)
+    subject, tools = pattern if entry.event in system.matched else Pattern(), _kind(system, entry.event)[1]
+    if not tools:
+        return Matcher(subject=subject, fields=refused)
+    # What is matched there is not the name of the tool, but the command.
+    command = (FieldTest(path="tool_input.command", pattern=subject),) if subject != Pattern() else ()
+    return Matcher(subject=Pattern(style="full", text=tools), fields=command)
+
+
+def _kind(system: HooksFormat, native: str) -> tuple[str, str]:
+    """Of an event that is about some tools only: what it is with us, and the tools."""
+    event, _, tools = system.kinds.get(native, "").partition(":")
+    return event, tools
 
 
 def _action(system: HooksFormat, entry: HookEntry) -> Command | None:
@@ -235,16 +249,44 @@ def _render_hooks(
         text = command_text(spec.action) if isinstance(spec.action, Command) else None
         if text is None:
             losses.leave_out(spec, f"a hook of kind {type(spec.action).__name__}")
-        elif event not in system.matched and spec.matcher.subject != Pattern():
-            losses.leave_out(spec, f"a matcher on {spec.event}")
-        elif not losses.unwritable(spec):
-            yield event, _matcher_text(system, spec), _hook(system, spec, event, text, losses)
+        elif not losses.unwritable(spec, written=spec.matcher.fields if spec.dialect == system.dialect else ()):
+            for one in _native_events(system, spec, event, losses):
+                yield one, _matcher_text(system, spec, one), _hook(system, spec, one, text, losses)
 
 
-def _matcher_text(system: HooksFormat, spec: HookSpec) -> str | None:
+def _native_events(system: HooksFormat, spec: HookSpec, event: str, losses: Losses) -> Sequence[str]:
+    """The events it is written under: where each kind of tool has one, those of the tools that it is about."""
+    if spec.dialect == system.dialect or event in system.matched:
+        return (event,)
+    if event in system.kinds:
+        return _events_of_tools(system, spec, losses)
+    return (event,) if losses.without_matcher(spec) else ()
+
+
+def _events_of_tools(system: HooksFormat, spec: HookSpec, losses: Losses) -> Sequence[str]:
+    kinds = {native: _kind(system, native)[1] for native in system.kinds if _kind(system, native)[0] == spec.event}
+    subject = spec.matcher.subject
+    wanted = full_match_text(subject)
+    if wanted is None:
+        losses.weaken(spec, f"other tools than {', '.join(kinds.values()).replace('|', ', ')}")
+        return tuple(kinds)
+    found = [one for one, tools in kinds.items() if any(re.fullmatch(wanted, tool) for tool in tools.split("|"))]
+    others = [
+        name
+        for name in subject.options or subject.text.split("|")
+        if not any(re.fullmatch(kinds[one], name) for one in found)
+    ]
+    if not found:
+        losses.leave_out(spec, f"a matcher on {'|'.join(others)}")
+    elif others:
+        losses.weaken(spec, f"a matcher on {'|'.join(others)}")
+    return found
+
+
+def _matcher_text(system: HooksFormat, spec: HookSpec, event: str) -> str | None:
     if spec.dialect == system.dialect:
         return spec.extra.get("matcher")
-    return system.pattern_text(spec.matcher.subject) or None
+    return (system.pattern_text(spec.matcher.subject) or None) if event in system.matched else None
 
 
 def _hook(system: HooksFormat, spec: HookSpec, event: str, text: str, losses: Losses) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import inf, nextafter
 from typing import Any
 
+from hookline.core.event import event_kind
 from hookline.core.hook import Command, FieldTest, Gates, HookSpec, Output, Pattern, Scope
 from hookline.core.problem import Problem, Severity
 from hookline.dialects.base import Rendered
@@ -40,7 +41,21 @@ class Losses:
 
     def _add(self, spec: HookSpec, finding: str, severity: Severity) -> None:
         fix = "keep this hook in its own dialect and name the file as a [[source]]"
-        self._problems.append(spec.origin.problem(f"{spec.name!r}: {finding}", fix, severity))
+        problem = spec.origin.problem(f"{spec.name!r}: {finding}", fix, severity)
+        if problem not in self._problems:
+            self._problems.append(problem)
+
+    def without_matcher(self, spec: HookSpec) -> bool:
+        """Whether it can be written under an event that has no matcher: what refuses nothing may run more often."""
+        if spec.matcher.subject == Pattern():
+            return True
+        kind, what = event_kind(spec.event), f"a matcher on {spec.event}"
+        harmless = not kind.denies and kind.subject != "tool_name"
+        if harmless:
+            self._add(spec, f"{what}: not supported by {self._dialect}, so it runs on every {spec.event}", "warning")
+        else:
+            self.leave_out(spec, what)
+        return harmless
 
     def unwritable(self, spec: HookSpec, *, written: tuple[FieldTest, ...] = ()) -> bool:
         """Whether a condition cannot be written: a guard for one tool must not start to judge all of them."""

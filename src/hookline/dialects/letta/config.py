@@ -187,8 +187,7 @@ def render(specs: Sequence[HookSpec]) -> Rendered:
 
 def _unwritable(spec: HookSpec, losses: Losses) -> bool:
     row = ROWS.get(spec.event)
-    if row is not None and not row.tool and spec.matcher.subject != Pattern():
-        losses.leave_out(spec, f"a matcher on {spec.event}")
+    if row is not None and not row.tool and not losses.without_matcher(spec):
         return True
     return losses.unwritable(spec)
 
