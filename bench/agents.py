@@ -32,6 +32,10 @@ PROGRAM = "#!/bin/sh\ncat > /dev/null\nexit 0\n"
 RESULTS = Path(__file__).resolve().parents[1] / "docs" / "reference" / "agents-cost.json"
 
 
+class _TooFewCallsError(Exception):
+    """An agent ended, or hung, before there was enough to measure."""
+
+
 def place(agent: agents.Agent, base: str) -> World:
     home, project = Path(base, "home"), Path(base, "project")
     for folder in (home / "tmp", home / "bin", project / ".git"):
@@ -86,7 +90,7 @@ def measured(world: World) -> float:
     )
     times = [int(line) for line in world.lines("times.txt")]
     if len(times) < CALLS // 2:
-        raise SystemExit(f"{world.agent.name}: only {len(times)} of {CALLS + 1} calls ran")
+        raise _TooFewCallsError(f"{world.agent.name}: only {len(times)} of {CALLS + 1} calls ran")
     return statistics.median(later - one for one, later in pairwise(times)) / 1e6
 
 
@@ -122,7 +126,10 @@ def compare(agent: agents.Agent) -> dict[str, object]:
 def rows(names: list[str]) -> Iterator[dict[str, object]]:
     for agent in agents.AGENTS:
         if (not names or agent.name in names) and all(install.program(name) for name in agent.needs):
-            yield compare(agent)
+            try:
+                yield compare(agent)
+            except _TooFewCallsError as error:
+                sys.stderr.write(f"{error}\n")
 
 
 def main(names: list[str]) -> int:

@@ -138,6 +138,8 @@ def _gemini_files(_home: Path, _project: Path, _asks: bool) -> dict[str, str]:
         "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
         "privacy": {"usageStatisticsEnabled": False},
         "telemetry": {"enabled": False},
+        # After thirty turns it asks the model whether it repeats itself, and again for minutes where no JSON comes back.
+        "model": {"disableLoopDetection": True},
     }
     return {".gemini/settings.json": "// kept\n" + json.dumps(settings, indent=2) + "\n"}
 
