@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 
 import pytest
@@ -430,6 +431,25 @@ def test_plugins_are_listed_as_they_describe_themselves(house: House) -> None:
     assert (done.returncode, done.stdout) == (
         1, "listener\n  hooks: input.submit\nbroken: it is not loaded; see: hookline check --dialect lash\n",
     )  # fmt: skip
+
+
+def test_each_plugin_is_described_by_itself_and_by_its_handshake(house: House) -> None:
+    """The answer of the last one stood for all of them, and without the hooks that it did not repeat."""
+    for name in ("one", "two"):
+        folder = house.root / name
+        folder.mkdir()
+        shutil.copy(house.plugin, folder / "plugin")
+        described = modify("plugin.describe", {"description": f"I am {name}"})
+        rules = {"hook_config": [{"event": "plugin.describe"}, {"event": "input.submit"}], "answers": [described]}
+        (folder / "rules.json").write_text(json.dumps(rules))
+    lines = "".join(f"{name} = {house.root}/{name}/plugin\n" for name in ("one", "two"))
+    (house.lash / "plugins.conf").write_text(f"[plugins]\n{lines}")
+    done = subprocess.run(
+        [str(BIN / "hookline"), "shell", "--list-plugins"], cwd=house.work, env=house.environ(), capture_output=True,
+        text=True, check=False,
+    )  # fmt: skip
+    about = "{0}\n  I am {0}\n  hooks: plugin.describe, input.submit\n"
+    assert (done.returncode, done.stdout) == (0, about.format("one") + about.format("two"))
 
 
 def test_a_plugin_that_fails_closed_and_never_loaded_refuses_all_but_exit(house: House) -> None:

@@ -293,7 +293,7 @@ def test_a_line_that_goes_on_is_judged_as_a_whole(house: House, guest: Open) -> 
 
 #: What people set in their rc files, and a line that each of them would break.
 OPTIONS = {
-    "set -u": "set -u", "errors": "set -o pipefail; set -o noclobber",
+    "set -u": "set -u", "errors": "set -o pipefail; set -o noclobber", "IFS": "IFS=,0123456789",
     "strange": 'if [ -n "$BASH_VERSION" ]; then set -o posix; else setopt ksh_arrays sh_word_split no_unset glob_subst; fi',
 }  # fmt: skip
 
@@ -503,6 +503,9 @@ REFUSED = {
     "alias c=cp": "",
     "c a b; echo alias:$?": "alias:126",
     "cp --help; echo once:$?; cp fine b; echo some:$?": "some:1",
+    "cp fine b; cp fine b; cp a b; echo again:$?": "again:126",
+    "for i in fine a; do cp $i b; done; echo each:$?": "each:126",
+    'IFS=,0126; cp fine b; cp a b; echo "comma:$?"': "comma:126",
 }
 
 

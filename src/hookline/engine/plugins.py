@@ -42,12 +42,14 @@ def register_plugins(
         answer = handshake(spec.action, loaded.settings, environ)
         parsed = expand_plugins([spec], {spec.action: answer}.__getitem__)
         of_pack = {"pack": pack} if pack else {}
-        specs += (replace(one, extra={**one.extra, **of_pack}) if pack else one for one in parsed.specs)
         problems += parsed.problems
         if isinstance(answer, str):
             specs += [_refuser(spec, answer)] if spec.extra.get("on_failure") == "deny" else []
-        elif not any(one.event == _DESCRIBE for one in parsed.specs):
+        else:
             specs.append(_describer(spec, spec.action.name, answer))
+        about = _about(spec.action.name)
+        own = (replace(one, matcher=about) if one.event == _DESCRIBE else one for one in parsed.specs)
+        specs += (replace(one, extra={**one.extra, **of_pack}) if pack else one for one in own)
     return replace(loaded, specs=tuple(specs), problems=tuple(problems))
 
 
@@ -71,12 +73,11 @@ def _refuser(spec: HookSpec, error: str) -> HookSpec:
 
 
 def _describer(spec: HookSpec, name: str, answer: Mapping[str, Any]) -> HookSpec:
-    """A plugin that does not describe itself is described from its handshake."""
+    """A plugin is described from its handshake; what it then answers itself goes over that."""
 
     def describe(_event: Event) -> Mapping[str, Any]:
         return {"data": dict(describe_plugin(name, answer))}
 
-    same_name = FieldTest(path="name", pattern=Pattern(style="exact", options=(name,), when_missing=True))
     return replace(
         spec,
         id=hook_id(spec.origin.file, spec.origin.pointer, _DESCRIBE),
@@ -84,6 +85,11 @@ def _describer(spec: HookSpec, name: str, answer: Mapping[str, Any]) -> HookSpec
         event=_DESCRIBE,
         native_event=_DESCRIBE,
         action=Function(target=f"handshake of {name}", call=describe),
-        matcher=Matcher(fields=(same_name,)),
+        matcher=_about(name),
         extra={"plugin": spec.id, "inner": True},
     )
+
+
+def _about(name: str) -> Matcher:
+    """Only the plugin that is asked describes itself: another one's answer would stand in its place."""
+    return Matcher(fields=(FieldTest(path="name", pattern=Pattern(style="exact", options=(name,), when_missing=True)),))

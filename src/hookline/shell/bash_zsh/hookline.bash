@@ -11,7 +11,7 @@ _hookline_wait() {
 _hookline_open() {
   _hookline_wait || return 1
   exec {_hl_asks}<>"$_hl_room/asks" {_hl_token}<>"$_hl_room/token" {_hl_answers}<>"$_hl_room/answers"
-  builtin read -r _hl_service <"$_hl_room/ready"
+  IFS= builtin read -r _hl_service <"$_hl_room/ready"
   _hl_held= _hl_off=
 }
 
@@ -209,15 +209,23 @@ _hookline_shadow() {
 }
 
 _hookline_refuse() {
-  local -
+  local - _hl_words
   builtin set +eux
-  if [[ ${_hl_shadows[$1]-} == some ]] && _hookline_ask spawn text "${*@Q}" cwd "$PWD" && [[ ${_hl_said[0]} == run ]]; then
+  builtin printf -v _hl_words '%s ' "${@@Q}"
+  if [[ ${_hl_shadows[$1]-} == some ]] && _hookline_ask spawn text "$_hl_words" cwd "$PWD" && [[ ${_hl_said[0]} == run ]]; then
     _hookline_unshadow "$1"
     "$@" 2>&9 9>&-
+    _hookline_shadow_again "$?" "$1"
     return
   fi
   _hookline_say "${_hl_reasons[$1]-}"
   return 126
+}
+
+# The next call of it in this line is asked about too.
+_hookline_shadow_again() {
+  _hookline_shadow "$2" some "${_hl_reasons[$2]-}"
+  return "$1"
 }
 
 _hookline_unshadow() {
@@ -231,10 +239,12 @@ _hookline_unshadow() {
 
 # ── the prompt ────────────────────────────────────────────────────────────────────────────────────────
 
-# In the last element of PROMPT_COMMAND, while something is hooked. $1: $?; $2: PIPESTATUS.
+# In the last element of PROMPT_COMMAND, while something is hooked. $1: $?; then PIPESTATUS. Words are joined by printf,
+# because "$*" joins them with the person's IFS.
 _hookline_prompt() {
-  local - ran=$_hl_running$_hl_aborted
+  local - ran=$_hl_running$_hl_aborted statuses
   builtin set +euxf
+  builtin printf -v statuses '%s ' "${@:2}"
   _hookline_reset
   [[ ! -s $_hl_room/trap ]] || : >|"$_hl_room/trap"
   [[ -z $_hl_held ]] || builtin kill -INT "$_hl_service" 2>/dev/null  # Ctrl-C while a hook was asked
@@ -242,9 +252,9 @@ _hookline_prompt() {
     _hookline_want "${_hl_cached%%$'\t'*}" '' "${_hl_cached#*$'\t'}" ''
   elif [[ -n $ran && -n $_hl_asks && -z $_hl_off && -e $_hl_room/same/${PWD//\//%} &&
     " $_hl_wanted " != *' '@(after|prompt|say)' '* ]]; then  # nothing to wait for
-    builtin printf '%s\0' 0 9 after text "$_hl_text" status "$1" statuses "$2" cwd "$PWD" >&"$_hl_asks"
+    builtin printf '%s\0' 0 9 after text "$_hl_text" status "$1" statuses "$statuses" cwd "$PWD" >&"$_hl_asks"
   else
-    _hookline_at_prompt "$1" "$2" "$ran"
+    _hookline_at_prompt "$1" "$statuses" "$ran"
   fi
   [[ $_hl_verdict != 4 ]] || _hl_off=1
   _hl_text= _hl_began= _hl_verdict= _hl_history=$HISTCMD
@@ -341,7 +351,7 @@ _hookline_want() {
   if [[ -z $1 && -z $2 ]]; then
     PROMPT_COMMAND[99]=$_hl_gate
   else
-    PROMPT_COMMAND[99]='{ _hookline_prompt "$?" "${PIPESTATUS[*]}" || :; trap -p DEBUG 1<>"$_hl_room/trap"; _hookline_arm || :; } 9>&2 2>/dev/null'
+    PROMPT_COMMAND[99]='{ _hookline_prompt "$?" "${PIPESTATUS[@]}" || :; trap -p DEBUG 1<>"$_hl_room/trap"; _hookline_arm || :; } 9>&2 2>/dev/null'
   fi
 }
 
@@ -361,7 +371,9 @@ _hookline_missing_handler() {
 
 # A hook's message, or what the shell would have shown without one.
 _hookline_missing() {
-  if _hookline_ask missing text "$*" cwd "$PWD" && [[ -n ${_hl_said[2]-} ]]; then
+  local _hl_words
+  builtin printf -v _hl_words '%s ' "$@"
+  if _hookline_ask missing text "${_hl_words% }" cwd "$PWD" && [[ -n ${_hl_said[2]-} ]]; then
     [[ -z ${_hl_said[0]-} ]] || builtin printf '%s\n' "${_hl_said[0]}" >&2
     return "${_hl_said[1]:-127}"
   fi
@@ -450,7 +462,7 @@ _hookline_key() {
 _hookline_edits() { [[ (-o emacs || -o vi) && ${TERM:-dumb} != dumb ]]; }
 
 _hookline_bind_keys() {
-  local key sequence keymap
+  local key sequence keymap IFS=' '
   _hookline_edits || return 0
   for sequence in "${!_hl_bound[@]}"; do builtin bind "\"$sequence\": ${_hl_bound[$sequence]}" 2>/dev/null; done
   _hl_bound=() _hl_named=() _hl_usual=()

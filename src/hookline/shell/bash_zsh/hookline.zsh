@@ -157,10 +157,17 @@ _hookline_refuse() {
   if [[ ${_hl_shadows[$1]-} == some ]] && _hookline_ask spawn text "${(j: :)${(@qq)@}}" cwd "$PWD" && [[ $_hl_said[1] == run ]]; then
     _hookline_unshadow $1
     "$@"
+    _hookline_shadow_again $? $1
     return
   fi
   _hookline_say "${_hl_reasons[$1]-}"
   return 126
+}
+
+# The next call of it in this line is asked about too.
+_hookline_shadow_again() {
+  _hookline_shadow $2 some "${_hl_reasons[$2]-}"
+  return $1
 }
 
 _hookline_unshadow() {
@@ -185,7 +192,7 @@ _hookline_restore() {
 
 # The last precmd function, so that it sees the final prompt.
 _hookline_precmd() {
-  { local code=$? statuses="${pipestatus[*]}"; setopt local_options no_xtrace } 2>/dev/null
+  { local code=$? statuses="${(j: :)pipestatus[@]}"; setopt local_options no_xtrace } 2>/dev/null
   _hookline_prompt
 }
 
@@ -286,7 +293,7 @@ _hookline_missing_handler() {
 # A hook's message, or what the shell would have shown without one.
 _hookline_missing() {
   if { emulate -L zsh -o no_local_traps -o no_xtrace } 2>/dev/null &&
-    _hookline_ask missing text "$*" cwd "$PWD" && [[ -n $_hl_said[3] ]]; then
+    _hookline_ask missing text "${(j: :)@}" cwd "$PWD" && [[ -n $_hl_said[3] ]]; then
     [[ -z $_hl_said[1] ]] || print -ru 2 -- $_hl_said[1]
     return ${_hl_said[2]:-127}
   fi
@@ -379,7 +386,7 @@ _hookline_bind_keys() {
   _hl_bound=() _hl_named=() _hl_usual=()
   for key in ${(k)_hl_sequences}; do
     [[ $_hl_keys == '*' || $_hl_keys == *$'\n'$key$'\n'* ]] || continue
-    for sequence in ${=_hl_sequences[$key]}; do _hookline_bind $key ${(g:ce:)sequence}; done
+    for sequence in ${(s: :)_hl_sequences[$key]}; do _hookline_bind $key ${(g:ce:)sequence}; done
   done
   [[ " $_hl_wanted " != *' enter '* && $_hl_keys != *$'\n'enter$'\n'* && $_hl_keys != '*' ]] || enter=1
   [[ " $_hl_wanted " != *' prefix '* && $_hl_keys != *$'\n'?$'\n'* && $_hl_keys != '*' ]] || insert=1

@@ -11,7 +11,7 @@ _hookline_start() {
 
 # In a subshell, where no trap of the person runs: 1 if something is hooked in this directory, or may be.
 _hookline_needs() {
-  local asks answers id=needs.$BASHPID word tries=0
+  local asks answers id=needs.$BASHPID word tries=0 IFS=
   builtin set +eux
   if [[ ! -e $_hl_room/ready ]] && _hookline_cached; then
     [[ -z $_hl_cached ]]
@@ -22,7 +22,7 @@ _hookline_needs() {
   until [[ -e $_hl_room/ready ]] || ((tries++ > 150)); do builtin command sleep 0.02; done
   exec {asks}<>"$_hl_room/asks" {answers}<>"$_hl_room/answers"
   builtin printf '%s\0' "$id" 3 needs cwd "$PWD" >&"$asks"
-  while IFS= builtin read -r -d '' -t 5 -u "$answers" word && [[ $word != "$id" ]]; do :; done
+  while builtin read -r -d '' -t 5 -u "$answers" word && [[ $word != "$id" ]]; do :; done
   # The number of fields, and whether anything is hooked; the rest is for zsh.
   builtin read -r -d '' -t 1 -u "$answers" tries && builtin read -r -d '' -t 1 -u "$answers" word || word=1
   while ((--tries > 0)); do builtin read -r -d '' -t 1 -u "$answers" _; done
@@ -64,7 +64,7 @@ else
   _hl_zero=([0]=/-/) _hl_needed=0
   _hl_gate='if { _hl_gate() { :; }; } 2>/dev/null <"$_hl_idle${PWD//\//%}"; then _hl_gate() { :; }
 elif { _hl_gate() { :; }; } 2>/dev/null <"${_hl_zero[_hl_needed=$({ trap - DEBUG; } >/dev/null; _hookline_needs)]-/dev/null}"
-then { _hookline_prompt "$?" "${PIPESTATUS[*]}" || :; trap -p DEBUG 1<>"$_hl_room/trap"; _hookline_arm || :; } 9>&2 2>/dev/null; fi'
+then { _hookline_prompt "$?" "${PIPESTATUS[@]}" || :; trap -p DEBUG 1<>"$_hl_room/trap"; _hookline_arm || :; } 9>&2 2>/dev/null; fi'
   PROMPT_COMMAND[99]=$_hl_gate
   _hookline_start exec
 fi

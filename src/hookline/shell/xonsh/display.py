@@ -6,11 +6,15 @@ knows about the program, and marked as such. If xonsh passes the output on, the 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
 from hookline.shell.dispatcher import ShellDispatcher
 from hookline.shell.xonsh.patch_points import Patches, is_interactive, xsh
+
+#: Programs that want the terminal for themselves, and write lines into it.
+_LINES = frozenset({"cat", "clear", "cls", "pv", "repo", "scp", "tput", "xclip", "xdg-open", "yes"})
 
 
 class DisplayHooks:
@@ -63,7 +67,7 @@ class DisplayHooks:
 
 
 def _takes_the_screen(spec: Any) -> bool:
-    if callable(spec.alias):
+    if callable(spec.alias) or spec.stdout is not None or os.path.basename(spec.args[0]) in _LINES:
         return False
     try:
         return not xsh().commands_cache.predict_threadable(spec.args)
