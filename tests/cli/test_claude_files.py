@@ -49,3 +49,16 @@ def test_what_only_claude_code_does_is_reported_by_check(project: Any) -> None:
     write(project, "PreToolUse", command="true", statusMessage="Checking", once=True)
     problems = project.run("check", ".claude/settings.json", "--json").json["problems"]
     assert [one["pointer"].rpartition(".")[2] for one in problems] == ["statusMessage", "once"]
+
+
+def test_no_agent_is_said_to_lack_an_event_of_the_hooks_that_it_runs_itself(project: Any) -> None:
+    """Gemini CLI needs an entry for the hooks of Claude Code's file; Claude Code runs them without one."""
+    own = project.home / ".config/hookline/hookline.toml"
+    own.parent.mkdir(parents=True)
+    own.write_text('[[hook]]\nname = "own"\non = "PreToolUse"\nshell = "true"\non_failure = "deny"\n')
+    project.run("deploy", "--agent", "claude-code", "--agent", "gemini-cli")
+    write(project, "PostToolUse", command="true")
+    project.write(".hookline/hookline.toml", '[[source]]\ndialect = "claude"\n')
+    project.run("trust", "--yes")
+    found = [one["finding"] for one in project.run("check", "--json").json["problems"]]
+    assert found == ["Gemini CLI does not call hookline for PostToolUse (hook true)"]

@@ -77,6 +77,8 @@ def test_what_is_switched_off_is_seen_wherever_one_looks(mine: Project) -> None:
     assert [one["switched_off"] for one in mine.run("list", "--json").json["hooks"]] == [True, False, False]
     assert "Some hooks are switched off" in mine.run("list").out
     assert "switched off by hand: 'guard'" in mine.run("status").out
+    hooks = mine.run("status", "--json").json["hooks"]
+    assert hooks["on"] == hooks["total"] - 1
     assert "switched off; to change it" in mine.run("explain", "PreToolUse", "--data", '{"tool_name": "Bash"}').out
     assert mine.run("log", "--json").out == "", "switching is no firing"
 

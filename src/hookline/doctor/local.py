@@ -104,7 +104,7 @@ def _daemon(environ: Mapping[str, str]) -> Iterator[Finding]:
         text = f"{len(told['crashes'])} crashes; the latest: {told['crashes'][-1]}"
         yield wrong("daemon", text, "hookline daemon status")
     else:
-        yield fine("daemon", f"running, {told['requests']} requests, {told['engines']} engines")
+        yield fine("daemon", f"running; requests: {told['requests']}, engines: {told['engines']}")
 
 
 def _client(paths: Paths) -> Iterator[Finding]:

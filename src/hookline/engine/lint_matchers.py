@@ -186,6 +186,7 @@ def _field_problem(spec: HookSpec, path: str, finding: str, fix: str) -> Problem
 
 # ── what has changed ─────────────────────────────────────────────────────────────────────────────────
 
+_EARLIER = "earlier versions"
 #: A pattern that says itself where it begins and ends.
 _ANCHORED = lazy_pattern(r"(?s)(?:\.\*|\^|\\A|\(\?).*(?:\.\*|\$|\\Z|\))")
 
@@ -199,13 +200,13 @@ def find_changes_of_meaning(specs: Sequence[HookSpec]) -> list[Problem]:
 def _changes(spec: HookSpec) -> Iterator[Problem]:
     if spec.extra.get("on_failure") == DEFAULTED:
         finding = (
-            f"the hook {spec.name!r} does not set on_failure: its failure refuses the call, and used to be ignored"
+            f"the hook {spec.name!r} does not set on_failure: if it fails, the call is refused ({_EARLIER} ignored it)"
         )
-        yield spec.origin.problem(finding, 'leave it so, or write on_failure = "deny" or "ignore"', "note")
+        yield spec.origin.problem(finding, 'write on_failure = "deny" if that is right, else "ignore"', "note")
     for test in spec.matcher.fields:
         pattern = test.pattern
         if pattern and pattern.style == "search across lines" and not _ANCHORED.fullmatch(pattern.text):
-            finding = f"{pattern.text!r} is searched for in {test.path}, and used to match all of it"
+            finding = f"{pattern.text} is searched for anywhere in {test.path} ({_EARLIER} matched all of it)"
             where = replace(spec.origin, pointer=f"{spec.origin.pointer}.match.{test.path}")
-            fix = r"leave it so, or write \A and \Z around it; where it covers a part only, the hook can refuse, not permit"
+            fix = r"to match all of it, write \A and \Z around it; a match of a part can refuse the call, not permit it"
             yield where.problem(f"the hook {spec.name!r}: {finding}", fix, "note")

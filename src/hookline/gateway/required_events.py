@@ -17,6 +17,7 @@ from hookline.core.own_registration import entry_events
 from hookline.core.paths import project_root
 from hookline.dialects.event_lookup import native_events
 from hookline.engine.build import Runtime
+from hookline.engine.eligibility import block_agents_own
 from hookline.engine.match import is_named
 from hookline.gateway.derived import BASES
 
@@ -88,7 +89,8 @@ def missing_events(
         if not known:
             continue
         there, native = frozenset[str]().union(*known.values()), native_events(agent)
-        needed = event_reasons(hooks, agent, unwanted)
+        own = block_agents_own(agent.name, hooks, cwd, home, environ)  # the agent runs them without us
+        needed = event_reasons((spec for spec in hooks if spec.id not in own), agent, unwanted)
         missing = {event: why for event, why in needed.items() if event in native and native[event] not in there}
         if missing:
             scope, path = next(iter(known))

@@ -45,8 +45,8 @@ def missing(name: str, path: str, places: tuple[str, ...]) -> str:
 def why_missing(name: str, path: str, places: tuple[str, ...]) -> tuple[str, str]:
     """What to say of a program that is nowhere, and what to do about it."""
     if "/" in name:
-        tried = ", ".join(place for place in places if place)
-        return f"{name!r} does not exist (looked in {tried})", "write the path of an existing program"
+        tried = "" if name.startswith("/") else ", ".join(dict.fromkeys(place for place in places if place))
+        return f"{name!r} does not exist{tried and f' (looked in {tried})'}", "write the path of an existing program"
     beside = any(place and os.path.exists(os.path.join(place, name)) for place in places)
     fix = f"write './{name}', which is a file here" if beside else "install it or write its full path"
     return f"{name!r} was not found in PATH ({path})", fix

@@ -86,7 +86,7 @@ def _report(runtime: Runtime) -> dict[str, Any]:
     states = {id_: verdict.state for id_, verdict in runtime.verdicts.items()}
     hooks = {
         "total": count_hooks(loaded.specs),
-        "on": count_hooks(spec for spec in loaded.specs if spec.enabled),
+        "on": count_hooks(spec for spec in loaded.specs if spec.enabled and not runtime.switches.off(spec)),
         "untrusted": count_hooks(spec for spec in loaded.specs if states.get(spec.id) == "unknown"),
         "changed": count_hooks(spec for spec in loaded.specs if states.get(spec.id) == "changed"),
         "missing": len(runtime.missing),
