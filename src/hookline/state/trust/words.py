@@ -164,7 +164,7 @@ def has_wildcard(word: str) -> bool:
 
 
 def _written(text: str) -> tuple[str, ...]:
-    found = [word.strip("\"'") for word in _REDIRECT.findall(text)]
+    found = [name for word in _REDIRECT.findall(text) if (name := word.strip("\"'"))]  # a quoted ">" writes nothing
     return _unique((*found, *(word for groups in _WRITES.findall(text) for word in groups if word)))
 
 

@@ -149,6 +149,7 @@ def test_a_link_out_of_the_project_is_pinned_by_what_it_leads_to(project, tmp_pa
         (shell("FOO=1 mytool; if othertool; then echo x; fi"), ("mytool", "othertool")),
         (Command(form="argv", argv=("/bin/sh", "-c", "true")), ("/bin/sh",)),
         (shell("echo x >> log.txt"), ("log.txt (written)",)),
+        (shell("echo '<date>'"), ()),
         (Function(target="os.path:join"), ("module os.path",)),
         (Http(url="https://example.com/h?token=x"), ("https://example.com/h",)),
         (Prompt(text="is it safe?"), ()),
