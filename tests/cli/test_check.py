@@ -25,6 +25,16 @@ def test_guards_that_cannot_refuse_are_named(project: Any) -> None:
     assert (told["fail_open"], len(told["problems"])) == (["open"], 3)
 
 
+def test_an_exception_that_has_expired_is_named(project: Any) -> None:
+    row = '[[guard.exception]]\npath = "/data/{0}"\nuntil = "{1}"\nreason = "once"\n'
+    own = project.home / ".config/hookline/hookline.toml"
+    own.parent.mkdir(parents=True)
+    own.write_text("[guard]\n" + row.format("old", "2001-01-31") + row.format("new", "2999-01-31"))
+    (told,) = project.run("check", "--json").json["problems"]
+    assert (told["file"], told["severity"]) == (str(own), "warning")
+    assert told["finding"] == "the exception for '/data/old' ended on 2001-01-31, and has no effect any more"
+
+
 def test_files_beside_those_that_are_read_are_named_with_their_place(project: Any) -> None:
     project.write(".hookline/local.toml", "")
     project.write(".hookline/hookline.local.toml", BAD)

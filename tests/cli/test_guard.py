@@ -61,3 +61,27 @@ def test_a_bad_file_is_named_with_its_line(project: Any) -> None:
     shown = project.run("guard", "score", "bad.jsonl")
     assert (shown.code, "bad.jsonl: line 2" in shown.err) == (65, True)
     assert project.run("guard", "score", "absent.jsonl").code == 65
+
+
+def test_a_command_is_judged_as_where_it_is_typed_and_the_guards_are_named(project: Any) -> None:
+    own = project.home / ".config/hookline/hookline.toml"
+    own.parent.mkdir(parents=True)
+    own.write_text('[guard]\npolicy = "watch"\n')
+    project.write(".hookline/hookline.toml", '[guard]\n[[guard.rule]]\neffect = "delete"\nthen = "deny"\n')
+    asked = ("guard", "explain", "rm -r build")
+    told = project.run(*asked)
+    assert f"In force here: watch in {own}\n" in told.out
+    assert "not approved" in told.err
+    assert project.run("trust", "--yes").code == 0
+    told = project.run(*asked)
+    assert "here: deny: files are deleted: build." in told.out
+    assert f"In force here: watch in {own}, standard in {project.path}/.hookline/hookline.toml\n" in told.out
+    found = project.run(*asked, "--json").json
+    assert (found["verdict"], found["policy"], len(found["files"])) == ("deny", "watch, standard", 2)
+    assert project.run(*asked, "--policy", "strict", "--json").json["verdict"] == "none"
+
+
+def test_without_a_guard_an_explanation_says_so(project: Any) -> None:
+    assert project.run("guard", "explain", "ls").out.endswith(
+        "No guard is in force here. To set one up: hookline init\n"
+    )

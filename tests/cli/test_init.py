@@ -55,6 +55,7 @@ def test_one_command_guards_every_agent_that_is_found(found: Project) -> None:
     assert own_file(found).read_text() == '[guard]\npolicy = "standard"\n'
     for agent in ("claude-code", "gemini-cli", "opencode"):
         assert f"{agent} refuses rm -rf ~: guard: rm -rf ~" in result.out
+    assert found.run("guard", "report", "--json").json["commands"] == [], "a trial is no agent's call"
     assert "m -rf ~: files are deleted" in refusal(found)
 
 

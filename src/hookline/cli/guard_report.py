@@ -9,6 +9,7 @@ from typing import Any
 from hookline.cli.output import is_recorded, paint_status, plural, print_json, require_readable, safe
 from hookline.core.paths import find_paths
 from hookline.core.settings import RecordSettings
+from hookline.doctor.guard_probe import TRIAL
 from hookline.state.record.query import Row, firings
 from hookline.state.record.store import store_in
 
@@ -52,12 +53,17 @@ def _read(since: float) -> list[dict[str, Any]]:
         store.close()
     require_readable(store)
     found: dict[tuple[str, str, bool], dict[str, Any]] = {}
-    judged = [(row, verdict) for row in rows if (verdict := _verdict(row))]
+    judged = [(row, verdict) for row in rows if not _is_trial(row) and (verdict := _verdict(row))]
     calls = {(row.session, verdict.get("reason")) for row, verdict in judged if row.event == "PreToolUse"}
     for row, verdict in judged:  # an agent that asks for permission asks about the same call again
         if row.event != "PermissionRequest" or (row.session, verdict.get("reason")) not in calls:
             _count(found, row, verdict)
     return sorted(found.values(), key=lambda one: -int(one["count"]))
+
+
+def _is_trial(row: Row) -> bool:
+    """``hookline init`` sent it, to prove the guard."""
+    return TRIAL in {row.session, row.data.get("tool_use_id") if isinstance(row.data, dict) else None}
 
 
 def _verdict(row: Row) -> dict[str, Any]:

@@ -16,6 +16,8 @@ from hookline.doctor.probe_events import World, agent_event, call_entry, probe_a
 #: It is only asked about.
 PROBED = "rm -rf ~"
 _EVENT = "PreToolUse"
+#: The session and the call of a trial, which is no agent's doing.
+TRIAL = "hookline-init"
 
 
 def probe_guard(row: Mapping[str, Any], policy: str, paths: Paths) -> dict[str, Any]:
@@ -38,7 +40,7 @@ def _probe(refused: bool | None, answer: str) -> dict[str, Any]:
 def _refused(agent: Agent, entry: RegisteredHook, world: World) -> dict[str, Any]:
     data = {
         "tool_name": "Bash", "tool_input": {"command": PROBED, "description": "hookline init tries its guard"},
-        "tool_use_id": "hookline-init", "session_id": "hookline-init",
+        "tool_use_id": TRIAL, "session_id": TRIAL,
     }  # fmt: skip
     printed, code = call_entry(agent, entry, agent_event(_EVENT, agent, world, data), world)
     reason = next((text for text in _texts(printed) if f"{PROBED}" in text), "")

@@ -254,11 +254,11 @@ class Commands(ReadingContext):
             if words[0] == "local" and not self.in_function:  # bash refuses, zsh does not
                 self.state.variables[name] = unknown(whole.sources)
             return [whole]
-        words = fields(self, Raw([LiteralText(f"{name}=", quoted=False), *value.parts], assignment.source))
-        for each in words:
+        found = fields(self, Raw([LiteralText(f"{name}=", quoted=False), *value.parts], assignment.source))
+        for each in found:
             if each.prefix.startswith(f"{name}="):
                 self.set(name, cut(each, len(name) + 1))
-        return words
+        return found
 
     # ── variables and redirections ───────────────────────────────────────────────────────────────────
 

@@ -124,16 +124,16 @@ class _Flow(DataLabels):
         """A script out of an archive or a repository that this very command fetched."""
         program = call.invocation.argv[0] if call.invocation.argv else Word(())
         script = source.script if source is not None else program if "/" in program.text else None
+        built = call.name in {"make", "gmake", "just"}  # whoever builds what they cloned mostly means it
+        if built:
+            target = call.options("C:,directory:").last("directory")
+            script = Word((f"{target.text if target else '.'}/Makefile",), call.name)
         if script is None or not self._folders:
             return
-        path = self._path(call, script)
-        for folder, harm in self._folders.items():
-            if path.startswith(folder.rstrip("/") + "/"):
-                safer = "look at it first, then run it"
-                yield call.effect(
-                    "remote-code", harm, script.text, why="it was just fetched, and runs unread", safer=safer
-                )
-                return
+        path, safer = self._path(call, script), "look at it first, then run it"
+        if any(path.startswith(folder.rstrip("/") + "/") for folder in self._folders):
+            harm: Harm = "medium" if built else "high"
+            yield call.effect("remote-code", harm, script.text, why="it was just fetched, and runs unread", safer=safer)
 
     def _served(self, call: ProgramCall) -> Iterator[Effect]:
         """A shell in front of a program that talks to another machine: what it is told comes from there."""

@@ -7,7 +7,6 @@ from types import MappingProxyType
 from typing import Final
 
 from hookline.guard.call import ProgramCall, Scene
-from hookline.guard.effects import Harm
 from hookline.guard.output import foresee_output
 from hookline.guard.paths import absolute
 from hookline.guard.pattern import LazyPattern, words
@@ -53,8 +52,8 @@ class DataLabels:
         self._scene = scene
         self._files: dict[str, Labels] = {}
         self._outputs: dict[int, Labels] = {}
-        #: Directories whose content came from the network in this very command, and how bad it is to run it.
-        self._folders: dict[str, Harm] = {}
+        #: Directories whose content came from the network in this very command.
+        self._folders: set[str] = set()
         self._pipes: set[str] = set()
         #: Programs whose output another one takes.
         self._taken: set[int] = set()
@@ -175,13 +174,13 @@ class DataLabels:
             address = next((word.text for word in named if ":" in word.text), "")
             folder = named[-1].text if named and named[-1].text != address else _repository(address)
             if address:
-                self._folders[self._path(call, Word((folder,), folder))] = "medium"
+                self._folders.add(self._path(call, Word((folder,), folder)))
         elif call.name in _UNPACKERS:
             fetched = incoming | NOTHING.union(*(self._file(call, word) for word in words))
             options = call.options("C:,directory: d: f: O: x v z j J o q")
             target = options.last("directory", "d") or Word((".",), ".")
             if fetched & NETWORK:
-                self._folders[self._path(call, target)] = "high"
+                self._folders.add(self._path(call, target))
 
     def _mark(self, call: ProgramCall, word: Word, labels: Labels) -> None:
         if labels and word.known and not word.prefix.startswith("/dev/null"):

@@ -79,7 +79,8 @@ SECRET_VARIABLE: Final = LazyPattern(
 )
 #: A credential itself, by the form that its issuer gives it.
 CREDENTIAL: Final = LazyPattern(
-    r"\b(gh[pousr]_|github_pat_|glpat-|npm_|pypi-|sk-(ant-|proj-)?|xox[abp]-|hf_)[\w-]{16,}|\b(AKIA|ASIA)[A-Z0-9]{16}\b|-----BEGIN [A-Z ]*PRIVATE KEY"
+    r"\b(gh[pousr]_|github_pat_|glpat-|glsa_|npm_|pypi-|sk-(ant|proj|svcacct)-|[sr]k_live_|xox[abeprs]-|hf_|dop_v1_|shpat_|lin_api_|SG\.|ya29\.|AIza)[\w-]{16,}"
+    r"|\bsk-[A-Za-z0-9]{20,}|\b(AKIA|ASIA)[A-Z0-9]{16}\b|\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.|AGE-SECRET-KEY-1|BEGIN [A-Z ]*PRIVATE KEY"
 )
 SECRET_NAME: Final = LazyPattern(r"(?i)token|secret|passw|passphrase|api_?key|access_?key|private_?key|credential")
 

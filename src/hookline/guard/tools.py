@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from datetime import date
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from hookline.guard.effects import Effect, Harm
 from hookline.guard.paths import KnownPlaces, expand_home, locate_path
@@ -33,6 +33,17 @@ _MCP_RUNS: Final = LazyPattern(
     r"(?i)(^|_)(run|exec|execute|shell|bash|sh|terminal|command|cmd|process|spawn|start)(_|$|[A-Z])"
 )
 _LONG_QUERY = 400
+_ADDRESSES: Final = ("url", "urls", "uri", "endpoint", "href", "link", "address", "prompt", "query")
+_BODIES: Final = ("body", "data", "params", "payload", "json")
+#: A parameter that by its name is a secret, or a key; what stands for one in a manual is none.
+_NAMED: Final = LazyPattern(
+    r"(?i)(?:^|[?&;#])[\w.-]*?(?:(passw(?:or)?d|pwd|secret|private_?key|credentials?)|(?:api|access|auth)[_-]?(?:key|token)|token|key)=(?!your|x{3}|example|test|<|\{|\$|%7b|%3c)[^&#\s]{8,}"
+)
+_PASSWORD: Final = LazyPattern(r"^\w+://[^/\s:@]+:[^/\s@]{3,}@")
+#: An address that was signed for one download is meant to be passed on.
+_SIGNED: Final = LazyPattern(r"(?i)[?&](X-Amz-Signature|X-Goog-Signature|sig|Signature)=")
+_SETS_SECRET: Final = LazyPattern(r"(?i)(token|secret|passw\w*|api_?key|access_?key|private_?key)\w*\s*[=:]\s*\S")
+_ENCODED: Final = LazyPattern(r"[A-Za-z0-9+/_-]{24,}={0,2}")
 
 
 def judge_tool(
@@ -135,11 +146,43 @@ def _look(path: str, places: KnownPlaces, tool: str) -> Iterator[Effect]:
 
 
 def _fetch(values: Mapping[str, Any], tool: str) -> Iterator[Effect]:
-    for name in ("url", "urls", "prompt", "query"):
+    for name in _ADDRESSES:
         found = values.get(name)
         for url in found if isinstance(found, list) else [found]:
             if isinstance(url, str):
                 yield from _address(url, tool)
+    if any(isinstance(values.get(name), str) for name in _ADDRESSES[:7]):
+        for body in (values[name] for name in _BODIES if name in values):
+            if leak := _leak(body if isinstance(body, str) else repr(body)):
+                yield _effect(tool, "send", leak[0], str(values.get("url", "")), where="network", why=leak[1])
+
+
+def _leak(text: str) -> tuple[Harm, str] | None:
+    """A credential in what is sent: by its form, hidden in an encoding, or by the name of its parameter."""
+    from urllib.parse import unquote_plus  # few calls need these two
+
+    plain = unquote_plus(text)
+    if CREDENTIAL.search(plain):
+        return "high", "a credential leaves the machine"
+    if any(_tells(one[0]) for one in _ENCODED.finditer(plain)):
+        return "high", "a credential leaves the machine in an encoding"
+    if (found := _NAMED.search(text)) and not _SIGNED.search(text):
+        named = "high" if found[1] else "medium"
+        return cast("Harm", named), "a parameter that by its name is a secret leaves the machine"
+    return ("medium", "a password leaves the machine") if _PASSWORD.search(text) else None
+
+
+def _tells(text: str) -> bool:
+    from base64 import b64decode
+
+    try:
+        plain = b64decode(
+            text.rstrip("=") + "=" * (-len(text.rstrip("=")) % 4), b"-_" if set(text) & {"-", "_"} else None
+        )
+    except ValueError:
+        return False
+    found = plain.decode("ascii", "replace")
+    return "\ufffd" not in found and bool(CREDENTIAL.search(found) or _SETS_SECRET.search(found))
 
 
 def _address(url: str, tool: str) -> Iterator[Effect]:
@@ -149,8 +192,8 @@ def _address(url: str, tool: str) -> Iterator[Effect]:
         yield _effect(tool, "secret", "high", url, where="network", why="the cloud hands out credentials there")
     elif _PRIVATE.search(url):
         yield _effect(tool, "send", "low", url, where="network")
-    elif CREDENTIAL.search(url):
-        yield _effect(tool, "send", "high", url, where="network", why="a credential leaves the machine")
+    elif leak := _leak(url):
+        yield _effect(tool, "send", leak[0], url, where="network", why=leak[1])
     elif "://" in url and len(url.partition("?")[2]) > _LONG_QUERY:
         yield _effect(tool, "send", "medium", url, where="network", why="the address carries much data")
     if SECRET_VARIABLE.search(url):

@@ -8,7 +8,7 @@ from datetime import date
 from typing import Literal
 
 from hookline.core._dataclass import dataclass, replace
-from hookline.core.paths import home_directory
+from hookline.core.paths import home_directory, project_root
 from hookline.guard.assess import assess
 from hookline.guard.call import Scene
 from hookline.guard.effects import HARMS, KINDS, SAFER, Effect
@@ -75,8 +75,10 @@ class Surroundings:
 
 def here() -> Surroundings:
     """This process's own directory, home and environment, with links followed."""
-    home = home_directory(os.environ)
-    return Surroundings(cwd=os.getcwd(), home=home, environment=dict(os.environ), resolve=os.path.realpath)
+    home, cwd = home_directory(os.environ), os.getcwd()
+    return Surroundings(
+        cwd=cwd, home=home, project=project_root(cwd, home), environment=dict(os.environ), resolve=os.path.realpath
+    )
 
 
 def judge(

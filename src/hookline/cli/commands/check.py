@@ -6,7 +6,7 @@
 Warnings are: a program or module that is missing, not executable, without an interpreter or saved with CRLF; a match on
 a field that the hook's events do not have, or on a name that no tool has, since such a hook would never run; a timeout
 that is meant in milliseconds; on_failure = "deny" for a hook that nobody waits for; and a hookline.toml beside .hookline,
-which is not read. Notes name hooks that mean something else than in an earlier version (CHANGELOG.md), and files of other
+which is not read; and an exception of the guard that has expired. Notes name hooks that mean something else than in an earlier version (CHANGELOG.md), and files of other
 systems whose hooks run for those only. Guards that let an action pass if they fail are named. The exit code is 78 if
 there is an error, otherwise 0.
 
@@ -18,14 +18,17 @@ A project's file that is not approved is checked too, and shown as not approved.
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from datetime import date
 
 from hookline.cli.loading import build_runtime, missing_registrations, unread_files
 from hookline.cli.options import add_json, add_sources
 from hookline.cli.output import paint, paint_status, plural, print_json, safe
 from hookline.core._dataclass import replace
 from hookline.core.describe import count_hooks, is_guard
+from hookline.core.hook import Function
 from hookline.core.paths import FILE, FOLDER, LOCAL, home_directory, project_root
 from hookline.core.problem import Problem
 from hookline.core.typed import TYPE_CHECKING
@@ -39,6 +42,7 @@ from hookline.gateway.required_events import active_hooks
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
+    from hookline.core.hook import HookSpec
     from hookline.core.loaded import Loaded, SourceFile
     from hookline.gateway.required_events import Unregistered
 
@@ -93,13 +97,27 @@ def run(args: Namespace) -> int:
 
 
 def _with_missing(runtime: Runtime, *, registered: bool) -> Loaded:
-    more = [*missing_hooks(runtime)]
+    more = [*missing_hooks(runtime), *_expired_exceptions(runtime.loaded.specs)]
     if registered:
         more += map(_unregistered_problem, missing_registrations(runtime))
         more += unread_files(runtime)
         more += _misplaced_problems({os.path.realpath(one.path) for one in runtime.loaded.sources})
     more += (problem for one in runtime.loaded.sources if one.found for problem in _front_matter_problems(one))
     return replace(runtime.loaded, problems=(*runtime.loaded.problems, *more))
+
+
+def _expired_exceptions(specs: Sequence[HookSpec]) -> Iterator[Problem]:
+    """Exceptions of a [guard] whose last day is over; the guard is one hook for each of its events."""
+    today = date.today().isoformat()  # noqa: DTZ011 (an exception ends on the person's own day)
+    guards = {
+        spec.origin: spec.action.given for spec in specs if isinstance(spec.action, Function) and spec.action.given
+    }
+    for origin, given in guards.items():
+        for row in json.loads(given).get("exception", ()):
+            if str(row["until"])[:10] < today:
+                what = row.get("command") or row.get("path") or row["effect"]
+                finding = f"the exception for {what!r} ended on {row['until']}, and has no effect any more"
+                yield origin.problem(finding, "remove it, or set a later day: until = …", "warning")
 
 
 def _unregistered_problem(one: Unregistered) -> Problem:

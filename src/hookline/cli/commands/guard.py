@@ -1,14 +1,16 @@
 """Show what the guard reads in a command, or measure it on judged commands.
 
-  hookline guard explain 'COMMAND'             what it would start, its effects, and what each policy answers
+  hookline guard explain 'COMMAND'             its effects, and what the guard that is in force here answers, beside what
+                                               standard and strict do; --policy asks that policy alone
   hookline guard score FILE.jsonl              caught, missed, asked about, false alarms; each line of the file is
                                                {"command": …, "expect": "deny" | "pass" | "allow" | "ask"}
   hookline guard report                        what it refused, asked about, or would have refused while watching
 
 A guard is no sandbox: it judges the text of a command, not what a program does once it runs.
 
-explain --json prints {"command", "verdict", "reason", "safer", "policy", "reads_only", "programs": [[words]],
-"effects": [{"kind", "harm", "what", "where", "why", "cause", "safer", "answer"}], "doubts": [{"reason", "source"}]}.
+explain --json prints {"command", "verdict", "reason", "safer", "policy", "files": [those with a [guard] that judged], "reads_only",
+"programs": [[words]], "effects": [{"kind", "harm", "what", "where", "why", "cause", "safer", "answer"}],
+"doubts": [{"reason", "source"}]}.
 report --json prints {"days", "commands": [{"would", "enforced", "kind", "reason", "count", "agents", "last"}]}.
 score --json prints {"cases", "caught", "missed": [commands], "asked": [commands], "false_alarms": [commands],
 "granted": n, "granted_wrongly": [commands]}. "deny": refused (deny or ask) or missed. "pass": refused outright is a false
@@ -17,18 +19,25 @@ alarm. "ask": granted is granted wrongly. The commands are judged on an imagined
 
 from __future__ import annotations
 
+import json
 import os
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 from datetime import date
 
 from hookline.cli.guard_report import report
+from hookline.cli.loading import look, tell_unapproved
 from hookline.cli.options import add_json
 from hookline.cli.output import paint_status, plural, print_json, safe, table
-from hookline.core._dataclass import replace
+from hookline.core._dataclass import dataclass, replace
+from hookline.core.builtin_hooks import GUARD
 from hookline.core.errors import DataError, UsageError
-from hookline.guard.policy import POLICIES, READY, Policy
+from hookline.core.hook import Function
+from hookline.gateway.required_events import active_hooks
+from hookline.guard.effects import Effect
+from hookline.guard.policy import ANSWERS, POLICIES, READY, Policy
 from hookline.guard.score import Score, rates, score
-from hookline.guard.verdict import Verdict, here, judge, make_scene
+from hookline.guard.verdict import Surroundings, Verdict, here, judge, make_scene
 
 #: The policies that an explanation compares.
 _SHOWN = ("standard", "strict")
@@ -40,7 +49,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("act", metavar="explain|score|report", choices=("explain", "score", "report"))
     parser.add_argument("what", metavar="COMMAND|FILE", nargs="?", help="the command, or the file of judged commands")
     parser.add_argument(
-        "--policy", choices=POLICIES, default="standard", help="the policy that judges (default standard)"
+        "--policy", choices=POLICIES, help="the policy that judges (default: what is in force here, or standard)"
     )
     parser.add_argument("--allow", choices=("read-only",), help="grant commands that only read")
     parser.add_argument("--days", type=float, default=7.0, help="for report: how many days to look back (default 7)")
@@ -53,62 +62,113 @@ def run(args: Namespace) -> int:
     if args.what is None:
         needed, example = ("a command", "'rm -rf ~'") if args.act == "explain" else ("a file", "FILE.jsonl")
         raise UsageError(f"{args.act} needs {needed}: hookline guard {args.act} {example}")
-    policy = replace(READY[args.policy], allow_read_only=args.allow == "read-only")
-    return _score(args, policy) if args.act == "score" else _explain(args, policy)
+    if args.act == "explain":
+        return _explain(args)
+    policy = replace(READY[args.policy or "standard"], allow_read_only=args.allow == "read-only")
+    return _score(args, policy)
 
 
-def _explain(args: Namespace, policy: Policy) -> int:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Guards:
+    """Those that judge together: one refusal is enough."""
+
+    title: str
+    policies: tuple[Policy, ...]
+    files: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return ", ".join(dict.fromkeys(policy.name for policy in self.policies))
+
+    def judge(self, command: str, around: Surroundings) -> Verdict:
+        return max((judge(command, policy=one, around=around) for one in self.policies), key=_strength)
+
+    def answer(self, effect: Effect, command: str, home: str) -> str:
+        answers = (one.answer(effect, command=command, today=_today(), home=home) for one in self.policies)
+        return max(answers, key=ANSWERS.index)
+
+
+def _strength(verdict: Verdict) -> tuple[bool, int]:
+    return verdict.verdict in {"ask", "deny"}, ANSWERS.index(verdict.would)
+
+
+def _in_force() -> _Guards | None:
+    """The guards that would judge a call here: one's own, and the project's if it is approved."""
+    runtime = look()
+    tell_unapproved(runtime)
+    tables = dict.fromkeys(
+        (spec.origin.file, spec.action.given)
+        for spec in active_hooks(runtime)
+        if isinstance(spec.action, Function) and spec.action.target == GUARD
+    )
+    policies = tuple(Policy.from_table(json.loads(given))[0] for _, given in tables)
+    return _Guards(title="here", policies=policies, files=tuple(file for file, _ in tables)) if tables else None
+
+
+def _explain(args: Namespace) -> int:
     around = here()
-    verdict = judge(args.what, policy=replace(policy, allow_read_only=True), around=around)
+    names = (args.policy,) if args.policy else _SHOWN
+    grants = args.allow == "read-only"
+    ready = [_Guards(title=name, policies=(replace(READY[name], allow_read_only=grants),)) for name in names]
+    own = None if args.policy else _in_force()
+    guards = [*([own] if own else []), *ready]
+    verdict = guards[0].judge(args.what, around)
+    reads_only = judge(args.what, policy=Policy(allow_read_only=True), around=around).reads_only
     if args.json:
         reading = make_scene(around).read(args.what)
         print_json({
             "command": args.what, "verdict": verdict.verdict, "reason": verdict.reason, "safer": verdict.safer,
-            "policy": policy.name, "reads_only": verdict.reads_only,
+            "policy": guards[0].name, "files": list(guards[0].files), "reads_only": reads_only,
             "programs": [[word.text for word in one.argv] for one in reading.invocations],
-            "effects": [_effect_row(verdict, policy, around.home, index) for index in range(len(verdict.effects))],
+            "effects": [_effect_row(one, guards[0].answer(one, args.what, around.home)) for one in verdict.effects],
             "doubts": [{"reason": one.reason, "source": one.source} for one in reading.doubts],
         })  # fmt: skip
         return 0
-    _print_explanation(args.what, verdict, around.home)
+    _print_explanation(args.what, verdict.effects, guards, around)
+    if reads_only:
+        print('It only reads: allow = "read-only" would grant it.')
+    if own:
+        sources = (f"{policy.name} in {file}" for policy, file in zip(own.policies, own.files, strict=True))
+        print(f"In force here: {safe(', '.join(sources))}")
+    elif not args.policy:
+        print("No guard is in force here. To set one up: hookline init")
     return 0
 
 
-def _effect_row(verdict: Verdict, policy: Policy, home: str, index: int) -> dict[str, str]:
-    one = verdict.effects[index]
+def _effect_row(one: Effect, answer: str) -> dict[str, str]:
     row = {name: getattr(one, name) for name in ("kind", "harm", "what", "where", "why", "cause", "safer")}
-    return {**row, "answer": policy.answer(one, today=_today(), home=home)}
+    return {**row, "answer": answer}
 
 
 def _today() -> date:
     return date.today()  # noqa: DTZ011 (an exception ends on the person's own day)
 
 
-def _print_explanation(command: str, verdict: Verdict, home: str) -> None:
+def _print_explanation(
+    command: str, effects: Sequence[Effect], guards: Sequence[_Guards], around: Surroundings
+) -> None:
     rows = [
         (
             one.kind,
             one.harm,
             safe(one.what, 40),
             one.where,
-            *(_cell(READY[name].answer(one, today=_today(), home=home)) for name in _SHOWN),
+            *(_cell(each.answer(one, command, around.home)) for each in guards),
             safe(one.why, 60),
         )
-        for one in verdict.effects
+        for one in effects
     ]
     if rows:
-        print(table(("effect", "harm", "what", "where", *_SHOWN, "why"), rows))
+        print(table(("effect", "harm", "what", "where", *(each.title for each in guards), "why"), rows))
     else:
         print("No effect that any policy cares about.")
-    if verdict.reads_only:
-        print('It only reads: allow = "read-only" would grant it.')
     # What only reading shows: quotes, variables and encodings hide it.
-    for hidden in dict.fromkeys(one.cause for one in verdict.effects if one.harm != "low" and one.cause not in command):
+    for hidden in dict.fromkeys(one.cause for one in effects if one.harm != "low" and one.cause not in command):
         print(f"what it comes to: {safe(hidden, 120)}")
     by_answer: dict[tuple[str, str], list[str]] = {}
-    for name in _SHOWN:
-        answer = judge(command, policy=name)
-        by_answer.setdefault((answer.verdict, answer.reason), []).append(name)
+    for each in guards:
+        answer = each.judge(command, around)
+        by_answer.setdefault((answer.verdict, answer.reason), []).append(each.title)
     for (found, reason), names in by_answer.items():
         status = paint_status("no opinion" if found == "none" else found)
         print(f"{', '.join(names)}: {status}{': ' + safe(reason) if reason else ''}")

@@ -85,20 +85,26 @@ def moving(call: ProgramCall, word: Word, target: JudgedPath | None) -> Iterator
     special = write_kind(place.path or word.text)
     if target is not None and target.path == place.path:
         return
-    if (special is not None and special[0] in {"guard", "git-history"}) or own_path((place.path or word.text) + "/x"):
+    grave = special is not None and (special[0] in {"guard", "git-history"} or special[1] == "critical")
+    if grave or own_path((place.path or word.text) + "/x"):
         kind, harm, why = special or ("guard", "critical", "it belongs to a guard of this machine")
         yield call.effect(kind, harm, word.text, where=place.name, why=why)
     elif place.path.endswith("/.local/bin"):
         yield call.effect("move", "high", word.text, where=place.name, why="programs are started from there")
     elif place.whole and place.name != "project":
-        harm = "critical" if word.globs and place.name in {"root", "system"} else "medium"
-        yield call.effect(
-            "move", harm, word.text, where=place.name, why="it is all of a directory that much depends on"
-        )
+        why = "it is all of a directory that much depends on"
+        yield call.effect("move", _loss_of_whole(place, word), word.text, where=place.name, why=why)
     elif place.name in {"system", "root"}:
         yield call.effect("move", "medium", word.text, where=place.name, why="the system depends on it")
     else:
         yield call.effect("move", "low", word.text, where=place.name)
+
+
+def _loss_of_whole(place: JudgedPath, word: Word) -> Harm:
+    """Without /etc or /usr no machine works, and nobody can move it back; a home is only missed."""
+    if place.name in {"root", "system"} and (word.globs or place.path.count("/") == 1):
+        return "critical"
+    return "high" if (place.name == "home" and not word.globs) or place.path.startswith(("/usr/", "/lib")) else "medium"
 
 
 def _ln(call: ProgramCall) -> Iterator[Effect]:

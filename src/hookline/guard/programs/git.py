@@ -145,10 +145,12 @@ def _push(call: ProgramCall, options: GivenOptions, _settings: _Settings) -> Ite
     lease = "force-with-lease" in options
     harm: Harm
     if ("force" in options and "no-force" not in options) or plus:
-        harm = "medium" if lease and "force" in options and not plus else "high"
+        order = [*options.given]  # whoever writes the lease last means it
+        meant = lease and not plus and order.index("force") < order.index("force-with-lease")
         overrides = "--force overrides --force-with-lease: commits of others are overwritten"
         why = overrides if lease else "commits of others may be overwritten"
-        yield call.effect("git-remote", harm, " ".join(plus), why=why, safer="git push --force-with-lease")
+        safer = "git push --force-with-lease"
+        yield call.effect("git-remote", "medium" if meant else "high", " ".join(plus), why=why, safer=safer)
     if "mirror" in options:
         yield call.effect("git-remote", "high", why="branches that are not here are deleted there")
     gone = [ref.lstrip(":") for ref in refs if ref.startswith(":") and len(ref) > 1]
