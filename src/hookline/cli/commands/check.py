@@ -5,10 +5,10 @@
 
 Warnings are: a program or module that is missing, not executable, without an interpreter or saved with CRLF; a match on
 a field that the hook's events do not have, or on a name that no tool has, since such a hook would never run; a timeout
-that is meant in milliseconds; on_failure = "deny" for a hook that nobody waits for; and a hookline.toml beside .hookline,
-which is not read; and an exception of the guard that has expired. Notes name hooks that mean something else than in an earlier version (CHANGELOG.md), and files of other
-systems whose hooks run for those only. Guards that let an action pass if they fail are named. The exit code is 78 if
-there is an error, otherwise 0.
+that is meant in milliseconds; on_failure = "deny" for a hook that nobody waits for; a hookline.toml beside .hookline,
+which is not read; and an exception of the guard that has expired. Notes name hooks that mean something else than in an
+earlier version (CHANGELOG.md), and files of other systems whose hooks run for those only. Guards that let an action pass
+if they fail are named. The exit code is 78 if there is an error, otherwise 0.
 
 A project's file that is not approved is checked too, and shown as not approved.
 
