@@ -37,6 +37,8 @@ _LOG_PAGES = 4000
 #: Bytes of it that a process may leave behind; the next process to open the file reads them all.
 _LEFTOVER = 1 << 19
 
+#: Nobody connects to a file that is just being made.
+_MAKING = threading.Lock()
 #: Parts of SQLite's messages when the file is damaged, as opposed to a full disk or missing permissions.
 _BROKEN = ("not a database", "malformed", "corrupt", "unsupported file format")
 
@@ -125,23 +127,33 @@ def _open(path: str, layout: Schema) -> _Opened:
 
 
 def _private_file(path: str) -> int:
-    """SQLite gives its -wal and -shm files the mode of the main one, so this is the only place that sets it."""
+    """SQLite gives its -wal and -shm files the mode of the main one, so this is the only place that sets it.
+
+    A file that is there is not opened here: closing it would release the locks that SQLite holds on it for another
+    connection of this process, and the next process to end would remove the log that is written to.
+    """
+    with _MAKING:
+        try:
+            status = os.lstat(path)
+        except FileNotFoundError:
+            status = _try_open(path, os.O_CREAT)
+    if not stat.S_ISREG(status.st_mode):
+        raise _ForeignError("not a regular file")  # opening a FIFO could hang
+    if not os.access(path, os.R_OK | os.W_OK):
+        _try_open(path, 0)
+    elif status.st_mode & 0o077:
+        os.chmod(path, 0o600)
+    return status.st_ino
+
+
+def _try_open(path: str, how: int) -> os.stat_result:
+    """Raises UnusableError with the system's reason."""
     try:
-        status = os.lstat(path)
-    except FileNotFoundError:
-        pass
-    else:
-        if not stat.S_ISREG(status.st_mode):
-            raise _ForeignError("not a regular file")  # opening a FIFO could hang
-    try:
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        handle = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | how, 0o600)
     except OSError as error:
         raise UnusableError(unusable(path, error)) from error
     try:
-        status = os.fstat(handle)
-        if status.st_mode & 0o077:
-            os.fchmod(handle, 0o600)
-        return status.st_ino
+        return os.fstat(handle)
     finally:
         os.close(handle)
 

@@ -111,6 +111,7 @@ class Store(Database):
         self._patterns = tuple(patterns)
         self._keep_days = keep_days
         self._keep_mb = keep_mb
+        self._unreadable = False
         self._known: set[tuple[str, str]] = set()
         #: That of the latest firing.
         self._redactor: Redactor | None = None
@@ -222,10 +223,14 @@ class Store(Database):
         """The rows of a query; none when the store cannot be read, and ``note`` says why."""
         with self._lock:
             try:
-                return self._connect().execute(statement, arguments).fetchall()
+                rows = self._connect().execute(statement, arguments).fetchall()
             except (StateError, sqlite3.Error, OSError) as error:
-                self.note = f"the record cannot be read: {error}"
+                self._disconnect()
+                self.note, self._unreadable = f"the record cannot be read: {error}", True
                 return []
+            if self._unreadable:  # that is over
+                self.note, self._unreadable = "", False
+            return rows
 
     def size(self) -> int:
         """Bytes on disk, the write-ahead log included."""

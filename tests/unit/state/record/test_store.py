@@ -385,3 +385,26 @@ def test_output_that_is_in_a_file_is_kept_without_secrets_too(store, firing, tmp
 def test_output_in_a_file_that_is_gone_costs_nothing(store, firing, tmp_path) -> None:
     raw = RunResult(exit_code=0, spilled=(str(tmp_path / "gone"),))
     assert store.write(firing(Failed(id="i", hook="h", raw=raw, error="x")))
+
+
+def test_a_second_connection_of_the_process_takes_no_locks_from_the_first(store, path, firing) -> None:
+    """Closing any handle of a file releases all locks that a process has on it; whoever ends next would remove the log."""
+    store.write(firing())
+    second = Store(path)
+    assert len(ids(second)) == 1
+    second.close()
+    assert writer(path, "other", 3).communicate()[1] == ""
+    assert len(ids(store)) == 4
+    store.write(firing())
+    assert writer(path, "another", 1).communicate()[1] == ""
+    fresh = Store(path)
+    assert len(ids(fresh)) == len(ids(store)) == 6
+    fresh.close()
+
+
+def test_a_record_that_can_be_read_again_is_no_longer_called_unreadable(store, firing) -> None:
+    store.write(firing())
+    assert store.read("SELECT nothing FROM firings") == []
+    assert "cannot be read" in store.note
+    assert store.read("SELECT count(*) FROM firings") == [(1,)]
+    assert store.note == ""
