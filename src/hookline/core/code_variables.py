@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -49,6 +50,12 @@ _LOADS = lazy_pattern(
 _NAMES_CODE = lazy_pattern(r"[/$`]|--eval|(?:^|\s)(?:-[pcfI](?!\w*=)|\w+=)|:[^,]*\w\.\w")
 _JOBS = lazy_pattern(r"--jobserver\S+")
 _PLAIN = lazy_pattern(r"--?\w[\w.-]*(?:=[\w.%-]*)?|[\w.+-]+")
+_PYTHON, _ISOLATING = lazy_pattern(r"python[\d.]*"), lazy_pattern(r"-[A-Za-z]*[EI]")
+_ISOLATED = lazy_pattern(
+    r"python[\d.]*[\"']?,?\s+(?:[\"']?-[\w=]+[\"']?,?\s+)*[\"']?-[A-Za-z]*[EI]"
+    r"|executable,\s*(?:[\"']-[\w=]+[\"'],\s*)*[\"']-[A-Za-z]*[EI]"
+    r"|\b(?:env\s+(?:-\S+\s+)*(?:-\w*i\b|--ignore-env|-\s)|sudo\s)[^\n;|&]*python|\bPYTHONPYCACHEPREFIX"
+)
 _OF_THE_PERSON = lazy_pattern(r"(?:~|\$HOME|\$\{HOME\})/([^$`]*)")
 
 
@@ -70,6 +77,20 @@ def foreign_parts(
         return []
     foreign = [part for part in value.split(os.pathsep) if _is_foreign(part, projects)]
     return [part for part in foreign if is_covered is None or part[:1] != "/" or not is_covered(part)]
+
+
+def is_isolated_python(argv: Sequence[str]) -> bool:
+    """Whether this starts a Python that ignores its variables (``-E``, ``-I``): then they do not keep it from reading
+    compiled modules beside their source."""
+    if not argv or not _PYTHON.fullmatch(os.path.basename(argv[0])):
+        return False
+    options = itertools.takewhile(lambda word: word[:1] == "-", argv[1:])
+    return any(_ISOLATING.match(word) for word in options)
+
+
+def starts_isolated_python(text: str) -> bool:
+    """Whether a line of shell or a script may start one."""
+    return bool(_ISOLATED.search(text))
 
 
 def is_inside(path: str, folders: Iterable[str]) -> bool:

@@ -8,6 +8,7 @@ import time
 from contextlib import suppress
 
 from hookline.core._dataclass import replace
+from hookline.core.code_variables import is_isolated_python
 from hookline.core.errors import StateError
 from hookline.core.hook import HookSpec, file_folder
 from hookline.core.result import RunResult
@@ -101,6 +102,8 @@ class CommandRunner:
         environ[DEPTH_VARIABLE] = next_depth(caller)
         if call.standins:
             environ["PATH"] = _with_standins(environ.get("PATH", os.defpath), job)
+        if is_isolated_python(argv) and (compiled := environ.get("PYTHONPYCACHEPREFIX")) and job.approved is not None:
+            argv = (argv[0], "-X", f"pycache_prefix={compiled}", *argv[1:])  # it does not read the variable
         cwd, lost = _existing(call.cwd or event.cwd, job.spec)
         places = program_places(job.spec, argv[0], cwd or ".")
         path = environ.get("PATH", os.defpath)

@@ -13,7 +13,7 @@ CODE, MODULES = "code", "modules"
 
 _CODE_SUFFIXES = frozenset({
     ".py", ".pyc", ".pyo", ".pyw", ".pyd", ".pth", ".so", ".dylib", ".dll", ".sh", ".bash", ".zsh", ".ksh", ".fish", ".js", ".mjs",
-    ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx", ".node", ".wasm", ".rb", ".pl", ".pm", ".lua", ".php", ".ps1", ".awk", ".jq", ".tcl",
+    ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx", ".node", ".wasm", ".rb", ".pl", ".pm", ".pmc", ".lua", ".php", ".ps1", ".awk", ".jq", ".tcl",
     ".r", ".jl", ".go", ".rs", ".swift", ".exe", ".jar", ".class",
 })  # fmt: skip
 #: Some disks call every file executable.
@@ -41,6 +41,11 @@ def entries(folder: str) -> list[os.DirEntry[str]]:
             return [entry for entry in found if entry.name not in SKIPPED]
     except OSError:
         return []
+
+
+def is_listable(folder: str) -> bool:
+    """False for a folder whose files can be run, but not seen."""
+    return os.access(folder, os.R_OK) or not os.path.isdir(folder)
 
 
 def is_folder(entry: os.DirEntry[str]) -> bool:

@@ -34,7 +34,7 @@ from hookline.core.file_watch import (
     OVERFLOW,
 )
 from hookline.core.typed import Any
-from hookline.state.trust.code_files import CODE, SKIPPED, counts, entries, files_below, is_code, is_folder
+from hookline.state.trust.code_files import CODE, SKIPPED, counts, entries, files_below, is_code, is_folder, is_listable
 from hookline.state.trust.digest import Digests, Signature, file_signature
 from hookline.state.trust.watch import Watch, is_being_written, lease
 
@@ -222,17 +222,19 @@ class CoveredFiles:
                 signatures[index] = file_signature(self._path(path))
         changed += [f"appeared: {path}" for path in cover.absent if os.path.lexists(self._path(path))]
         for folder, rule in _outermost(cover):
-            changed += [f"appeared: {path}" for path in self._strangers(folder, rule, watch)]
+            changed += self._strangers(folder, rule, watch)
         self._signatures, self._looked = tuple(signatures), time.monotonic()
         return tuple(changed)
 
     def _strangers(self, folder: str, rule: str, watch: Watch | None) -> Iterator[str]:
-        """The files of a folder that nobody approved and that count."""
+        """The files of a folder that nobody approved and that count; the folder, if we may not see what is in it."""
         left, seen = [folder], set[str]()
         while left:
             here = left.pop()
             if watch is not None:
                 self._add(watch, here, rule, partial(self._on_entry, rule))
+            if not is_listable(self._path(here)):
+                yield f"cannot be listed: {here}"
             for entry in entries(self._path(here)):
                 path = f"{here}/{entry.name}" if here else entry.name
                 if path in self._known:
@@ -244,7 +246,7 @@ class CoveredFiles:
                         seen.add(real)
                         left.append(path)
                 elif counts(rule, entry.path, inner):
-                    yield path
+                    yield f"appeared: {path}"
 
     def _moved_links(self) -> list[str]:
         """A link leads to the very same files, but scripts that follow it find their neighbours elsewhere."""

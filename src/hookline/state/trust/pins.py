@@ -14,7 +14,7 @@ from typing import Any, assert_never
 
 from hookline.core._dataclass import dataclass
 from hookline.core.agents import AGENTS
-from hookline.core.code_variables import CODE_VARIABLES
+from hookline.core.code_variables import CODE_VARIABLES, is_isolated_python, starts_isolated_python
 from hookline.core.hook import AgentRun, Command, Function, HookSpec, Http, Plugin, Prompt
 from hookline.core.paths import FILE, FOLDER, LOCAL
 from hookline.state.trust.code_files import CODE, MODULES, files_below, is_code, is_folder
@@ -22,6 +22,8 @@ from hookline.state.trust.covered import Cover, Pins
 from hookline.state.trust.digest import Digests, Signature, file_signature
 from hookline.state.trust.words import (
     IMPLIED,
+    NODE_MODULES,
+    PRELOADS,
     VARIABLE,
     Words,
     has_wildcard,
@@ -35,7 +37,25 @@ from hookline.state.trust.words import (
 MOST_FILES, _MOST_BYTES = 200, 5 << 20
 #: Bytes of a script that are searched for names.
 _READ_AT_MOST = 1 << 20
-_SCRIPT_SUFFIXES = ("", ".js", ".mjs", ".cjs", ".ts", ".json", ".rb", ".pl", ".pm", ".lua", ".php", ".py", ".sh")
+#: In the order in which they are tried: one that appears in front of another is loaded instead of it.
+_SCRIPT_SUFFIXES = (
+    "",
+    ".js",
+    ".mjs",
+    ".cjs",
+    ".ts",
+    ".json",
+    ".node",
+    ".rb",
+    ".pl",
+    ".pmc",
+    ".pm",
+    ".lua",
+    ".php",
+    ".py",
+    ".sh",
+)
+_SHELL_SUFFIXES = (".sh", ".bash", ".zsh", ".ksh")
 #: Files that a hook keeps for itself, unless it runs them.
 _KEPT_BY_HOOKS = (".log", ".pid", ".lock", ".tmp", ".swp")
 
@@ -92,6 +112,9 @@ class _Search:
         self._executed: set[str] = set()
         self._import_roots: dict[str, None] = {}
         self._written: set[str] = set()
+        #: Python modules that are imported, and whether a Python may read what was compiled of them beside them.
+        self._imported: set[str] = set()
+        self._reads_compiled = False
 
     def pins(self) -> Pins:
         self._action()
@@ -102,6 +125,8 @@ class _Search:
             self._cover_named(path)
         while self._unread:
             self._read(self._unread.pop())
+        if self._reads_compiled:
+            self._cover_compiled()
         self._leave_out_written()
         files = sorted(self._files.items())
         cover = Cover(
@@ -121,8 +146,13 @@ class _Search:
         action = self._spec.action
         match action:
             case Command(form="argv"):
+                rest = (
+                    action.argv[1:] if is_isolated_python(action.argv) else action.argv
+                )  # it is told where to compile
+                self._reads_compiled |= starts_isolated_python(" ".join(rest))
                 self._line(of_argv(action.argv, self._environ, self._root), " ".join(action.argv))
             case Command():
+                self._reads_compiled |= starts_isolated_python(f"{action.text} {' '.join(action.argv)}")
                 self._line(of_shell(action.text, self._environ, self._root), action.text)
                 self._line(of_argv(action.argv, self._environ, self._root), " ".join(action.argv))
             case Plugin():
@@ -155,6 +185,7 @@ class _Search:
                 program.endswith("/" + word) or word.endswith(program) for word in found
             ):
                 self._unpinned[program] = None
+            self._preload(program)
             for path in IMPLIED.get(os.path.basename(program), ()):
                 if os.path.isfile(os.path.join(self._root, path)):
                     self._unpinned[f"{path} (read by {os.path.basename(program)})"] = None
@@ -164,6 +195,10 @@ class _Search:
         for word in words.written:
             self._unpinned[f"{word} (written)"] = None
         self._note_variables(text)
+
+    def _preload(self, program: str) -> None:
+        for name in PRELOADS.get(os.path.basename(program), ()):
+            self._take_or_miss(os.path.join(self._root, name))
 
     def _note_variables(self, text: str) -> None:
         """A variable that leads into the project leads to other files as soon as it changes."""
@@ -272,6 +307,8 @@ class _Search:
             return False
         self._files[shown] = _File(signature=signature, digest=digest, named=named)
         self._note_links(path)
+        if os.path.basename(path).startswith("python"):
+            self._cover_environment(os.path.dirname(os.path.dirname(path)))
         if not named or _is_program(path):
             self._unread.append(path)
         if not self._covers and is_code(path) and self._is_in_hook_folder(shown):
@@ -300,10 +337,43 @@ class _Search:
             else:
                 self._take(entry.path, named=False)
 
+    def _take_or_miss(self, path: str) -> bool:
+        """A file that counts from the moment it is there."""
+        if self._take(path, named=False):
+            return True
+        if self._inside(path) and not os.path.lexists(path):
+            self._absent[self._shown(path)] = None
+        return False
+
+    def _cover_environment(self, folder: str) -> None:
+        """Python runs more than modules of a virtual environment, before everything else."""
+        if not self._take(os.path.join(folder, "pyvenv.cfg"), named=False):
+            return
+        for place in glob.glob(f"{glob.escape(folder)}/lib/python*/site-packages"):
+            self._match_names(os.path.join(place, "*.pth"), (place,))
+            for name in ("sitecustomize", "usercustomize"):
+                self._take_or_miss(os.path.join(place, f"{name}.py"))
+                self._take_or_miss(os.path.join(place, name, "__init__.py"))
+
+    def _cover_compiled(self) -> None:
+        """A Python without our variables reads what was compiled of a module, if it says that it fits."""
+        for path in sorted(self._imported):
+            folder, name = os.path.split(path)
+            self._notes[
+                f"compiled modules beside {self._shown(path)} are read, and count as code; python -B writes none"
+            ] = None
+            cache = os.path.join(folder, "__pycache__")
+            if os.path.isdir(cache):
+                self._match_names(os.path.join(cache, f"{name.removesuffix('.py')}.*"), (cache,))
+            else:
+                self._absent[self._shown(cache)] = None
+
     def _note_links(self, path: str) -> None:
-        while _below(path, self._root):
+        """On the way from the project; the whole way to a file that is named from outside."""
+        inside = _below(path, self._root)
+        while _below(path, self._root) if inside else path != "/":
             if os.path.islink(path):
-                self._links[self._shown(path)] = os.readlink(path)
+                self._links[self._shown(path) if inside else path] = os.readlink(path)
             path = os.path.dirname(path)
 
     def _leave_out_written(self) -> None:
@@ -325,7 +395,16 @@ class _Search:
             data = file.read(_READ_AT_MOST)
         if b"\0" in data:
             return
-        words = of_script(data.decode("utf-8", "surrogateescape"))
+        text = data.decode("utf-8", "surrogateescape")
+        first = text.partition("\n")[0] if text.startswith("#!") else ""
+        words = of_script(
+            text,
+            shell=path.endswith(_SHELL_SUFFIXES) or (not first and "." not in os.path.basename(path)) or "sh" in first,
+        )
+        if self._shown(path) in self._executed or self._files[self._shown(path)].named:  # not what only lies beside it
+            self._reads_compiled |= starts_isolated_python(text)
+        for word in first.replace("#!", " ").split():
+            self._preload(word)
         own = _unique((os.path.dirname(path), os.path.dirname(os.path.realpath(path))))
         bases = _unique((*own, self._root))
         bases = _unique((*bases, *self._inner_folders(words, bases)))
@@ -379,11 +458,13 @@ class _Search:
             base = os.path.normpath(os.path.join(folder, *[".."] * (dots - 1)))
             if not (_below(base, self._root) or base == self._root):
                 continue
-            here = [self._take(path, named=False) for path in _module_files(base, parts) if self._inside(path)]
-            found |= any(here)
+            files = [path for path in _module_files(base, parts) if self._inside(path)]
+            here = [path for path in files if self._take(path, named=False)]
+            self._imported.update(path for path in here if path.endswith(".py"))
+            found |= bool(here)
             if searched and not dots and not self._is_covered(os.path.join(base, "x")):
                 self._folders[self._shown(base), MODULES] = None
-                if not any(here) and parts[0] not in sys.stdlib_module_names:
+                if not here and parts[0] not in sys.stdlib_module_names:
                     places = (os.path.join(base, f"{parts[0]}.py"), os.path.join(base, parts[0], "__init__.py"))
                     self._absent |= {self._shown(place): None for place in places if not os.path.lexists(place)}
         return found
@@ -392,20 +473,29 @@ class _Search:
         """A module of another language: beside the script, or a package of the project."""
         for base in bases:
             stem = os.path.normpath(os.path.join(base, name))
+            files = [stem + suffix for suffix in _SCRIPT_SUFFIXES if self._inside(stem + suffix)]
+            taken = [path for path in files if self._take(path, named=False)]
+            if name[:1] in "./" or taken:
+                before = files[: files.index(taken[0])] if taken else files
+                self._absent |= {self._shown(path): None for path in before if not os.path.lexists(path)}
             if os.path.isdir(stem) and self._inside(stem):
                 self._cover_folder(stem, limited=True)
-            for suffix in _SCRIPT_SUFFIXES:
-                if self._inside(stem + suffix):
-                    self._take(stem + suffix, named=False)
+                self._take_or_miss(os.path.join(stem, "package.json"))
             if name[:1] not in "./":
                 self._package(base, "/".join(name.split("/")[: 2 if name.startswith("@") else 1]))
 
     def _package(self, base: str, name: str) -> None:
-        while _below(base, self._root) or base == self._root:
+        """The nearest package of that name; one that appears nearer would be loaded instead."""
+        while (_below(base, self._root) or base == self._root) and name not in NODE_MODULES and ":" not in name:
             folder = os.path.join(base, "node_modules", name)
-            if os.path.isdir(folder):
+            if name.startswith("#"):  # package.json says what it means
+                if self._take_or_miss(os.path.join(base, "package.json")):
+                    return
+            elif os.path.isdir(folder):
                 self._cover_folder(folder, limited=True)
                 return
+            else:
+                self._absent[self._shown(folder)] = None
             base = os.path.dirname(base)
 
     def _shown(self, path: str) -> str:

@@ -35,11 +35,22 @@ _EXECUTED = lazy_pattern(
     re.MULTILINE,
 )
 #: Options after which comes source text, or the name of a module.
-_SHELL_TEXT, _OTHER_TEXT = lazy_pattern(r"-\w*c\b"), lazy_pattern(r"-\w*[ceEpm]\b|--(?:eval|print)\b")
+_SHELL_TEXT, _PYTHON_TEXT = lazy_pattern(r"-\w*c\b"), lazy_pattern(r"-\w*[cm]\b")
+_OTHER_TEXT = lazy_pattern(r"-\w*[ceEpm]\b|--(?:eval|print)\b")
 _LOOP = lazy_pattern(rf"\bfor\s+\w+\s+in\s+((?:{_QUOTED}|[^\n;&|])+)|\bcat\s+([^\n;&|<>]+)|<\s*([^\s;&|<>]+)")
 _READ = lazy_pattern(rf"(?:<|\bcat|\s-f|--file[= ]|\bopen\(|\bPath\(|\b[rR]ead\w*\(|\bload\w*\()\s*{_WORD}")
 _FOLDERS = lazy_pattern(rf"(?:\b(?:cd|pushd)|\s-C|--(?:cwd|prefix|directory|dir)[= ])\s*(?:--\s+)?{_WORD}")
 _PATH_LINES = lazy_pattern(r"""^.*(?:sys\.path|use\s+lib|\$LOAD_PATH|\$:).*$""", re.MULTILINE)
+#: Programs and source files that a script in another language starts or evaluates.
+_CALLED = lazy_pattern(
+    r"""(?:subprocess\.\w+|os\.(?:system|popen|exec\w+|spawn\w+|posix_spawn\w*)|\bexec\w*|\bspawn\w*|\bsystem|\beval|\bcompile)"""
+    r"""\s*\(\s*(?:os\.P_\w+,\s*)?\[?\s*(?:(?:open|Path|readFileSync|fs\.readFileSync)\s*\(\s*)?["']([^"'\n]+)["']"""
+)
+#: ``LIB="$DIR/lib"`` in a shell script, and what a command prints there.
+_ASSIGNED = lazy_pattern(
+    rf"(?:^|[;&{{]|\b(?:export|local|readonly))[ \t]*([A-Za-z_]\w*)=({_QUOTED}|[^\s;|&<>()`\"']+)", re.MULTILINE
+)
+_PRINTED = lazy_pattern(r"\$\([^()]*\)|`[^`]*`")
 _IN_QUOTES = lazy_pattern(r"""["'`]([^"'`\n]{1,4096})["'`]""")
 #: ``join(__dirname, "lib", "x.js")`` and ``Path(__file__).parent / "lib" / "x.py"``.
 _IN_PIECES = lazy_pattern(r"""["']([^"'\n]+)["']((?:\s*[,/]\s*["'][^"'\n]+["'])+)""")
@@ -75,6 +86,22 @@ IMPLIED: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )  # fmt: skip
 
 
+#: Node's own, which no package takes the place of.
+NODE_MODULES = frozenset({
+    "assert", "async_hooks", "buffer", "child_process", "cluster", "console", "constants", "crypto", "dgram",
+    "diagnostics_channel", "dns", "domain", "events", "fs", "http", "http2", "https", "inspector", "module", "net", "os",
+    "path", "perf_hooks", "process", "punycode", "querystring", "readline", "repl", "stream", "string_decoder", "sys",
+    "timers", "tls", "trace_events", "tty", "url", "util", "v8", "vm", "wasi", "worker_threads", "zlib",
+})  # fmt: skip
+#: Interpreters that load code which a file of the project's root names, besides what they are given.
+PRELOADS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "bun": ("bunfig.toml",), "deno": ("deno.json", "deno.jsonc"), "Rscript": (".Rprofile", ".Renviron"),
+        "tsx": ("tsconfig.json",), "ts-node": ("tsconfig.json",),
+    }
+)  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
     """``paths`` may name files; of these, ``executed`` are read as code, ``read`` as data. ``programs`` are what is
@@ -102,7 +129,7 @@ def of_shell(text: str, environ: Mapping[str, str], root: str) -> Words:
 
     return Words(
         paths=expanded([*words, text]),
-        executed=expanded((*_executed(text), *(word for word in _programs(text) if "/" in word))),
+        executed=expanded((*_executed(text), *_executed(_with_assigned(text)), *_paths_run(text))),
         read=expanded(_READ.findall(text)),
         programs=_unique(_programs(text)),
         modules=_unique((*_modules(words), *(name for code in words for name in _python_imports(code)))),
@@ -127,16 +154,22 @@ def of_argv(argv: Sequence[str], environ: Mapping[str, str], root: str) -> Words
     )
 
 
-def of_script(text: str) -> Words:
-    """The source of a program in any language."""
+def of_script(text: str, *, shell: bool = False) -> Words:
+    """The source of a program in any language; a ``shell``'s words are understood a little better."""
     pieces = [
         "/".join((first, *_IN_QUOTES.findall(rest))) for first, rest in _IN_PIECES.findall(text)
     ]  # fmt: skip
     quoted = _IN_QUOTES.findall(text)
     plain = VARIABLE.sub("", _REDIRECT.sub(" ", text))
+    named = plain
+    run = [*_executed(plain), *(word.split()[0] for word in _CALLED.findall(text) if word.strip())]
+    if shell:
+        assigned = _with_assigned(_REDIRECT.sub(" ", text))
+        named += assigned
+        run += [*_executed(assigned), *_paths_run(plain), *_paths_run(assigned)]
     return Words(
-        paths=_unique((*pieces, *quoted, *(word for word in _FRAGMENT.findall(plain) if "." in word or "/" in word))),
-        executed=_unique(form for word in _executed(plain) for form in _plain_forms(word)),
+        paths=_unique((*pieces, *quoted, *(word for word in _FRAGMENT.findall(named) if "." in word or "/" in word))),
+        executed=_unique(form for word in run for form in _plain_forms(word)),
         read=_unique(form for word in _READ.findall(plain) for form in _plain_forms(word)),
         modules=_unique((*_python_imports(text), *_modules(plain.split()))),
         required=_unique((*_SCRIPT.findall(text), *(name.replace("::", "/") for name in _PERL.findall(text)))),
@@ -153,10 +186,25 @@ def _executed(text: str) -> Iterator[str]:
     """What an interpreter is given, what is sourced, and the patterns of files that are gone through."""
     for program, options, word in _EXECUTED.findall(text):
         shell = program in {".", "source", "run-parts"} or os.path.basename(program).endswith("sh")
-        if not (_SHELL_TEXT if shell else _OTHER_TEXT).search(options):
+        python = os.path.basename(program).startswith("python")
+        if not (_SHELL_TEXT if shell else _PYTHON_TEXT if python else _OTHER_TEXT).search(options):
             yield word
     for groups in _LOOP.findall(text):
         yield from (word for word in " ".join(groups).split() if "/" in word or has_wildcard(word))
+
+
+def _paths_run(text: str) -> Iterator[str]:
+    return (word for word in _programs(text) if "/" in word)
+
+
+def _with_assigned(text: str) -> str:
+    """With the variables that the text itself sets; nothing in the place of others, and of what commands print."""
+    for _ in range(3):  # one in another
+        text = _PRINTED.sub("", text)
+    values = {name: _unquoted(value) for name, value in _ASSIGNED.findall(text)}
+    for _ in range(3):
+        text = VARIABLE.sub(lambda found: values.get(found[1] or found[2], ""), text)
+    return text
 
 
 def has_wildcard(word: str) -> bool:

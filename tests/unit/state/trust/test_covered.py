@@ -35,6 +35,16 @@ def files(project: Project) -> list[str]:
     return [path for path, _ in covered(project).cover.files]
 
 
+def test_a_folder_that_may_not_be_listed_counts_as_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its files can be run all the same. Nothing is unreadable for root, so the system's answer is given here."""
+    project = Project(tmp_path, 'run = "sh hooks/g.sh"', {"hooks/g.sh": GOOD})
+    project.approve()
+    hooks = str(project.root / "hooks")
+    access = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: access(path, mode) and not (path == hooks and mode & os.R_OK))
+    assert covered(project).check() == ("cannot be listed: hooks",)
+
+
 # ── what is covered ──────────────────────────────────────────────────────────────────────────────────
 
 
