@@ -95,7 +95,7 @@ def _daemon(environ: Mapping[str, str]) -> Iterator[Finding]:
         if told["silent"]:
             yield wrong("daemon", "a process holds its lock but does not answer", "hookline daemon stop")
         else:
-            yield note("daemon", "not running, so every call starts Python", "hookline daemon start")
+            yield note("daemon", "not running; the next call of an agent starts it", "hookline daemon start")
     elif told["version"] != hookline.__version__:
         yield wrong(
             "daemon", f"its version is {told['version']}, but this is {hookline.__version__}", "hookline daemon stop"
