@@ -45,6 +45,34 @@ def inside(project: Project, *words: str, agent: str = "claude", **environ: str)
     return Result(done.returncode, done.stdout, done.stderr)
 
 
+#: Between the agent and hookline: more shells than anybody needs, and a process whose first thread has ended.
+DEEP = """n=$1; shift; [ "$n" = 0 ] || { sh "$0" $((n - 1)) "$@"; exit $?; }; "$@"; exit $?"""
+HEADLESS = """
+import ctypes, os, subprocess, sys, threading
+
+def work():
+    while open("/proc/self/stat").read().rpartition(")")[2].split()[0] != "Z":
+        pass
+    os._exit(subprocess.call(sys.argv[1:]))
+
+threading.Thread(target=work).start()
+ctypes.CDLL(None).pthread_exit(None)
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "text", "more"), [("sh", DEEP, ("60",)), (sys.executable, HEADLESS, ())], ids=["deep", "headless"]
+)
+def test_an_agent_cannot_hide_behind_the_processes_between(
+    deployed: Project, program: str, text: str, more: tuple[str, ...]
+) -> None:
+    between = deployed.home / "between"
+    between.write_text(text)
+    line = f"{program} {between} {' '.join(more)} {sys.executable} -m hookline hooks off own"
+    result = inside(deployed, "--version;", line)
+    assert (result.code, REFUSED in result.err) == (64, True), result
+
+
 @pytest.mark.parametrize("agent", ["claude", "codex", "gemini", "opencode"])
 @pytest.mark.parametrize(
     "words", [("trust", "--yes"), ("trust", "--revoke", "guard"), ("hooks", "off", "own"), ("undeploy",)]

@@ -9,7 +9,6 @@ from hookline.core._dataclass import dataclass
 
 #: Shells and small tools between an agent and the command that it registered.
 _BETWEEN = frozenset({"sh", "bash", "dash", "ash", "zsh", "ksh", "fish", "busybox", "env", "timeout", "nice", "setsid"})
-_DEEPEST = 32
 _OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + "/"
 
 
@@ -71,23 +70,23 @@ def can_see_ancestors() -> bool:
 
 
 def _above(pid: int) -> Iterator[tuple[int, tuple[str, int, int]]]:
-    seen = _stat(pid)
-    for _ in range(_DEEPEST):
-        if seen is None or seen[1] <= 1:
-            return
-        parent, seen = seen[1], _stat(seen[1])
+    """All of them: whoever could hide behind a number of shells would."""
+    known, seen = {pid}, _stat(pid, ended=True)
+    while seen is not None and seen[1] > 1 and seen[1] not in known:  # a number may be given out again meanwhile
+        parent, seen = seen[1], _stat(seen[1], ended=True)  # only the first thread of a parent has ended
+        known.add(parent)
         if seen is not None:
             yield parent, seen
 
 
-def _stat(pid: int) -> tuple[str, int, int] | None:
-    """Name, parent and start."""
+def _stat(pid: int, *, ended: bool = False) -> tuple[str, int, int] | None:
+    """Name, parent and start; of a process that has ``ended`` only where that is wanted."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
             text = file.read(4096)
-        # A name may contain spaces and brackets, the numbers after it cannot. A zombie counts as dead.
+        # A name may contain spaces and brackets, the numbers after it cannot.
         name, rest = text[text.index("(") + 1 : text.rindex(")")], text[text.rindex(")") + 1 :].split()
-        return None if rest[0] in {"Z", "X"} else (name, int(rest[1]), int(rest[19]))
+        return None if rest[0] in {"Z", "X"} and not ended else (name, int(rest[1]), int(rest[19]))
     except (OSError, ValueError, IndexError):
         return None
 
