@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import gc
 import os
-import signal
 import sys
 import threading
 from contextlib import suppress
@@ -13,15 +12,19 @@ from importlib import import_module
 from types import MappingProxyType, SimpleNamespace
 
 from hookline import __version__
+from hookline.cli.own_imports import shorten_imports
 from hookline.cli.stdio import prepare_process
 from hookline.core.errors import ConfigError, DataError, HooklineError, StateError, UsageError, shortage
 from hookline.core.typed import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
+    import signal
     from collections.abc import Mapping, Sequence
     from types import ModuleType
 
     from hookline.cli.parser import Parser
+else:
+    import _signal as signal  # the module around it makes an enum of every number first
 
 
 #: What a person wants to do -> the commands for it, each with what it does, in the order of ``--help``.
@@ -133,6 +136,7 @@ _MANY = 50_000
 
 def run() -> NoReturn:
     """What the installed programs call."""
+    shorten_imports()
     code = main()
     if sys.argv[1:2] and sys.argv[1] in BRIEF:
         # The interpreter's own tidying would take five milliseconds more.

@@ -6,7 +6,6 @@ Decision 22 says why Python hooks of a cold run are not run in a child.
 from __future__ import annotations
 
 import os
-import signal
 import threading
 import time
 from collections.abc import Callable, Generator
@@ -16,13 +15,18 @@ from hookline.core._dataclass import replace
 from hookline.core.hook import Function
 from hookline.core.result import Decision, Effect
 from hookline.core.settings import RecordSettings
-from hookline.core.typed import NoReturn
+from hookline.core.typed import TYPE_CHECKING, NoReturn
 from hookline.dialects.base import Answer
 from hookline.engine.build import Runtime, record_store
 from hookline.engine.engine import Engine
 from hookline.gateway import reply
 from hookline.gateway.request import AgentRequest, bare_event
 from hookline.state.record import Record
+
+if TYPE_CHECKING:
+    import signal
+else:
+    import _signal as signal  # the module around it makes an enum of every number first
 
 #: The real one, which ``exit_raises`` does not replace.
 EXIT = os._exit

@@ -36,14 +36,18 @@ def _may_have(group: str) -> bool:
         for name in names:
             if name.endswith(".egg"):
                 return True
-            if name.endswith((".dist-info", ".egg-info")) and head in _read(f"{place}/{name}/entry_points.txt"):
+            if name.endswith((".dist-info", ".egg-info")) and _mentions(f"{place}/{name}/entry_points.txt", head):
                 return True
     return False
 
 
-def _read(path: str) -> bytes:
+def _mentions(path: str, head: bytes) -> bool:
+    if not os.access(
+        path, os.R_OK
+    ):  # most packages have none, and an exception for each would take as long as the rest
+        return False
     try:
         with open(path, "rb") as file:
-            return file.read()
+            return head in file.read()
     except OSError:
-        return b""
+        return False

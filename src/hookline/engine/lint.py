@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import stat
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -78,7 +77,7 @@ def _program(
     elif os.path.isdir(program) or not stat.S_ISREG(os.stat(program).st_mode):
         yield f"{program} is not a file", "name the program in it"
     elif not os.access(program, os.X_OK):
-        yield f"{program} is not executable", f"run: chmod +x {shlex.quote(program)}"
+        yield f"{program} is not executable", f"run: chmod +x {_quote(program)}"
     elif "/" in name:
         yield from _first_line(program, path, under_shell=under_shell)
 
@@ -112,6 +111,12 @@ def _first_line(program: str, path: str, *, under_shell: bool) -> Iterator[tuple
             yield f"{program} has no '#!' line", "add one as its first line, such as #!/bin/sh"
 
 
+def _quote(path: str) -> str:
+    from shlex import quote  # only a finding needs it
+
+    return quote(path)
+
+
 def _beginning(path: str) -> bytes:
     try:
         with open(path, "rb") as file:
@@ -121,7 +126,7 @@ def _beginning(path: str) -> bytes:
 
 
 def _crlf(path: str) -> tuple[str, str]:
-    return f"{path} has lines that end with CRLF", f"save it with LF: sed -i 's/\\r$//' {shlex.quote(path)}"
+    return f"{path} has lines that end with CRLF", f"save it with LF: sed -i 's/\\r$//' {_quote(path)}"
 
 
 def _only_for_a_shell(words: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -149,7 +154,9 @@ def _script(program: str, words: Sequence[str], cwd: str) -> Iterator[tuple[str,
 
 
 def _shell_line(spec: HookSpec, text: str, cwd: str, environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    from hookline.state.trust.words import expand, of_shell  # noqa: PLC0415  most hooks are no lines of shell
+    from shlex import split  # most hooks are no lines of shell
+
+    from hookline.state.trust.words import expand, of_shell
 
     found = of_shell(text, environ, cwd).programs
     names = [expand(word, environ, cwd) for word in found]
@@ -160,7 +167,7 @@ def _shell_line(spec: HookSpec, text: str, cwd: str, environ: Mapping[str, str])
             continue
         yield from _program(spec, os.path.expanduser(name), (cwd,), environ, under_shell=True)
     try:
-        first, *words = shlex.split(text)
+        first, *words = split(text)
     except ValueError:
         return
     yield from _script(first, [expand(word, environ, cwd) for word in words], cwd)
@@ -168,7 +175,7 @@ def _shell_line(spec: HookSpec, text: str, cwd: str, environ: Mapping[str, str])
 
 def _unimportable(action: Function) -> Iterator[tuple[str, str]]:
     """Only the module's file is looked up: importing it would run its code."""
-    from hookline.runners.function import module_exists  # noqa: PLC0415  few hooks are functions
+    from hookline.runners.function import module_exists  # few hooks are functions
 
     module = action.target.partition(":")[0]
     if (action.base and module_exists(action.base, module)) or _on_the_path(module):

@@ -38,8 +38,6 @@ from hookline.core.event import EVENTS, event_kind
 from hookline.core.hook import HookSpec
 from hookline.core.typed import TYPE_CHECKING, Any
 from hookline.dialects import ALIASES
-from hookline.dialects.event_lookup import event_meanings, event_names, expand_event_name, native_events
-from hookline.doctor.finding import budget_overruns
 from hookline.engine.build import READ_ONLY, Runtime, record_store
 from hookline.engine.match import in_order
 from hookline.state.record.query import HookStats, stats
@@ -47,6 +45,7 @@ from hookline.state.record.query import HookStats, stats
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
+    from hookline.state.record.store import Store
     from hookline.state.trust import Approval
 
 
@@ -63,6 +62,8 @@ def _list_events(args: Namespace, runtime: Runtime) -> int:
 
 def _chosen(name: str | None, dialect: str | None, specs: Sequence[HookSpec]) -> list[str]:
     """All events and custom ones that hooks listen to; only a dialect's with ``--dialect``; or those of one name."""
+    from hookline.dialects.event_lookup import event_meanings, event_names  # a plain list asks for no event
+
     every = [*EVENTS, *dict.fromkeys(spec.event for spec in specs if spec.event not in EVENTS)]
     if name is not None:
         named = event_meanings(name)
@@ -72,6 +73,8 @@ def _chosen(name: str | None, dialect: str | None, specs: Sequence[HookSpec]) ->
 
 
 def _row(event: str, specs: Sequence[HookSpec]) -> dict[str, Any]:
+    from hookline.dialects.event_lookup import event_names, native_events
+
     kind = event_kind(event)
     return {
         "event": event,
@@ -118,7 +121,7 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    named = {args.event} if args.event is None else expand_event_name(args.event)
+    named = {None} if args.event is None else _event_names(args.event)
     runtime = build_runtime(args, READ_ONLY, inspect=True)
     runtime.engine.close()
     require_readable(runtime, args.config)
@@ -129,13 +132,14 @@ def run(args: Namespace) -> int:
         return _list_events(args, runtime)
     store = record_store(runtime.paths, runtime.loaded.settings.record)
     known = stats(store, {spec.id: spec.name for spec in runtime.loaded.specs}) if os.path.exists(store.path) else {}
-    late = budget_overruns(store, runtime.loaded.specs)
+    late = _late_hooks(store, runtime.loaded.specs)
     store.close()
     shown = [spec for spec in in_order(runtime.loaded.specs) if not is_inner(spec)]
     specs = [spec for spec in shown if None in named or named & {spec.event, spec.native_event}]
     missing = [one for one in runtime.missing if None in named or one.event in named]
     if args.json:
-        rows = [_full_shape(spec, runtime, known.get(spec.id), late) for spec in specs]
+        standing = _standing(runtime)
+        rows = [_full_shape(spec, runtime, known.get(spec.id), late, standing) for spec in specs]
         gone = [{"hook": one.name, "event": one.event, "file": one.file} for one in missing]
         print_json({"hooks": rows} | ({"missing": gone} if gone else {}))
         return 0
@@ -154,6 +158,20 @@ def run(args: Namespace) -> int:
     return 0
 
 
+def _event_names(event: str) -> frozenset[str | None]:
+    from hookline.dialects.event_lookup import expand_event_name
+
+    return frozenset(expand_event_name(event))
+
+
+def _late_hooks(store: Store, specs: Sequence[HookSpec]) -> dict[str, str]:
+    if all(spec.thrift is None for spec in specs):
+        return {}
+    from hookline.doctor.finding import budget_overruns  # few hooks have a budget
+
+    return budget_overruns(store, specs)
+
+
 def _nothing_here(event: str | None, runtime: Runtime) -> str:
     if event and runtime.loaded.specs:
         return f"No hook listens to {safe(event, 80)} here. All hooks: hookline list"
@@ -165,7 +183,7 @@ def _nothing_here(event: str | None, runtime: Runtime) -> str:
 def _hints(specs: Sequence[HookSpec], runtime: Runtime, late: Mapping[str, str]) -> Iterator[str]:
     """What a table cannot say, each with the next command."""
     yield from (f"{safe(spec.name, 32)} ({spec.event}) is {late[spec.id]}" for spec in specs if spec.id in late)
-    if any(runtime.switches.off(spec) for spec in specs):
+    if runtime.switches.some_off() and any(runtime.switches.off(spec) for spec in specs):
         yield "Some hooks are switched off. Until when: hookline hooks list"
     if any(_trust(spec, runtime) == "changed" for spec in specs):
         yield "Changed hooks count as failed. To review and approve them: hookline trust"
@@ -185,18 +203,19 @@ def _trust(spec: HookSpec, runtime: Runtime) -> str:
     return "own" if verdict is None else verdict.state
 
 
-def _is_on(spec: HookSpec, runtime: Runtime) -> bool:
-    """As it would run: a project's change to one's own hook counts once it is trusted."""
-    standing = next((one for one in runtime.engine.specs if one.id == spec.id), spec)
-    return standing.enabled
+def _standing(runtime: Runtime) -> dict[str, bool]:
+    """By id, whether it is on, as it would run: a project's change to one's own hook counts once it is trusted."""
+    return {one.id: one.enabled for one in reversed(runtime.engine.specs)}
 
 
 def _hook_rows(
     specs: list[HookSpec], runtime: Runtime, known: dict[str, HookStats], late: dict[str, str]
 ) -> Iterator[tuple[str, ...]]:
+    standing, some_off = _standing(runtime), runtime.switches.some_off()
+    written_at = {file: _short(file) for file in dict.fromkeys(spec.origin.file for spec in specs)}
     for spec in specs:
         seen = known.get(spec.id)
-        on = _is_on(spec, runtime) and runtime.switches.off(spec) is None
+        on = standing.get(spec.id, spec.enabled) and not (some_off and runtime.switches.off(spec))
         yield (
             safe(spec.name, 32),
             safe(spec.event, 40),
@@ -206,7 +225,7 @@ def _hook_rows(
             _ago(seen.last_time) if seen and seen.last_time else "never",
             f"{seen.p50:.1f}/{seen.p95:.1f}{' late' if spec.id in late else ''}" if seen and seen.fired else "",
             str(seen.failures) if seen and seen.failures else "",
-            safe(f"{_short(spec.origin.file)}:{spec.origin.line}"),
+            safe(f"{written_at[spec.origin.file]}:{spec.origin.line}"),
         )
 
 
@@ -215,11 +234,13 @@ def _short(file: str) -> str:
     return file if relative.startswith("..") else relative
 
 
-def _full_shape(spec: HookSpec, runtime: Runtime, seen: HookStats | None, late: dict[str, str]) -> dict[str, Any]:
+def _full_shape(
+    spec: HookSpec, runtime: Runtime, seen: HookStats | None, late: dict[str, str], standing: dict[str, bool]
+) -> dict[str, Any]:
     thrift = spec.thrift
     return {
         **_shape(spec, _trust(spec, runtime), seen),
-        "enabled": _is_on(spec, runtime),
+        "enabled": standing.get(spec.id, spec.enabled),
         "budget_ms": thrift.budget * 1000 if thrift and thrift.budget is not None else None,
         "over_budget": thrift.over_budget if thrift and thrift.budget is not None else None,
         "cache": thrift.cache if thrift and thrift.cache else None,

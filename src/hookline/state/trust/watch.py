@@ -5,12 +5,17 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-import signal
 import threading
 from collections.abc import Callable
 from functools import partial
 
 from hookline.core.file_watch import ATTRIB, DELETE_SELF, IGNORED, MOVE_SELF, OVERFLOW, Inotify, path_steps
+from hookline.core.typed import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import signal
+else:
+    import _signal as signal  # the module around it makes an enum of every number first
 
 #: Gets the name and the mask of an event.
 Listener = Callable[[str, int], None]
