@@ -168,3 +168,11 @@ def test_a_directory_that_is_gone_is_said(project):
     gone.rmdir()
     done = project.run("replay", "--last", "1")
     assert "no longer exists; using the hooks found here" in done.out
+
+
+def test_a_replay_asks_nobody_in_the_inbox(project):
+    hooks(project, ALLOW)
+    happen(project)
+    hooks(project, DENY.replace("echo no >&2; exit 2", 'echo \'{\\"effect\\": \\"ask\\"}\'') + 'ask = "inbox"\n')
+    told = project.run("replay", "--last", "1", "--json").json  # it would wait for a person, and then be refused
+    assert (told["now"]["effect"], told["hooks"][0]["now"]) == ("ask", "replied, ask")

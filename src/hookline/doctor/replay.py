@@ -109,6 +109,7 @@ def translate(event: Event, target: Agent) -> tuple[Event | None, tuple[str, ...
 
 def replay(row: Row, runs: Sequence[Run], event: Event, engine: Engine) -> ReplayResult:
     """Fire it; ``engine`` was built for its directory, with separate sessions."""
+    engine.ask_nobody()
     decision = engine.fire_event(event)
     if any(isinstance(outcome, Started) for outcome in decision.outcomes):
         engine.join(event.session)

@@ -113,6 +113,10 @@ class Engine:
         stores = {name: options.pop(name) for name in ("record", "sessions", "live") if name in options}
         return load_runtime(Sources(**options), StoreOptions(**stores)).engine
 
+    def ask_nobody(self) -> None:
+        """A question stays one: no agent waits for the answer to an event that is replayed."""
+        self._executor.asks = False
+
     # ── the doors ────────────────────────────────────────────────────────────────────────────────────
 
     def fire_sync(

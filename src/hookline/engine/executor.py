@@ -99,6 +99,8 @@ class Executor:
     times: Times | None = None
     clock: Callable[[], float] = time
     covered: Callable[[HookSpec], CoveredFiles | None] | None = None
+    #: Whether a question may wait for a person in the inbox.
+    asks: bool = True
     _thrift: CostTracker | None = None
     _always: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
     _dialects: dict[str, Dialect] = field(default_factory=dict[str, "Dialect"])
@@ -111,7 +113,7 @@ class Executor:
         match task.spec.mode:
             case "sync":
                 outcome = self.run(task) if task.spec.thrift is None else self._run_within_budget(task)
-                return outcome if ASK not in task.spec.extra else self._ask_person(task, outcome)
+                return self._ask_person(task, outcome) if self.asks and ASK in task.spec.extra else outcome
             case "detached":
                 return self._detach(task)
             case "background":
