@@ -283,3 +283,11 @@ def test_at_a_terminal_a_hook_that_prints_nothing_is_still_seen_to_have_run(proj
     environ = {"PATH": os.environ["PATH"], "HOME": str(project.home)}
     with Terminal([sys.executable, "-m", "hookline", *words], cwd=project.path, environ=environ) as terminal:
         terminal.wait_for(f"hookline: {told}")
+
+
+def test_a_file_that_loses_its_last_hook_goes_too_and_asks_for_no_approval(project: Project) -> None:
+    project.run("hooks", "add", "only", "--on", "PreToolUse", "--run", "./x.sh", "--to", "project")
+    assert project.run("hooks", "list").out.splitlines()[1].split()[3:6] == ["on", "not", "approved"]
+    project.run("hooks", "remove", "only")
+    assert not (project.path / ".hookline" / "hookline.toml").exists()
+    assert (project.run("status").out.count("!"), project.run("list").err) == (0, "")

@@ -115,7 +115,7 @@ def read_credentials(path: str) -> Credentials:
         with open(path, encoding="ascii") as file:
             return parse_credentials(file.read(1 << 18), path)
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} cannot be read: {error}") from None
+        raise ConfigError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
 
 
 def _part(text: str, mark: str) -> str:

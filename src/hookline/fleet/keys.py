@@ -60,7 +60,7 @@ def read_public_key(path: str) -> PublicKey:
         with open(path, encoding="utf-8") as file:
             return _parse_public_key(file.read(1 << 16), path)
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} cannot be read: {error}") from None
+        raise ConfigError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
 
 
 def generate(path: str, previous: str = "") -> PublicKey:

@@ -270,7 +270,11 @@ class HookService:
         left = _without_hook(hook, text)
         self.runtime.switches.switch_on(hook.specs)
         self._forget(hook)
-        return self._write(target, text, left)
+        done = self._write(target, text, left)
+        if not left and not os.path.islink(hook.origin.file):  # an empty file would still ask for approval
+            os.unlink(target)
+            self.reload()
+        return done
 
     def switch_file(self, hook: Hook) -> bool:
         """Switch all hooks of its settings file off, or on again; whether they are off now."""

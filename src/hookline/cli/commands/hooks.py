@@ -22,7 +22,7 @@ from typing import Any
 
 from hookline.cli.loading import build_runtime, tell_problems
 from hookline.cli.options import add_json, add_sources, parse_duration
-from hookline.cli.output import did_you_mean, iso_time, paint, paint_status, print_json, safe, table
+from hookline.cli.output import did_you_mean, iso_time, paint, paint_trust, print_json, safe, table
 from hookline.cli.parser import Parser
 from hookline.cli.try_hook import RUN, configure_run, run_one
 from hookline.core.errors import ConfigError, UsageError
@@ -126,9 +126,7 @@ def _list(args: Namespace, service: HookService) -> int:
     for hook in hooks:
         state = paint(hook.state_text(service.now), "green" if hook.state == "on" else "grey")
         events, place = ", ".join(dict.fromkeys(hook.events)), f"{hook.origin.file}:{hook.origin.line}"
-        rows.append(
-            (safe(hook.title, 32), safe(events, 80), hook.dialect, state, paint_status(hook.trust), safe(place))
-        )
+        rows.append((safe(hook.title, 32), safe(events, 80), hook.dialect, state, paint_trust(hook.trust), safe(place)))
     for one in lost:
         place = f"{one['file']}:{one['line']}"
         rows.append(

@@ -61,7 +61,9 @@ def run(args: Namespace) -> int:
     rows = [one for one in place.store.approved() if one.file in here and name in {"", one.name, one.source}]
     if not rows:
         raise UsageError(
-            f"no pack {name!r} is approved here; all of them: hookline packs" if name else "no pack is approved here"
+            f"no pack {name!r} is approved here; all of them: hookline packs"
+            if name
+            else "no pack is approved here; to add one: hookline add SOURCE"
         )
     done = [_one(place, row, revision, args) for row in rows]
     if any(one["state"] == "updated" for one in done):
