@@ -83,7 +83,7 @@ def words_in(low: str) -> list[str]:
 
 
 #: The words of rules that are flags, which are searched for at once.
-_FLAG = lazy_pattern(r" -(?:[pu]|[abhw] |-user|-header)")
+_FLAG = lazy_pattern(r" -(?:[pu]|[abhnw] |-user|-header)")
 
 
 @lru_cache(maxsize=1)

@@ -11,6 +11,7 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
+from hookline.core.lazy_pattern import lazy_pattern
 from hookline.core.problem import Problem
 from hookline.core.typed import IO, Any
 from hookline.state.record.find_secrets import Span, announces, find_secrets, flatten, words_in
@@ -20,6 +21,8 @@ from hookline.state.record.secret_patterns import HARMLESS_ENDS, HARMLESS_PARTS,
 _PATTERN_SECONDS = 0.05
 #: Bytes of a file that are checked at once; a block without a secret is copied as it is.
 _BLOCK = 1 << 20
+#: Characters of all words of a command line that are looked at together, and what is between two of them in JSON.
+_LONGEST_LINE, _ITEMS = 8192, lazy_pattern(r'",\s{0,40}"')
 #: Containers deeper than this are no payload of an agent; what is below is dropped.
 _DEPTH = 200
 
@@ -42,6 +45,8 @@ class Redactor:
         for form in self._secrets:
             if form in serialised:
                 return True
+        if '"-' in serialised:  # a list of words, with a flag among them
+            serialised += _ITEMS.sub(" ", serialised)
         return _may_announce(serialised.lower()) or bool(find_secrets(flatten(serialised), tuple(self._secrets)))
 
     def narrowed(self, serialised: str) -> Redactor:
@@ -100,6 +105,23 @@ class Redactor:
             clean.append(_hide(item, depth) if secret_next else self._value(item, depth))
             flag = isinstance(item, str) and item.startswith("-") and "=" not in item
             secret_next = flag and not secret_next and _is_secret_key(item.lstrip("-"))
+        if len(items) > 1 and all(isinstance(item, str) for item in items):
+            return self._words_of_a_line(items, clean)
+        return clean
+
+    def _words_of_a_line(self, items: list[str], clean: list[str]) -> list[Any]:
+        """Words of a command line, or a name and its value, may tell a secret only together."""
+        if len(items) == 2 and _is_secret_key(items[0]):  # a header
+            return [clean[0], _hide(items[1])]
+        line, start = " ".join(items), 0
+        spans = find_secrets(flatten(line), (), self._words) if len(line) < _LONGEST_LINE else []
+        for number, item in enumerate(items):
+            inside = [
+                (max(a - start, 0), b - start, kind) for a, b, kind in spans if a < start + len(item) and b > start
+            ]
+            if inside and clean[number] == item:
+                clean[number] = _without(item, inside)
+            start += len(item) + 1
         return clean
 
 

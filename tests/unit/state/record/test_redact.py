@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import time
 from types import MappingProxyType
 
@@ -83,6 +84,21 @@ def test_a_flag_hides_the_argument_after_it() -> None:
 
 def test_a_pair_of_name_and_value_is_an_assignment() -> None:
     assert Redactor({}).value({"name": "API_KEY", "value": "abc"}) == {"name": "API_KEY", "value": "[redacted:secret]"}
+
+
+@pytest.mark.parametrize(
+    ("words", "clean"),
+    [
+        (["curl", "-u", "me:s3cretword", "x"], ["curl", "-u", "me:[redacted:secret]", "x"]),
+        (["sshpass", "-p", "s3cretword", "ssh", "h"], ["sshpass", "-p", "[redacted:secret]", "ssh", "h"]),
+        (["X-Api-Key", "s3cretword"], ["X-Api-Key", "[redacted:secret]"]),
+        (["git", "push", "-u", "origin"], ["git", "push", "-u", "origin"]),
+    ],
+)
+def test_words_of_a_command_line_are_read_together(words: list[str], clean: list[str]) -> None:
+    redactor = Redactor({})
+    assert redactor.value({"argv": words}) == {"argv": clean}
+    assert redactor.suspects(json.dumps({"argv": words})) is (words != clean)
 
 
 def test_keys_that_become_the_same_are_kept_apart() -> None:
