@@ -138,6 +138,7 @@ class Grammar:
             f"${{v:-{self._letters()} {self._letters()}}}", "${w:-$'a\\tb'}", '"${x:-\'a b\'}"', '"$(echo "a  b")"', '"`echo \\`echo c\\``"',
             f"$( ( {self._echo()} ) )", f"$({{ {self._echo()}; }})", "${v@U}", "${v@L}", "${!n:-d}", "${a[@]:1}", "${a[*]/a/b}", "${@:1:1}", "${#@}", "$$'a'",
             '"${a[@]}"', '"$@"', '"$*"', '"a${a[@]}b"', '"${a[*]}"', "${a[@]#a}", '"${v//a/ }"', "${v:0:$((1+1))}", "$[1+2]", "\\\\",
+            "${a[$#]}", '"${a[${#v}]}"', "${a[$(echo 0)]}", '"${a[$x]}"', "${a[x]}",
         ))  # fmt: skip
 
     def _odd(self) -> str:
@@ -266,7 +267,7 @@ class Grammar:
 
     def _array(self) -> str:
         return self._r.choice((
-            f"a=({self._word()} {self._word()})", f"a+=({self._word()})", f"a[1]={self._word()}", f"set -- {self._word()} {self._word()}",
+            f"a=({self._word()} {self._word()})", f"a+=({self._word()})", f"a[1]={self._word()}", f"a[$#]={self._word()}", f"a[${{#a[@]}}]={self._word()}", f"set -- {self._word()} {self._word()}",
             "shift", "unset v", "n=v", f"IFS={self._r.choice((',', ':', '.', '', 'a'))}", "IFS=$' \\t\\n'", f"export {self._name()}={self._word()}",
         ))  # fmt: skip
 
@@ -367,6 +368,9 @@ class Grammar:
             f'declare -A a=([k]={self._word()}); p1 "${{a[k]}}"', f"set -f; {self._simple()}", f"v=({self._word()}); p1 $v", f'a[3]={self._word()}; p2 "${{a[@]}}" ${{#a[@]}} "${{!a[@]}}"',
             "x=5; p3 $((x*2)) $((x++)) $x", f"f() {{ local v={self._word()}; p4 $v; }}; f; p5 $v", f"f() {{ return; p1; }}; f && {self._simple()}", f"( exit; p1 ); {self._simple()}",
             f"echo {self._quoted_code()} > {(name := self._file())}; source ./{name} {self._word()}", f"{{ echo p1; echo {self._letters()}; }} | xargs -n2", f"bash -c 'f() {{ p1 \"$@\"; }}; f \"$0\" \"$@\"' {self._word()} {self._word()}",
+            f'IFS=, read v w <<< {self._word()}; p1 "$v" "$w"', f"f() {{ w=$v; v=b; }}; v={self._word()} f; p2 $v $w", f"trap 'p3 $v' EXIT; v={self._word()}",
+            f'read -a a <<< {self._word()}; p1 "${{a[@]}}"', f"v={self._word()} eval 'w=$v'; p2 $w", 'while (( $# )); do p1 "$1"; shift; done',
+            f"[[ {self._letters()} =~ (a)(.*) ]] && p1 ${{BASH_REMATCH[2]}}", f"printf 'a b\\nc %s' {self._word()} | xargs -L1 p1", f'export "v={self._letters()}"; p2 $v',
             f"x=$(exit 1) || {self._simple()}", f"export v={self._word()}; bash -c 'p2 $v'", f"v={self._word()}; bash -c 'p2 $v'", f'eval "f() {{ p3 {self._letters()}; }}"; f',
         ))  # fmt: skip
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from hookline.guard.reading import UNKNOWN, Invocation, Word, word
-from hookline.guard.values import EMPTY, Stream, concatenate, literal, unknown
+from hookline.guard.reading import UNKNOWN, Word, word
+from hookline.guard.values import EMPTY, Stream, below, concatenate, literal, unknown
 from hookline.guard.wrappers import WrappedCommand, parse, wrapper_options
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def run_xargs(shell: Commands, name: str, argv: list[Word], call: Execution) -> 
     if mark:
         lines = None if given is None else [_unquoted(line) for line in _LINES.findall(given) if line.strip(" \t")]
         for filled in (
-            _below(sources) or [unknown(sources)]
+            below(sources) or [unknown(sources)]
             if lines is None
             else _few([Word((each,) if each else (), each, sources) for each in lines])
         ):
@@ -56,7 +56,7 @@ def run_xargs(shell: Commands, name: str, argv: list[Word], call: Execution) -> 
         return True
     if given is None or _XARGS_WORDS.sub("", given).strip():
         # Unknown, or with a quote that is not closed, where it stops in the middle.
-        return hand_on(shell, name, rest + _below(sources), call, more=True)
+        return hand_on(shell, name, rest + below(sources), call, more=True)
     by_lines = found.given.any("L", "l", "max-lines")
     arguments = given.splitlines() if by_lines else _divided(given, found)
     size = _text(found, "n", "max-args", "L", "l", "max-lines")
@@ -74,14 +74,6 @@ def run_xargs(shell: Commands, name: str, argv: list[Word], call: Execution) -> 
 def _text(found: WrappedCommand, *names: str) -> str | None:
     value = found.given.last(*names)
     return None if value is None else literal(value)
-
-
-def _below(sources: tuple[Invocation, ...]) -> list[Word]:
-    """What ``find /etc`` prints is not known, but where it lies; below the working directory that says little."""
-    roots = [each for one in sources if one.name in {"find", "gfind"} for each in one.argv[1:2]]
-    return [
-        Word((f"{root.text.rstrip('/')}/", UNKNOWN), root.source, sources) for root in roots if root.text[:1] in "/~"
-    ]
 
 
 def _unquoted(line: str) -> str:

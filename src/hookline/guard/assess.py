@@ -18,7 +18,7 @@ from hookline.guard.programs import HANDLERS
 from hookline.guard.programs.rows import row_effects
 from hookline.guard.read_only import programs_read
 from hookline.guard.read_only_lists import listing
-from hookline.guard.reading import Invocation, Reading, cut
+from hookline.guard.reading import Invocation, Reading, Word, cut
 from hookline.guard.wrappers import wrapper
 
 #: More programs or words than this in one command are not judged one by one.
@@ -126,6 +126,8 @@ def _surroundings(call: ProgramCall) -> Iterator[Effect]:
             yield from call.shell(value)
         elif call.name == "git" and _SKIPS.fullmatch(f"{name}={value.text}"):
             yield call.effect("git-bypass", "medium", f"{name}={value.text}", why="the project's checks are skipped")
+        elif name == "PATH" and any(call.place(Word((one,))).name == "temp" for one in value.text.split(":")):
+            yield call.effect("unknown", "medium", value.text, why="programs are taken from a temporary directory")
         elif name.startswith("HOOKLINE_"):
             yield call.effect("guard", "medium", name, why="it tells hookline to look elsewhere")
         elif _LOADS.fullmatch(name):

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _FOLDERS = " folders"
 _READ_VALUES = "adinNptu"
+_AT_THE_END = re.compile("(?i)(SIG)?(EXIT|INT|TERM|HUP|QUIT|PIPE|[0-9]+)")
 
 
 def _change_directory(shell: Commands, argv: list[Word], _call: Execution) -> None:
@@ -160,13 +161,13 @@ def _source(shell: Commands, argv: list[Word], _call: Execution) -> None:
 
 
 def _trap(shell: Commands, argv: list[Word], _call: Execution) -> None:
-    """What it runs later is followed twice: with the variables as they are now, and as they are at the end."""
+    """What it runs is followed where the shell ends, with the variables as they are there; what runs again and again, at once."""
     operands = [each for each in argv[1:] if each.text not in {"--", "-p", "-l"}]
     if len(operands) > 1 and operands[0].text not in {"-", ""} and not operands[0].text.isdigit():
-        shell.captured(lambda: shell.apart(lambda: shell.code(operands[0], "trap")))
         shell.traps.append(operands[0])
-        if any(re.fullmatch("(?i)DEBUG|RETURN|ERR", each.text) for each in operands[1:]):
+        if not all(_AT_THE_END.fullmatch(each.text) for each in operands[1:]):
             shell.doubt("a trap runs again and again", shell.invocations[-1].source, part=True)
+            shell.run_traps()
 
 
 def _alias(shell: Commands, argv: list[Word], _call: Execution) -> None:
@@ -212,6 +213,9 @@ def _read(shell: Commands, argv: list[Word], _call: Execution) -> None:
         shell.status = None
     raw = "r" in flags or "\\" not in line.text
     known = raw and literal(line) is not None and not set(flags) & set("adiNn")
+    if raw and UNKNOWN in line.pieces and line.prefix and len(names) == 1 and not set(flags) & set("adiNnu"):
+        shell.set(names[0], line)
+        return
     if "a" in flags:
         names = (
             [argv[next(n for n, each in enumerate(argv) if "a" in each.text[1:] and each.text[0] == "-") + 1].text]
@@ -296,7 +300,9 @@ def _let(shell: Commands, argv: list[Word], _call: Execution) -> None:
     shell.status = None
 
 
-def _end(shell: Commands, _argv: list[Word], _call: Execution) -> None:
+def _end(shell: Commands, argv: list[Word], _call: Execution) -> None:
+    if argv[0].text == "exit":
+        shell.run_traps()
     shell.state.dead = True
 
 

@@ -12,7 +12,7 @@ from hookline.guard.effects import Effect, Harm
 from hookline.guard.options import GivenOptions, parse_options
 from hookline.guard.paths import UNKNOWN_PLACE, JudgedPath, KnownPlaces, absolute, locate, place_of_unknown
 from hookline.guard.reading import Invocation, Reading, Word
-from hookline.guard.sensitive import secret_harm, write_kind
+from hookline.guard.sensitive import secret_harm, secret_pattern_harm, write_kind
 
 #: Letters of awk, sed or SQL that are searched, which takes time.
 LONGEST_CODE: Final = 5_000
@@ -136,6 +136,8 @@ class ProgramCall:
         text = word.text.removeprefix("file://")
         place = self.place(word, follow=True) if text == word.text else None
         harm = secret_harm(place.path if place and place.path else text)
+        if harm is None and word.globs and word.known:
+            harm = secret_pattern_harm(absolute(text, self.scene.places, self.directory or "/"))
         if harm:
             yield self.effect("secret", harm, text, where=place.name if place else "", why="it holds credentials")
 

@@ -286,6 +286,9 @@ class Commands(ReadingContext):
             self.state.variables[name] = unknown(value.sources)
             return
         key = array_key(self, name, array, index)
+        if key is None:
+            self.state.variables[name] = unknown(value.sources)
+            return
         array[key] = concatenate([array.get(key, EMPTY), value]) if append else value
         self.state.variables[name] = _in_order(array)
 
@@ -319,12 +322,15 @@ class Commands(ReadingContext):
         values = assignment.value if isinstance(assignment.value, list) else []
         known = self._elements(name) if assignment.append else {}
         array: Array = {"0": unknown()} if known is None else known
+        #: Which key has which value is not foreseen.
         pairs = f"{name} A" in self.state.exported and not all(isinstance(each, Assignment) for each in values)
         at = max((int(key) for key in array if key.isdecimal()), default=-1) + 1
         for each in values:
             if isinstance(each, Assignment) and each.index is not None:
                 # A name may be the key of an associative array as well as a number: it stays as it is written.
                 key = each.index if each.index.isidentifier() else array_key(self, name, array, each.index)
+                if key is None:
+                    pairs, key = True, "0"
                 array[key] = self._value(each)
                 at = int(key) + 1 if key.isdecimal() else at
                 if key == each.index and "~" in each.source:

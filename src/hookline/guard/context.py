@@ -134,10 +134,15 @@ class ReadingContext:
         outer, self.traps = self.traps, []
         try:
             run()
-            for text in dict.fromkeys(self.traps):
-                self.code(text, "trap")
+            self.run_traps()
         finally:
             self.traps = outer
+
+    def run_traps(self) -> None:
+        traps, self.traps = self.traps, []
+        for text in dict.fromkeys(traps):
+            self.apart(partial(self.code, text, "trap"))
+        self.traps = traps
 
     def substitute(self, script: ShellScript) -> Word:
         mark, failures = len(self.invocations), self.failures

@@ -52,8 +52,8 @@ def scalar(shell: ReadingContext, raw: Raw, *, assigned: bool = False) -> Word:
         value = part_value(shell, part)
         if isinstance(value, list):
             value = concatenate(_between(value, word(" ")))
-        if isinstance(part, Substitution) and len(raw.parts) > 1 and value.globs:  # one name, or many in a row
-            value = replace(value, pieces=tuple(UNKNOWN if isinstance(each, Glob) else each for each in value.pieces))
+        if not isinstance(part, LiteralText) and len(raw.parts) > 1:
+            value = _without_globs(value)
         if isinstance(part, LiteralText) and not part.quoted and not assigned:
             add(
                 pieces, (piece for text in value.pieces for piece in (globs(text) if isinstance(text, str) else [text]))
@@ -63,6 +63,13 @@ def scalar(shell: ReadingContext, raw: Raw, *, assigned: bool = False) -> Word:
         sources = merge(sources, value.sources)
         shell.budget.spend(_length(value) // 100)
     return Word(tuple(pieces), raw.source, sources)
+
+
+def _without_globs(value: Word) -> Word:
+    """What a program printed for ``*``: one name, or many in a row, which do not all begin as the word does."""
+    if not value.globs:
+        return value
+    return replace(value, pieces=tuple(UNKNOWN if isinstance(each, Glob) else each for each in value.pieces))
 
 
 def _length(value: Word) -> int:
@@ -140,10 +147,11 @@ class _Fields:
                 whole = len(parts) > 1 and has_unknown(value)
                 self._list([unknown(concatenate(value).sources)] if whole else value, quoted=part.quoted)
             elif part.quoted or (isinstance(part, Substitution) and part.direction):
-                self._quoted(value)
+                self._quoted(value if len(parts) == 1 else _without_globs(value))
             elif isinstance(part, LiteralText) and not loose:
                 self._text(value)
             else:
+                value = value if len(parts) == 1 or isinstance(part, LiteralText) else _without_globs(value)
                 self._divided(value if part is parts[-1] else _open_ended(value))
 
     def _cut(self) -> None:

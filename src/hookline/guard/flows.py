@@ -31,7 +31,7 @@ from hookline.guard.pattern import LazyPattern, words
 from hookline.guard.programs.files import sources_and_target
 from hookline.guard.programs.interpreters import CodeSource, code_source
 from hookline.guard.programs.network import Traffic, is_network, traffic
-from hookline.guard.reading import Invocation, Word
+from hookline.guard.reading import Invocation, Word, cut
 from hookline.guard.sensitive import CREDENTIAL, SECRET_NAME, SECRET_VARIABLE
 
 _READ_OPTIONS: Final = LazyPattern(
@@ -280,9 +280,5 @@ def _all_of_home(place: JudgedPath) -> bool:
 
 def _value(word: Word) -> Word:
     """The path in ``--file=path``, ``@path`` and ``if=path``."""
-    text = word.text
-    if not word.known:
-        return word
-    if text.startswith("-") and "=" in text:
-        text = text.partition("=")[2]
-    return Word((text.removeprefix("@").removeprefix("if="),), word.source)
+    found = re.match(r"(-[^=]*=)?(@|if=)?", word.prefix)
+    return cut(word, found.end() if found else 0)

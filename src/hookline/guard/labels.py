@@ -35,6 +35,7 @@ NO_READERS: Final = words(
 _DECODERS: Final = (
     ("base64 gbase64 base32 basenc", LazyPattern(r"-\w*[dD]\w*$|--decode$|--d\w*$")), ("xxd", LazyPattern(r"-\w*r\w*$|-revert$")), ("openssl", LazyPattern(r"-d$|-A$")),
     ("uudecode gunzip zcat bzcat xzcat unxz bunzip2 zstdcat gpg qprint", None), ("gzip xz bzip2 zstd", LazyPattern(r"-\w*d\w*$|--decompress$|--uncompress$")), ("rev tac", None),
+    ("awk gawk mawk nawk", LazyPattern(r"(?s).*(%c|\\[x0-7])")),
     ("python python3 perl ruby node php", LazyPattern(r"(?s).*(pack\W|fromhex|b64decode|base64|unhexlify|\bchr\W|atob|Buffer\.from|fromCharCode)")),
 )  # fmt: skip
 _LANGUAGES: Final = words("python python3 node perl ruby php")

@@ -62,6 +62,7 @@ _SCANS: Final = tuple(
             + r"(?=.{0,200}\b(?:delete|unlink|rm|remove))",
             "tree",
         ),
+        (r"""["'](?:unlink|rmdir)["']\s*,\s*glob""" + _QUOTED, "tree"),
         (
             r"\b(?:writeFileSync|writeFile|appendFileSync|appendFile|file_put_contents|File\.write|createWriteStream|IO\.write|truncateSync)"
             + _QUOTED,
@@ -84,7 +85,7 @@ _GLUED = re.compile(r"""(["'])((?:\\.|(?!\1)[^"\\])*)\1\s*[+.]\s*(["'])((?:\\.|(
 _MORE = LazyPattern(r"""(?:\s*,\s*(?:\{\s*args\s*:\s*)?\[?\s*(["'])(?:\\.|(?!\1).)*\1)+""")
 _HOME = r"""process\.env\.HOME\b|(?:os|require\(["'](?:node:)?os["']\))\.homedir\(\)|Dir\.home\b|ENV(?:\.fetch\(|\[)["']HOME["'][\])]|\$ENV\{["']?HOME["']?\}|getenv\(["']HOME["']\)|Deno\.env\.get\(["']HOME["']\)"""
 _HOMES, _HOMES_INSIDE = LazyPattern(_HOME), LazyPattern(r"[#$]\{\s*(" + _HOME + r")\s*\}")
-_STARTS = LazyPattern(r"child_process|Open3|ProcessBuilder|getRuntime\(")
+_STARTS = LazyPattern(r"child_process|Open3|ProcessBuilder|getRuntime\(|[\"']\s*\|-?\s*(\S*/)?(ba|da|z)?sh\b")
 _BACKTICKS = LazyPattern(r"`([^`]+)`")
 _FETCHES = LazyPattern(
     r"(?i)\b(eval|exec|iex|invoke-expression|new Function|loadstring|load)\b.{0,200}(fetch|https?://|atob|base64|downloadstring|invoke-webrequest|iwr|curl|unpack)|(downloadstring|iwr|irm|invoke-webrequest).{0,200}\|\s*(iex|invoke-expression)|\bfetch\s*\(.{0,200}\beval\b|\b(system|popen|exec\w*|spawn\w*|shell_exec|passthru)\b[^;]{0,80}(atob|base64|unpack|fromcharcode|\bchr\()",

@@ -109,22 +109,35 @@ def expand_parameter(shell: ReadingContext, part: Parameter) -> Word | list[Word
 
 
 def _single(shell: ReadingContext, name: str, index: str | None) -> Word | None:
-    value = lookup(shell, name)
+    array = lookup(shell, name)
+    key = array_key(shell, name, array if isinstance(array, dict) else {}, index or "0")
+    value = lookup(shell, name)  # what the subscript runs may have changed it
     if not isinstance(value, dict):
-        return value if index in {None, "0"} or value is None else unknown(value.sources)
-    if has_unknown(list(value.values())) and (index or "0") != "0":
+        return value if key == "0" or value is None else unknown(value.sources)
+    if key is None or (has_unknown(list(value.values())) and key != "0"):
         return unknown()
-    associative = _is_associative(value) or f"{name} A" in shell.state.exported
-    return value.get(array_key(shell, name, value, index or "0"), unknown() if associative else None)
+    return value.get(key, unknown() if _holds_pairs(shell, name, value) else None)
 
 
-def array_key(shell: ReadingContext, name: str, array: dict[str, Word], index: str) -> str:
-    associative = _is_associative(array) or f"{name} A" in shell.state.exported
-    number = None if associative else evaluate(index, lambda name: text_lookup(shell, name))
-    if index in array or number is None:
-        return index.strip("'\"")
+def array_key(shell: ReadingContext, name: str, array: dict[str, Word], index: str) -> str | None:
+    """What the text in brackets comes to; None where that is not known. The commands in it run."""
+    text: str | None = index
+    if "$" in index or "`" in index:
+        from hookline.guard.expand import scalar
+        from hookline.guard.parse import ScriptParser
+
+        text = literal(scalar(shell, ScriptParser("", shell.budget, shell.doubts).inner(index)))
+    if text is None or text in array:
+        return text
+    if _holds_pairs(shell, name, array):
+        return text.strip("'\"")
+    number = evaluate(text, lambda name: text_lookup(shell, name))
     last = max((int(key) for key in array if key.isdigit()), default=-1)
-    return str(number if number >= 0 else last + 1 + number)
+    return None if number is None else str(number if number >= 0 else last + 1 + number)
+
+
+def _holds_pairs(shell: ReadingContext, name: str, array: dict[str, Word]) -> bool:
+    return _is_associative(array) or f"{name} A" in shell.state.exported
 
 
 def _is_associative(array: dict[str, Word]) -> bool:

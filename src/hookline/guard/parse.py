@@ -34,8 +34,9 @@ _KEYWORD = re.compile(
 _CLOSING = frozenset({"then", "elif", "else", "fi", "do", "done", "esac", "}"})
 _PUNCTUATION = re.compile(r";;&|;;|;&|\)")
 _REDIRECTION = re.compile(r"(\d+|\{[A-Za-z_]\w*\})?(<<<|<<-|<<|<>|<&|>>|>\||>&|<|>)|(&>>|&>)", re.ASCII)
-_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\[[^\]\n]*\])?(\+?)=", re.ASCII)
-_ELEMENT = re.compile(r"\[([^\]\n]*)\](\+?)=", re.ASCII)
+_INDEX = r"\[((?:[^\[\]\n]|\[[^\]\n]*\])*)\]"
+_ASSIGNMENT = re.compile(rf"([A-Za-z_]\w*)(?:{_INDEX})?(\+?)=", re.ASCII)
+_ELEMENT = re.compile(rf"{_INDEX}(\+?)=", re.ASCII)
 _PARENTHESES = re.compile(r"[ \t]*\([ \t]*\)")
 _FUNCTION_NAME = re.compile(r"[^ \t\n|&;()<>'\"\\$`]+")
 _DECLARING = frozenset({"declare", "typeset", "export", "local", "readonly", "alias"})
@@ -428,10 +429,9 @@ class ScriptParser(Scanner):
         if not found:
             return None
         self.pos = found.end()
-        index = found[2][1:-1] if found[2] else None
         value: Raw | list[Raw | Assignment]
         value = self._array() if self._at("(") else self.word() or _literal("")
-        return Assignment(found[1], index, bool(found[3]), value, self.text[start : self.pos])
+        return Assignment(found[1], found[2], bool(found[3]), value, self.text[start : self.pos])
 
     def _array(self) -> list[Raw | Assignment]:
         start, values = self.pos, list[Raw | Assignment]()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Final
 
@@ -94,6 +95,32 @@ def secret_harm(path: str) -> Harm | None:
     if _KEYS.search(path):
         return "high"
     return "medium" if _PROJECT.search(path) and not _SAMPLES.search(path) else None
+
+
+#: One of each kind, which a pattern may mean.
+_KEPT: Final = (
+    ".ssh/id_rsa", ".ssh/id_ed25519", ".aws/credentials", ".netrc", ".git-credentials", ".npmrc", ".kube/config", ".docker/config.json",
+    ".config/gh/hosts.yml", ".pgpass", ".env", ".env.local", ".env.production", "etc/shadow",
+)  # fmt: skip
+
+
+@lru_cache(maxsize=256)
+def secret_pattern_harm(pattern: str) -> Harm | None:
+    """``~/.ssh/id_*``: the worst of what it may match. A pattern for all files of a folder means others."""
+    if pattern.rpartition("/")[2].strip("*.?") == "":
+        return None
+    found = [secret_harm(one) for one in _KEPT if _matches(one.split("/"), pattern.split("/"))]
+    return "high" if "high" in found else "medium" if found else None
+
+
+def _matches(names: list[str], patterns: list[str]) -> bool:
+    """By their last names; a dot at the beginning must be written."""
+    last = patterns[-len(names) :]
+    return len(last) == len(names) and all(
+        fnmatchcase(name, one) and (name[0] != "." or one[0] == ".")
+        for name, one in zip(names, last, strict=True)
+        if one
+    )
 
 
 @lru_cache(maxsize=2048)

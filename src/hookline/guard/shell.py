@@ -10,7 +10,7 @@ from typing import assert_never
 from hookline.core._dataclass import replace
 from hookline.guard.commands import Commands
 from hookline.guard.expand import fields, number, part_value, scalar
-from hookline.guard.reading import Redirect, Word
+from hookline.guard.reading import UNKNOWN, Redirect, Word
 from hookline.guard.syntax import (
     Case,
     Chain,
@@ -28,7 +28,7 @@ from hookline.guard.syntax import (
     Test,
     While,
 )
-from hookline.guard.values import EMPTY, Stream, concatenate, unknown
+from hookline.guard.values import EMPTY, Stream, below, concatenate, unknown
 
 _MOST_ROUNDS = 20
 #: Commands behind one another with ``&&`` that are followed as one; each is a step deeper.
@@ -201,6 +201,7 @@ class Shell(Commands):
             values = self.state.positional if self.state.positional is not None else [unknown()]
         else:
             values = [value for raw in loop.words for value in fields(self, raw)]
+        values = [found for each in values for found in (each.pieces == (UNKNOWN,) and below(each.sources)) or [each]]
         if len(values) > _MOST_ROUNDS:
             values = [*values[:2], unknown(concatenate(values).sources)]
         if any(not value.known or value.globs for value in values) or loop.select:

@@ -135,6 +135,9 @@ def _words(shell: Commands, text: Word) -> list[Word]:
 
 def _shell(shell: Commands, name: str, argv: list[Word], call: Execution) -> bool:
     at, code, checks = 1, False, False
+    first = shell.state.variables.get("BASH_ENV") if "BASH_ENV" in shell.state.exported else None
+    if isinstance(first, Word) and name == "bash" and (text := shell.file(first)) is not None:
+        shell.child_code(Word(text.pieces, first.source, text.sources), "BASH_ENV", call)
     while at < len(argv):
         text = argv[at].text
         if text in {"--", "-"}:

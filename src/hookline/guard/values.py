@@ -117,6 +117,14 @@ def split(text: str, separators: str) -> list[str | None]:
     return found
 
 
+def below(sources: tuple[Invocation, ...]) -> list[Word]:
+    """What ``find /etc`` prints is not known, but where it lies; below the working directory that says little."""
+    roots = [each for one in sources if one.name in {"find", "gfind"} for each in one.argv[1:2]]
+    return [
+        Word((f"{root.text.rstrip('/')}/", UNKNOWN), root.source, sources) for root in roots if root.text[:1] in "/~"
+    ]
+
+
 class Stream:
     """What stands on standard input; taken by whoever reads first. ``word`` is None where nothing is known to be there."""
 
@@ -133,6 +141,8 @@ class Stream:
         if not value.pieces:
             return None
         first = value.pieces[0]
+        if value.pieces == (UNKNOWN,) and (found := below(value.sources)):
+            return found[0]
         if not isinstance(first, str) or ("\n" not in first and len(value.pieces) > 1):
             return unknown(value.sources)
         text, _, rest = first.partition("\n")

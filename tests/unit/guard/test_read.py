@@ -385,9 +385,13 @@ LESSONS = [
     ("v=x; x=1; export $v=2; p $x", "export x=2 | p 2"),
     ("export v=1; export -n v; bash -c 'p $v'", "export v=1 | export -n v | bash -c p $v | p"),
     ("[[ rm =~ (.*) ]] && ${BASH_REMATCH[1]} /", "… /"),
-    ("trap '$v /' EXIT; v=rm", "trap $v / EXIT | / | rm /"),
+    ("trap '$v /' EXIT; v=rm", "trap $v / EXIT | rm /"),
     ("echo 'p x' > s1; . s*", "echo p x | . s* | p x"),
     ("printf 'a b\\nc\\n' | xargs -L1 p", "printf a b\\nc\\n | xargs -L1 p | p a b | p c"),
+    ("a=(x p); i=1; ${a[$i]} y; ${a[i-1]}; a[${#a[@]}]=z; p ${a[2]}", "p y | x | p z"),
+    ("x=([$(p a)]=1); y[`p b`]=1; q ${y[$(p c)]}", "p a | p b | p c | q …"),
+    ("i=$(q); a[i]=x; p ${a[0]}", "q | p …"),
+    ("trap 'p $v' EXIT; v=1; exit; v=2", "trap p $v EXIT | exit | p 1 | p 2"),
     ("alias s='p '; alias y=z; s y", "alias s=p  | alias y=z | s y | p z"),
 ]
 

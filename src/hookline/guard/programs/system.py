@@ -33,6 +33,10 @@ def _kill(call: ProgramCall) -> Iterator[Effect]:
         yield call.effect("guard", "critical", names, why="it stops the guard of this machine")
     elif everything:
         yield call.effect("process", "critical", names, why="it kills every process, or the first one")
+    elif any(
+        one.name == "pgrep" and {"-u", "-U", "--euid", "--uid"} & {word.text for word in one.argv} for one in asked
+    ):
+        yield call.effect("process", "high", found, why="it kills all processes of a user")
     elif call.name in {"pkill", "killall", "killall5"}:
         wide = options.any("euid", "U", "regexp") or names in {".", ".*", ""} or call.name == "killall5"
         yield call.effect("process", "high" if wide else "medium", names, why="it kills all processes of that name")

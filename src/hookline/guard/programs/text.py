@@ -38,11 +38,13 @@ def _sed_script(call: ProgramCall, word: Word) -> Iterator[Effect]:
     text = word.text[:LONGEST_CODE]
     for found in re.finditer(r"(?:^|[;{}\n]|[\d$/]\s*)\s*e\s+([^\n;}]+)", text):
         yield from call.shell(Word((found[1],), found[0]))
-    if re.search(
-        r"(?:^|[;{}\n])\s*(?:\d+|\$|/[^/]*/)?\s*e\s*(?:$|[;}\n])|s(.)(?:\\.|(?!\1).)*\1(?:\\.|(?!\1).)*\1[gpiIm\d]*e",
+    runs = re.search(
+        r"(?:^|[;{}\n])\s*(?:\d+|\$|/[^/]*/)?\s*e\s*(?:$|[;}\n])|s(.)(?:\\.|(?!\1).)*\1((?:\\.|(?!\1).)*)\1[gpiIm\d]*e",
         text,
-    ):
+    )
+    if runs:
         yield call.effect("unknown", "medium", text, why="sed runs what it reads as commands")
+        yield from call.shell(Word((runs[2] or "",), runs[0]))
     for found in re.finditer(r"(?:^|[;{}\n/gpIi\d])\s*[wW]\s+(/?[\w./~-]+)", text):
         yield from call.write(Word((found[1],), found[0]))
 
@@ -56,10 +58,11 @@ def _awk(call: ProgramCall) -> Iterator[Effect]:
     for word in program:
         yield from call.legible(word)
         for found in re.finditer(
-            r'system\s*\(\s*"((?:\\.|[^"\\])*)"\s*\)|\|&?\s*"((?:\\.|[^"\\])*)"|"((?:\\.|[^"\\])*)"\s*\|&?\s*getline',
+            r'system\s*\(\s*"((?:\\.|[^"\\])*)"\s*(?P<more>[^\s)])?|\|&?\s*"((?:\\.|[^"\\])*)"|"((?:\\.|[^"\\])*)"\s*\|&?\s*getline',
             word.text[:LONGEST_CODE],
         ):
-            yield from call.shell(Word(((found[1] or found[2] or found[3] or "").replace('\\"', '"'),), found[0]))
+            text = (found[1] or found[3] or found[4] or "").replace('\\"', '"')
+            yield from call.shell(Word((f"{text}$awk_field" if found["more"] else text,), found[0]))  # "rm " $1
         if re.search(r"\bsystem\b|\|", word.text):  # a text that looks like a command, kept for later
             for found in re.finditer(r'"([\w./]+\s+[-/~$][^"]*)"', word.text[:LONGEST_CODE]):
                 yield from call.shell(Word((found[1],), found[0]))
