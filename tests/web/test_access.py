@@ -16,6 +16,9 @@ import pytest
 from tests.web.client import Client
 from tests.web.conftest import Web, record, start
 
+from hookline.core._dataclass import replace
+from hookline.core.event import event_kind
+from hookline.core.result import Replied, Reply, RunResult
 from hookline.state.record.store import Store
 from hookline.web.access import Access, Bucket
 from hookline.web.serve import bind
@@ -242,6 +245,35 @@ def test_numbers_for_prometheus_need_no_cookie_and_tell_nothing_else(web: Web) -
     assert b'hookline_decisions{agent="codex",event="PreToolUse",effect="allow"} 24' in answer.body
     assert b"rm -rf" not in answer.body
     assert Client(web).get("/api/state").status == 401
+
+
+def test_refusals_and_tokens_are_counted_by_day_agent_and_hook(web: Web) -> None:
+    """A refusal also where the hook only asked, and the agent cannot ask a person."""
+    one = record(1, time.time(), str(web.project), command="make")
+    raw = RunResult(usage={"total_tokens": 40, "cost_usd": 0.5})
+    asked = Replied(id="m", hook="model", reply=Reply(effect="ask"), raw=raw)
+    decision = replace(one.decision, effect="deny", outcomes=(asked,))
+    prompt = replace(one.event, kind=event_kind("UserPromptSubmit"), data={"prompt": "Mend the cart"}, session="new")
+    store = Store(str(web.state / "hookline.db"))
+    store.write(replace(one, event=replace(one.event, agent="kimi-code"), decision=decision))
+    store.write(replace(one, event=replace(prompt, id="p"), decision=replace(one.decision, outcomes=())))
+    store.close()
+    client = Client(web).enter()
+    costs = client.get("/api/costs?days=1").json
+    (agent,) = (each for each in costs["by_agent"] if each["name"] == "kimi-code")
+    (hook,) = (each for each in costs["by_hook"] if each["name"] == "model")
+    assert (agent["denied"], agent["tokens"], agent["cost"]) == (1, 40, 0.5)
+    assert (hook["denied"], hook["tokens"], hook["cost"]) == (0, 40, 0.5)
+    assert (costs["by_day"][-1]["tokens"], costs["never"][0]["name"]) == (40, "lint")
+    prompts = {each["session"]: each["prompt"] for each in client.get("/api/sessions").json["sessions"]}
+    assert (prompts["new"], prompts["cc42-session-3"]) == ("Mend the cart", "")
+
+
+def test_an_address_that_there_is_not_is_a_page_that_says_so(web: Web) -> None:
+    client = Client(web).enter()
+    answer = client.get("/nowhere")
+    assert (answer.status, b'<nav aria-label="Pages">' in answer.body) == (404, True)
+    assert (client.get("/api/nowhere").status, client.get("/api/nowhere").body) == (404, b"There is no such address.")
 
 
 def test_every_page_of_numbers_answers(web: Web) -> None:

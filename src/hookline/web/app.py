@@ -86,6 +86,7 @@ class View:
             Route("/metrics", self._metrics),
             *(Route(path, _reading(function)) for path, function in reading.items()),
             *(Route(path, _acting(function), methods=["POST"]) for path, function in acting.items()),
+            Route("/{rest:path}", files.missing),
         ]
 
     # ── looking ──────────────────────────────────────────────────────────────────────────────────────
@@ -189,8 +190,8 @@ class View:
     def _costs(self, request: Request) -> dict[str, Any]:
         found = sessions.costs(self._store, max(1, min(_whole(request.query_params.get("days"), 7), 365)))
         fired = {one["name"] for one in found["by_hook"] if one["runs"]}
-        here = hooks.hooks(self._cwd)["hooks"]
-        never = [one["name"] for one in here if one["name"] not in fired and one["state"] == "on"]
+        here = [one for one in hooks.hooks(self._cwd)["hooks"] if one["state"] == "on"]
+        never = [{"id": one["id"], "name": one["name"]} for one in here if one["name"] not in fired]
         return {**found, "never": never, "silent": self._services.missed()}
 
     async def _live(self, request: Request) -> Response:

@@ -26,8 +26,10 @@ from hookline.dialects.base import Layer
 from hookline.dialects.native.fields import HOOK_FIELDS
 from hookline.engine.build import READ_ONLY, Runtime, Sources, load_runtime, record_store
 from hookline.engine.load import approve
+from hookline.engine.match import in_order
 from hookline.gateway.notices import missing_hooks
 from hookline.state import own_guards
+from hookline.state.record.chain import subject, verdict_word
 from hookline.state.record.redact import Redactor
 from hookline.state.trust.digest import definition_digest
 from hookline.tui.catalog import Hook
@@ -59,7 +61,9 @@ def hooks(project: str) -> dict[str, Any]:
         runtime = found.runtime
         store = record_store(runtime.paths, runtime.loaded.settings.record)
         try:
-            rows = [_shape(hook, found.now, sparkline(store, [s.id for s in hook.specs])) for hook in found.hooks]
+            place = {spec.id: at for at, spec in enumerate(in_order(runtime.loaded.specs))}
+            ordered = sorted(found.hooks, key=lambda hook: min(place.get(spec.id, 0) for spec in hook.specs))
+            rows = [_shape(hook, found.now, sparkline(store, [s.id for s in hook.specs])) for hook in ordered]
         finally:
             store.close()
         problems = [str(one) for one in runtime.loaded.problems]
@@ -92,8 +96,8 @@ def details(project: str, name: str) -> dict[str, Any]:
         clean = Redactor(os.environ).text
         verdict = runtime.verdicts.get(spec.extra.get("plugin", spec.id))
         runs = [
-            {"id": one.row.id, "t": one.row.time, "event": one.row.event, "status": one.run.status,
-             "effect": one.run.effect, "ms": one.run.ms, "error": one.run.error}
+            {"id": one.row.id, "t": one.row.time, "event": one.row.event, "about": subject(one.row.data)[:200],
+             "verdict": verdict_word(one.run), "ms": one.run.ms, "error": one.run.error}
             for one in found.fired(hook, 20)
         ]  # fmt: skip
         place = _PLACE.fullmatch(hook.origin.pointer)

@@ -22,6 +22,7 @@ from hookline.web.security import POLICY
 _STATIC = os.path.join(os.path.dirname(__file__), "static")
 _TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 _STYLE = '<link rel="stylesheet" href="/static/style.css">'
+_HTML = "text/html; charset=utf-8"
 _FOREVER = {"cache-control": "private, max-age=31536000, immutable"}
 
 
@@ -40,7 +41,13 @@ class Pages:
         self._headers = {"content-security-policy": policy}
 
     def page(self, request: Request) -> Response:
-        return StreamingResponse(self._parts(request), media_type="text/html; charset=utf-8", headers=self._headers)
+        return StreamingResponse(self._parts(request), media_type=_HTML, headers=self._headers)
+
+    def missing(self, request: Request) -> Response:
+        """An address that there is not: the page says so, and has the way back."""
+        if request.url.path.startswith(("/api/", "/static/")):
+            return PlainTextResponse("There is no such address.", 404)
+        return StreamingResponse(self._parts(request), 404, media_type=_HTML, headers=self._headers)
 
     def _parts(self, request: Request) -> Iterator[str]:
         theme = request.cookies.get("theme")

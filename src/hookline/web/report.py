@@ -59,7 +59,7 @@ def _event(one: dict[str, Any]) -> str:
         f'<summary><span class="chip deny">refused</span> <code>{_text(one["subject"], 200)}</code>'
         f" <small>{when}, {_text(who)}</small> {_text(one['reason'], 160)}</summary>"
     )
-    summary = f'<p class="reason"><strong>{_text(one["summary"])}</strong>: {_text(one["reason"], 1000)}</p>'
+    summary = f'<p class="reason"><strong>{_text(one["summary"])}</strong>: {_text(one["why"], 1000)}</p>'
     steps = "".join(_step(number, step) for number, step in enumerate(one["steps"], 1))
     notes = "".join(f"<li>{_text(note['text'])}</li>" for note in one["notes"])
     return f'<details class="block card">{head}{summary}<ol class="chain">{steps}</ol><ul class="notes">{notes}</ul></details>'
@@ -92,7 +92,7 @@ def _text(text: Any, most: int = 400) -> str:
 
 
 def _ms(value: float) -> str:
-    return f"{value / 1000:.1f} s" if value >= 10_000 else f"{value:.1f} ms"
+    return f"{value / 1000:.1f} s" if value >= 1000 else f"{value:.1f} ms"
 
 
 def _day(when: float) -> str:

@@ -129,7 +129,9 @@ def _announce(port: int, access: Access, say: Callable[[str], None]) -> str:
     address = _address(port, access)
     say(f"hookline web: {address}")
     if access.read_only:
-        say("Read-only: nothing can be changed or answered. To act here, start hookline web in a terminal, without --read-only.")
+        say(
+            "Read-only: nothing can be changed or answered. To act here, start hookline web in a terminal, without --read-only."
+        )
     else:
         say(f"Code for actions, once in each browser: {access.code}")
     return address

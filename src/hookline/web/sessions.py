@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from typing import Any
 
 from hookline.state.record.query import Row, Run, firings, load_runs
@@ -57,11 +56,17 @@ def _event(row: Row, runs: Sequence[Run]) -> dict[str, Any]:
 
 
 def _usage(runs: Iterable[Run]) -> dict[str, float]:
+    return _sum(run.usage for run in runs)
+
+
+def _sum(usages: Iterable[Any]) -> dict[str, float]:
+    """What model hooks used, together."""
     tokens = cost = 0.0
-    for run in runs:
-        used = run.usage if isinstance(run.usage, dict) else {}
-        tokens += _number(used, "total_tokens") or _number(used, "input_tokens") + _number(used, "output_tokens")
-        cost += _number(used, "cost_usd")
+    for used in usages:
+        if isinstance(used, dict):
+            both = _number(used, "input_tokens") + _number(used, "output_tokens")
+            tokens += _number(used, "total_tokens") or both
+            cost += _number(used, "cost_usd")
     return {"tokens": tokens, "cost": cost}
 
 
@@ -71,54 +76,63 @@ def _number(used: dict[str, Any], name: str) -> float:
 
 
 def sessions(store: Store, last: int = 60) -> list[dict[str, Any]]:
-    """The sessions with the latest events."""
-    first = "SELECT max(number) - 50000 FROM firings"
+    """The sessions with the latest events, each with its first prompt."""
+    recent = f"number > (SELECT max(number) - 50000 FROM firings) AND session <> '' AND {OWN}"
     rows = store.read(
         "SELECT session, max(agent), max(cwd), min(time), max(time), count(*), sum(effect = 'deny'), sum(ms) FROM firings"
-        f" WHERE number > ({first}) AND session <> '' AND {OWN} GROUP BY session ORDER BY max(number) DESC LIMIT ?",
+        f" WHERE {recent} GROUP BY session ORDER BY max(number) DESC LIMIT ?",
         (last,),
     )
+    prompts = {name: prompt for name, prompt, _ in store.read(
+        "SELECT session, substr(json_extract(data, '$.prompt'), 1, 200), min(number) FROM firings"
+        f" WHERE {recent} AND event = 'UserPromptSubmit' AND json_valid(data) GROUP BY session"
+    )}  # fmt: skip
     names = ("session", "agent", "cwd", "began", "ended", "events", "denied", "ms")
-    return [dict(zip(names, row, strict=True)) for row in rows]
+    return [{**dict(zip(names, row, strict=True)), "prompt": prompts.get(row[0]) or ""} for row in rows]
 
 
 def costs(store: Store, days: int) -> dict[str, Any]:
     """Time, failures and tokens of hooks by day, agent and hook; replays apart."""
     since = time.time() - days * _DAY
     joined = f"FROM every_run AS runs JOIN firings ON number = firing WHERE time >= ? AND {OWN}"
-    ran = "sum(status <> 'skipped')"
-    sums = f"{ran}, sum(runs.ms), sum(status IN ('failed', 'timed-out')), coalesce(sum(runs.effect = 'deny'), 0)"
+    keys = ("strftime('%Y-%m-%d', time, 'unixepoch', 'localtime')", "agent", "hook")
+    used = store.read(f"SELECT {', '.join(keys)}, usage {joined} AND usage IS NOT NULL", (since,))
+    sums = "sum(status <> 'skipped'), sum(runs.ms), sum(status IN ('failed', 'timed-out'))"
 
-    def grouped(key: str, order: str = "3 DESC") -> list[dict[str, Any]]:
-        rows = store.read(f"SELECT {key}, {sums} {joined} GROUP BY 1 ORDER BY {order} LIMIT 100", (since,))
+    def grouped(at: int, denied: str, order: str = "3 DESC") -> list[dict[str, Any]]:
+        rows = store.read(
+            f"SELECT {keys[at]}, {sums}, {denied} {joined} GROUP BY 1 ORDER BY {order} LIMIT 100", (since,)
+        )
         names = ("name", "runs", "ms", "failures", "denied")
-        return [dict(zip(names, row, strict=True)) for row in rows]
+        spent = {name: _sum(map(_parsed, texts)) for name, texts in _by_key(used, at).items()}
+        return [{**dict(zip(names, row, strict=True)), **spent.get(row[0], {})} for row in rows]
 
-    hooks = grouped("hook")
-    tokens = _tokens(store, f"SELECT hook, usage {joined} AND usage IS NOT NULL", since)
     slowest = store.read(
         f"SELECT id, event, hook, runs.ms, time, status {joined} AND status <> 'skipped' ORDER BY runs.ms DESC LIMIT 10",
         (since,),
     )
     names = ("id", "event", "hook", "ms", "t", "status")
+    # A call may be refused although no hook refuses: the agent cannot ask, or a guard has failed.
+    calls = "count(DISTINCT CASE WHEN firings.effect = 'deny' THEN number END)"
     return {
-        "days": days, "by_day": grouped("strftime('%Y-%m-%d', time, 'unixepoch', 'localtime')", "1"),
-        "by_agent": grouped("agent"), "by_hook": [{**one, **tokens.get(one["name"], {})} for one in hooks],
+        "days": days, "by_day": grouped(0, calls, "1"), "by_agent": grouped(1, calls),
+        "by_hook": grouped(2, "coalesce(sum(runs.effect = 'deny'), 0)"),
         "slowest": [dict(zip(names, row, strict=True)) for row in slowest],
     }  # fmt: skip
 
 
-def _tokens(store: Store, query: str, since: float) -> dict[str, dict[str, float]]:
-    found: dict[str, dict[str, float]] = {}
-    for hook, text in store.read(query, (since,)):
-        with suppress(ValueError):
-            used = json.loads(text)
-            one = found.setdefault(hook, {"tokens": 0.0, "cost": 0.0})
-            one["tokens"] += _number(used, "total_tokens") or _number(used, "input_tokens") + _number(
-                used, "output_tokens"
-            )
-            one["cost"] += _number(used, "cost_usd")
+def _by_key(used: Sequence[Sequence[Any]], at: int) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for row in used:
+        found.setdefault(row[at], []).append(row[-1])
     return found
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
 
 
 def sparkline(store: Store, ids: Sequence[str], days: int = 14) -> list[int]:

@@ -86,7 +86,7 @@ def _steps(row: Row, runs: Sequence[Run], data: Mapping[str, Any]) -> Iterator[d
         changed = detail.get("data") or {}
         yield {
             "hook": run.hook, "hook_id": run.hook_id, "dialect": run.dialect, "status": run.status, "effect": run.effect,
-            "verdict": _verdict(run), "reason": _reason(row, run, detail, deciding), "skip": detail.get("skip"),
+            "verdict": verdict_word(run), "reason": _reason(row, run, detail, deciding), "skip": detail.get("skip"),
             "ms": run.ms, "began": began, "exit_code": run.exit_code, "error": run.error, "stdout": run.stdout,
             "stderr": run.stderr, "spilled": list(run.spilled), "usage": run.usage,
             "changes": [{"field": name, "before": now.get(name), "after": value} for name, value in changed.items()],
@@ -98,7 +98,7 @@ def _steps(row: Row, runs: Sequence[Run], data: Mapping[str, Any]) -> Iterator[d
         began += run.ms if in_turn else 0.0
 
 
-def _verdict(run: Run) -> str:
+def verdict_word(run: Run) -> str:
     """One word for what became of the hook."""
     if run.status == "replied":
         changed = "changed" if run.detail and run.detail.get("data") else "no opinion"
@@ -109,7 +109,15 @@ def _verdict(run: Run) -> str:
 def _reason(row: Row, run: Run, detail: Mapping[str, Any], deciding: str | None) -> str:
     """Its own; the one of the decision is not kept twice."""
     own = run.error or detail.get("reason") or (row.reason if deciding and run.effect == deciding else "")
-    return str(own).removeprefix(f"{run.hook}: ")
+    return str(own).removeprefix(f"{run.hook}: ") or _unread(row, run)
+
+
+def _unread(row: Row, run: Run) -> str:
+    """Text that a hook printed and nobody reads: it may be meant as a refusal."""
+    text = (run.stdout or "").strip()
+    said = run.effect or run.status != "replied" or text.startswith("{") or (run.detail or {}).get("data")
+    read = said or any(one.get("hook") == run.hook for one in (*row.context, *row.messages))
+    return f"what it printed has no effect: {one_line(text, 100)}" if text and not read else ""
 
 
 def _marks(data: Any) -> Iterator[dict[str, str]]:

@@ -14,17 +14,23 @@ export function h(tag, props, ...kids) {
   return node;
 }
 
+// Characters that nobody sees, and those that reorder others, as their numbers: what is approved must be what is read.
+export const visible = (text) => text.replace(/(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (one) => `\\u${one.codePointAt(0).toString(16).padStart(4, "0")}`);
+
 // Like append, but nothing stays nothing.
-export const add = (node, ...kids) => node.append(...kids.flat(9).filter((kid) => kid !== null && kid !== undefined && kid !== false));
+export const add = (node, ...kids) => node.append(...kids.flat(9).filter((kid) => kid !== null && kid !== undefined && kid !== false).map((kid) => (typeof kid === "string" ? visible(kid) : kid)));
 
 export const link = (href, ...kids) => h("a", { href, "data-link": true }, ...kids);
 
 export const button = (text, onclick, more) => h("button", { type: "button", onclick, ...more }, text);
 
+// What became of a hook in an event -> the class that draws it.
+export const KIND = { refused: "deny", asked: "ask", allowed: "allow", changed: "changed", failed: "failed", "timed out": "failed", skipped: "skipped" };
+
 export const WORDS = { allow: "allowed", ask: "asked", deny: "refused" };
 
-export function chip(word, kind) {
-  return h("span", { class: `chip ${kind || word}` }, word);
+export function chip(word, kind, title) {
+  return h("span", { class: `chip ${kind || word}`, title }, word);
 }
 
 export function effectChip(row) {
@@ -35,7 +41,7 @@ export function effectChip(row) {
 
 const day = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });
 const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false });
-const whole = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+const whole = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium", hour12: false });
 
 // Hundreds of events may have happened in one second, and formatting is slow.
 let latest = [0, ""];
@@ -58,13 +64,16 @@ export function ago(seconds) {
 
 export function ms(value) {
   if (value === null || value === undefined) return "–";
-  if (value >= 10000) return `${(value / 1000).toFixed(1)} s`;
+  if (value >= 120000) return `${(value / 60000).toFixed(1)} min`;
+  if (value >= 1000) return `${(value / 1000).toFixed(value < 10000 ? 2 : 1)} s`;
   return `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`;
 }
 
 const digits = new Intl.NumberFormat();
 
 export const number = (value) => digits.format(Math.round(value));
+
+export const plural = (value, word) => `${number(value)} ${word}${value === 1 ? "" : "s"}`;
 
 export const pretty = (value) => (typeof value === "string" ? value : JSON.stringify(value, null, 2));
 
@@ -75,7 +84,7 @@ export const base = (path) => path.split("/").filter(Boolean).pop() || path;
 export function block(title, value, open) {
   const text = pretty(value);
   const body = h("pre", { tabindex: "0", "aria-label": title }, text);
-  return h("details", { class: "block", open: open || null }, h("summary", {}, title, h("small", {}, ` ${number(text.length)} characters`)), body);
+  return h("details", { class: "block", open: open || null }, h("summary", {}, title, h("small", {}, ` ${plural(text.length, "character")}`)), body);
 }
 
 export function table(heads, rows, empty) {
@@ -129,9 +138,10 @@ export async function copy(text, what) {
 
 export function showDialog(title, ...content) {
   const dialog = document.getElementById("dialog");
-  const close = button("Close", () => dialog.close());
   dialog.replaceChildren();
-  add(dialog, h("h2", { id: "dialog-title" }, title), ...content, h("p", { class: "actions" }, close));
+  add(dialog, h("h2", { id: "dialog-title", tabindex: "-1", autofocus: true }, title), ...content);
+  if (!dialog.querySelector(".actions")) add(dialog, h("p", { class: "actions" }));
+  dialog.querySelector(".actions").append(button("Close", () => dialog.close()));
   if (!dialog.open) dialog.showModal();
   return dialog;
 }

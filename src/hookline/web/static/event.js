@@ -1,10 +1,8 @@
 // One event: who decided and why, and the chain of its hooks as a picture.
 
 import { act, get, state } from "./api.js";
-import { WORDS, add, block, button, chip, copy, diff, effectChip, fullTime, h, link, ms, pretty, short, showDialog } from "./dom.js";
+import { KIND, WORDS, add, block, button, chip, copy, diff, effectChip, fullTime, h, link, ms, plural, pretty, short, showDialog, toast } from "./dom.js";
 import { go } from "./main.js";
-
-const KIND = { refused: "deny", asked: "ask", allowed: "allow", changed: "changed", failed: "failed", "timed out": "failed", skipped: "skipped" };
 
 function bar(step, total) {
   const whole = Math.max(total, step.began + step.ms, 0.1);
@@ -19,7 +17,7 @@ function stepNode(step, at, total) {
     h("span", { class: "node", "aria-hidden": "true" }, String(at + 1)),
     h("div", { class: "body" },
       h("div", { class: "line" },
-        h("strong", {}, link(`/hook/${encodeURIComponent(step.hook_id)}`, step.hook)), chip(step.verdict, kind), h("small", {}, step.dialect),
+        h("strong", {}, link(`/hook/${encodeURIComponent(step.hook_id)}`, step.hook)), chip(step.verdict, kind), h("small", { title: "the dialect that it is written in" }, step.dialect),
         step.exit_code !== null ? h("small", {}, `exit ${step.exit_code}`) : null, h("span", { class: "grow" }), kind === "skipped" ? null : [bar(step, total), h("span", { class: "took" }, ms(step.ms))]),
       step.reason ? h("p", { class: "reason" }, step.reason) : null,
       step.changes.map((one) => h("div", { class: "change" }, h("small", {}, `changed ${one.field}`), diff(pretty(one.before ?? null), pretty(one.after)))),
@@ -38,6 +36,7 @@ function testCase(event) {
 }
 
 async function replay(event, agent) {
+  toast("Replaying…");
   const found = await act("/api/replay", { id: event.id, agent });
   if (!found) return;
   const now = found.now ? found.now.effect : "not run";
@@ -53,25 +52,25 @@ export async function page(root, id) {
   const event = await get(`/api/event/${encodeURIComponent(id)}`);
   const agents = h("select", { "aria-label": "Replay as another agent", onchange: (change) => { if (change.target.value) replay(event, change.target.value); change.target.value = ""; } }, h("option", { value: "" }, "Replay as…"), state.agents.map((one) => h("option", { value: one.name }, one.title)));
   const others = h("div", { class: "others" });
-  const kind = event.effect === "deny" ? "deny" : event.effect === "ask" ? "ask" : "allow";
+  const kind = event.effect === "allow" && !event.granted ? "none" : event.effect;
   const sum = event.steps.reduce((total, step) => total + step.ms, 0);
   const answer = event.answer;
   root.classList.add("event");
   add(root,
     h("header", { class: `verdict ${kind}` },
       h("div", { class: "line" }, effectChip(event), /^replay:/.test(event.session) ? chip("replay", "skipped") : null, h("small", {}, event.event), event.native_event !== event.event ? h("small", {}, `(${event.native_event})`) : null, h("span", { class: "grow" }),
-        event.previous ? link(`/event/${event.previous}`, "← before") : null, event.next ? link(`/event/${event.next}`, "after →") : null),
-      h("h1", {}, short(event.subject || event.event, 400)),
-      h("p", { class: "summary" }, h("strong", {}, event.summary), event.reason ? `: ${event.reason}` : ""),
+        event.previous ? link(`/event/${event.previous}`, "← previous in session") : null, event.next ? link(`/event/${event.next}`, "next →") : null),
+      h("h1", { tabindex: event.subject.length > 200 ? "0" : null }, short(event.subject || event.event, 8000)),
+      h("p", { class: "summary" }, h("strong", {}, event.summary), event.why ? `: ${event.why}` : ""),
       h("dl", { class: "facts" },
         [["when", fullTime(event.time)], ["agent", link(`/live?agent=${encodeURIComponent(event.agent)}`, event.agent)], ["project", link(`/live?project=${encodeURIComponent(event.cwd)}`, event.project)],
-          ["session", event.session ? link(`/session/${encodeURIComponent(event.session)}`, short(event.session, 24)) : "–"], ["turn", String(event.turn)], ["took", ms(event.ms)], ["id", h("code", {}, event.id)]]
+          ["session", event.session ? link(`/session/${encodeURIComponent(event.session)}`, short(event.session, 24)) : "–"], ["turn", event.turn ? String(event.turn) : "–"], ["took", ms(event.ms)], ["id", h("code", {}, event.id)]]
           .map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))))),
     h("div", { class: "actions" },
       button("Replay", () => replay(event, ""), { disabled: state.read_only || null }), agents,
       button("Copy as hookline fire …", () => copy(event.command, "Command")), button("Make a test case", () => copy(testCase(event), "Test case")), button("Copy link", () => copy(location.href, "Link"))),
     h("section", { "aria-labelledby": "chain" },
-      h("h2", { id: "chain" }, "Chain of hooks", h("small", {}, ` ${event.steps.length} in order, ${ms(sum)} of ${ms(event.ms)}`)),
+      h("h2", { id: "chain" }, "Chain of hooks", h("small", {}, ` ${plural(event.steps.length, "hook")}, ${ms(sum)} of ${ms(event.ms)} in all`)),
       event.steps.length ? null : h("p", { class: "empty" }, "No hook took part in this event."),
       h("ol", { class: "chain" },
         h("li", { class: "step end" }, h("span", { class: "node", "aria-hidden": "true" }, "▸"), h("div", { class: "body" }, h("div", { class: "line" }, h("strong", {}, event.agent), h("small", {}, `fired ${event.native_event || event.event}`)))),
@@ -81,13 +80,13 @@ export async function page(root, id) {
       event.conflicts.length ? h("ul", { class: "notes" }, event.conflicts.map((one) => h("li", {}, `${one.first} and ${one.second} both changed ${one.pointer}; the later one won`))) : null,
       others),
     h("section", { "aria-labelledby": "wire" },
-      h("h2", { id: "wire" }, "What went over the wire"),
+      h("h2", { id: "wire" }, "Payload and answer"),
       event.sent ? block("The payload as the agent sent it", event.sent) : block("The data of the event", event.data),
       event.data_after && event.steps.filter((step) => step.changes.length).length !== 1 ? h("div", { class: "change" }, h("small", {}, "what the hooks together changed"), diff(pretty(event.data), pretty(event.data_after))) : null,
-      answer && block(`The answer as the agent got it: exit code ${answer.exit_code}${answer.stdout || answer.stderr ? "" : ", nothing else"}`, [answer.stdout, answer.stderr].filter(Boolean).join("\n") || "nothing: no hook had anything to say", Boolean(answer.stdout || answer.stderr)),
+      answer && (answer.stdout || answer.stderr ? block(`The answer as the agent got it: exit code ${answer.exit_code}`, [answer.stdout, answer.stderr].filter(Boolean).join("\n"), true) : h("p", { class: "note" }, `The agent got exit code ${answer.exit_code} and nothing else: no hook had anything to say to it.`)),
       Object.keys(event.attributes || {}).length ? block("Attributes", event.attributes) : null));
   get(`/api/event/${encodeURIComponent(id)}/others`).then((found) => {
-    if (found.hooks.length) others.append(h("details", { class: "block" }, h("summary", {}, `${found.hooks.length} more listen to ${event.event} and had no part`, h("small", {}, " by today's files")), h("ul", {}, found.hooks.map((one) => h("li", {}, link(`/hook/${encodeURIComponent(one.id)}`, one.hook), ` ${one.why_not || "would run today"}`)))));
+    if (found.hooks.length) others.append(h("details", { class: "block" }, h("summary", {}, `${found.hooks.length} more ${found.hooks.length === 1 ? "hook listens" : "hooks listen"} to ${event.event} and had no part in it`, h("small", {}, " by today's files")), h("ul", {}, found.hooks.map((one) => h("li", {}, link(`/hook/${encodeURIComponent(one.id)}`, one.hook), ` ${one.why_not || "would run today"}`)))));
   }).catch(() => null);
   const key = ({ detail }) => {
     const to = { "[": event.previous, "]": event.next }[detail.key];

@@ -1,10 +1,10 @@
 // Every hook of a project, and one hook whole: its text, its approval, its runs, and what can be done to it.
 
 import { act, get, post, state } from "./api.js";
-import { WORDS, add, ago, base, block, button, chip, effectChip, h, link, ms, number, pretty, short, showDialog, table, unified, when } from "./dom.js";
+import { KIND, WORDS, add, ago, base, block, button, chip, effectChip, h, link, ms, number, pretty, short, showDialog, table, toast, unified, when } from "./dom.js";
 import { go } from "./main.js";
 
-const TRUST = { own: ["own", "none"], trusted: ["trusted", "allow"], unknown: ["not approved", "ask"], changed: ["changed", "failed"] };
+const TRUST = { own: ["own", "none", "in your own files: it needs no approval"], trusted: ["trusted", "allow", "approved as it is"], unknown: ["not approved", "ask", "it has no effect"], changed: ["changed", "failed", "changed since it was approved"] };
 
 function spark(days) {
   const most = Math.max(...days, 1);
@@ -23,8 +23,8 @@ async function list(root, query) {
   const draw = (words) => body.replaceChildren(table(["Hook", "Events", "Trust", "State", "#Runs", "#p50", "#p95", "#Failures", "Last", "14 days"],
     found.hooks.filter((one) => `${one.name} ${one.events} ${one.file} ${one.action}`.toLowerCase().includes(words)).map((one) => [
       h("div", {}, link(`/hook/${encodeURIComponent(one.id)}?project=${encodeURIComponent(found.project)}`, one.name), h("small", {}, ` ${one.dialect} · ${one.layer} ${base(one.file)}:${one.line}`)),
-      short(one.events.join(", "), 60), trustChip(one), stateChip(one), number(one.fired), ms(one.p50), ms(one.p95), one.failures ? chip(number(one.failures), "failed") : "0", h("span", { class: "nowrap" }, ago(one.last)), spark(one.days)]), "No hooks here. To write one: hookline hooks add"));
-  add(root, h("div", { class: "line" }, h("h1", {}, "Hooks"), h("span", { class: "grow" }), search, choice),
+      short(one.events.join(", "), 60), trustChip(one), stateChip(one), number(one.fired), ms(one.p50), ms(one.p95), one.failures ? chip(number(one.failures), "failed") : "0", ago(one.last), spark(one.days)]), "No hooks here. To write one: hookline hooks add"));
+  add(root, h("div", { class: "line" }, h("h1", {}, "Hooks"), h("small", {}, "in the order in which they run"), h("span", { class: "grow" }), search, choice),
     found.problems.length ? h("section", { class: "notice" }, h("h2", {}, "Problems"), h("ul", { class: "plain" }, found.problems.map((text) => h("li", {}, text)))) : null, body);
   draw("");
 }
@@ -38,6 +38,7 @@ function editor(hook, project, reload) {
 }
 
 async function tryIt(hook, project, event) {
+  toast(`Trying ${hook.name}…`);
   const found = await act("/api/hook/try", { id: hook.id, project, event });
   if (!found) return;
   const failed = /failed|timed-out/.test(found.status);
@@ -57,13 +58,13 @@ export async function page(root, id, query) {
   const open = hook.trust === "unknown" || hook.trust === "changed";
   add(root,
     h("div", { class: "line" }, h("h1", {}, hook.name), stateChip(hook), trustChip(hook)),
-    h("dl", { class: "facts card" }, [["source", `${hook.file}:${hook.line}`], ["dialect", hook.dialect], ["listens to", hook.events.join(", ")], ["if", hook.conditions.join("; ") || "always"], ["runs", hook.mode], ["on failure", hook.on_failure], ["order", hook.order >= 2 ** 31 ? "last" : String(hook.order)], ["p50 / p95", `${ms(hook.p50)} / ${ms(hook.p95)}`], ["runs / failures", `${number(hook.fired)} / ${number(hook.failures)}`]].map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)))),
+    h("dl", { class: "facts card" }, [["source", `${hook.file}:${hook.line}`], ["dialect", hook.dialect], ["listens to", hook.events.join(", ")], ["if", hook.conditions.join("; ") || "always"], ["mode", hook.mode], ["on failure", hook.on_failure], ["order", hook.order >= 2 ** 31 ? "last" : String(hook.order)], ["p50 / p95", `${ms(hook.p50)} / ${ms(hook.p95)}`], ["runs / failures", `${number(hook.fired)} / ${number(hook.failures)}`]].map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)))),
     h("div", { class: "actions" },
       hook.state === "on" ? [button("Switch off", change({ on: false }, "Switched off"), { disabled }), button("Snooze for an hour", change({ on: false, seconds: 3600 }, "Off for an hour"), { disabled })] : hook.state === "switched off" ? button("Switch on", change({ on: true }, "Switched on"), { disabled }) : null,
       hook.events.map((event) => button(`Try on ${event}`, () => tryIt(hook, project, event), { disabled })), link(`/live?hook=${encodeURIComponent(hook.name)}`, "Its events")),
     open ? h("section", { class: "notice" }, h("h2", {}, hook.trust === "changed" ? "It has changed since you approved it" : "It is not approved"), h("p", {}, hook.changed.length ? `Changed: ${hook.changed.join(", ")}. Until you approve it, it counts as failed.` : "Until you approve it, it has no effect. Read what it does, below."), hook.diff.map((one) => h("div", { class: "change" }, h("small", {}, `changed since you approved it: ${one.path}`), unified(one.path, one.lines))), button("Approve exactly this", approve, { class: "primary", disabled })) : null,
-    h("section", {}, h("h2", {}, "What it does"), h("pre", { tabindex: "0", "aria-label": "What it does" }, hook.does), hook.given ? block("Its settings, with rules and exceptions", hook.given, true) : null, hook.covered.map((one) => block(one.path, one.text, open))),
+    h("section", {}, h("h2", {}, "What it does"), hook.given ? block(`${hook.name}, with its settings, rules and exceptions`, hook.given, true) : h("pre", { tabindex: "0", "aria-label": "What it does" }, hook.does), hook.covered.map((one) => block(one.path, one.text, open))),
     hook.table ? editor(hook, project, reload) : null,
-    h("section", {}, h("h2", {}, "Latest runs"), table(["When", "Event", "Status", "Effect", "#Time", "Error"], hook.runs.map((one) => [link(`/event/${encodeURIComponent(one.id)}`, when(one.t)), one.event, one.status, one.effect ? chip(WORDS[one.effect] || one.effect, one.effect) : "–", ms(one.ms), short(one.error || "", 120)]), "It has not run yet.")));
+    h("section", {}, h("h2", {}, "Latest runs"), table(["When", "Event", "Verdict", "#Time", "About"], hook.runs.map((one) => [link(`/event/${encodeURIComponent(one.id)}`, when(one.t)), one.event, chip(one.verdict, KIND[one.verdict] || "none"), ms(one.ms), [h("code", {}, short(one.about, 120)), one.error ? h("small", { class: "under" }, short(one.error, 200)) : null]]), "It has not run yet.")));
   return null;
 }

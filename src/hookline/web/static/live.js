@@ -1,7 +1,7 @@
 // All events, the newest first: a virtual list over pages of SQLite, with what arrives on top of it.
 
 import { first, get } from "./api.js";
-import { add, base, button, chip, effectChip, h, ms, number, short, when } from "./dom.js";
+import { add, base, button, chip, effectChip, h, ms, number, plural, short, visible, when } from "./dom.js";
 import { go } from "./main.js";
 
 const PAGE = 200, KEPT = 24, HEAD = 4000, LANES = 8, DOTS = 7, SETTLE = 500, TOP = 6;
@@ -9,7 +9,7 @@ const EFFECTS = [["", "All"], ["deny", "Refused"], ["ask", "Asked"], ["failed", 
 const SPANS = [["", "any time"], ["hour", "last hour"], ["today", "today"], ["yesterday", "yesterday"], ["week", "last 7 days"]];
 const BLANK = { time: "", agent: "", project: "", event: "", ms: "", subject: "", reason: "" };
 const dot = (one) => h("span", { class: `dot ${/failed|timed/.test(one.status) ? "failed" : one.status === "skipped" ? "skipped" : one.effect || "none"}`, title: `${one.name}: ${one.effect || one.status}` });
-const MARKS = { effect: (row) => [effectChip(row)], hooks: (row) => [...row.hooks.slice(0, DOTS).map(dot), row.modified ? chip("±", "changed") : ""] };
+const MARKS = { effect: (row) => [effectChip(row)], hooks: (row) => [...row.hooks.slice(0, DOTS).map(dot), row.modified ? chip("±", "changed", "changed by a hook") : ""] };
 
 function span(name) {
   const midnight = new Date().setHours(0, 0, 0, 0) / 1000;
@@ -133,7 +133,7 @@ export async function page(root, _, query) {
     const next = new URLSearchParams(Object.entries({ ...filters, [name]: value }).filter(([, one]) => one));
     go(`/live${next.size ? `?${next}` : ""}`, true);
   };
-  const search = h("input", { type: "search", placeholder: "Search commands, prompts, reasons…", "aria-label": "Search", value: filters.text || "", onchange: (event) => change("text", event.target.value) });
+  const search = h("input", { type: "search", placeholder: "Search events  ( / )", "aria-label": "Search", title: "In commands, prompts, paths and reasons", value: filters.text || "", onchange: (event) => change("text", event.target.value) });
   const select = (name, label) => {
     const node = h("select", { "aria-label": label, onchange: (event) => change(name, event.target.value) });
     const offer = (options) => {
@@ -153,9 +153,10 @@ export async function page(root, _, query) {
     h("div", { class: "selects" }, spans, select("agent", "all agents"), select("project", "all projects"), select("event", "all events"), select("hook", "all hooks")),
     filters.session ? h("span", { class: "pinned" }, `session ${short(filters.session, 14)}`, button("×", () => change("session", ""), { "aria-label": "All sessions" })) : null,
     h("div", { class: "end" }, status, pause));
+  const heads = h("div", { class: "heads", "aria-hidden": "true" }, ["Time", "Decision", "Agent", "Project", "Event", "What, and why", "Hooks", "Took"].map((word) => h("span", {}, word)));
   const empty = h("div", { class: "empty", hidden: true });
   root.classList.add("live");
-  add(root, h("h1", { class: "hidden" }, "Live"), bar, h("div", { class: "frame" }, viewport, news, empty));
+  add(root, h("h1", { class: "hidden" }, "Live"), bar, heads, h("div", { class: "frame" }, viewport, news, empty));
 
   function setPaused(value) {
     paused = value;
@@ -186,11 +187,12 @@ export async function page(root, _, query) {
     const cells = Object.fromEntries(["effect", "hooks"].map((name) => [name, h("span", { class: name })]));
     const cell = (name) => h("span", { class: name }, texts[name]);
     const mark = h("i", { "aria-hidden": "true" });
-    const about = h("span", { class: "about" }, h("b", {}, texts.subject), h("i", {}, texts.reason));
+    const reason = h("i", {}, texts.reason);
+    const about = h("span", { class: "about" }, h("b", {}, texts.subject), reason);
     const node = h("div", { class: "row", role: "option", "aria-selected": "false", "aria-setsize": "-1" }, mark, cell("time"), cells.effect, cell("agent"), cell("project"), cell("event"), about, cells.hooks, cell("ms"));
     node.addEventListener("click", () => { if (node.row) go(`/event/${encodeURIComponent(node.row.id)}`); });
     space.append(node);
-    return { node, mark, texts, cells, kept: {}, key: null };
+    return { node, mark, reason, texts, cells, kept: {}, key: null };
   }
 
   function place(item, index) {
@@ -214,8 +216,10 @@ export async function page(root, _, query) {
     item.key = key;
     item.node.row = row;
     if (item.kept.blank !== !row) item.node.classList.toggle("blank", item.kept.blank = !row);
-    const texts = row ? { time: when(row.t), agent: `${/^replay:/.test(row.session) ? "↻ " : ""}${row.agent}`, project: row.project, event: row.event, ms: ms(row.ms), subject: row.about, reason: row.reason } : BLANK;
+    const texts = row ? { time: when(row.t), agent: `${/^replay:/.test(row.session) ? "↻ " : ""}${row.agent}`, project: row.project, event: row.event, ms: ms(row.ms), subject: visible(row.about), reason: visible(row.reason) } : BLANK;
     for (const name in texts) if (item.kept[name] !== texts[name]) item.texts[name].data = item.kept[name] = texts[name];
+    const effect = row ? row.effect : "";
+    if (item.kept.reasonOf !== effect) item.reason.className = item.kept.reasonOf = effect;
     const mark = row && row.session ? `lane lane${lane(row.session)} ${row.effect}` : "";
     if (item.kept.mark !== mark) item.mark.className = item.kept.mark = mark;
     const marks = { effect: row ? `${row.effect} ${row.granted}` : "", hooks: row ? `${row.modified} ${row.hooks.slice(0, DOTS).map((one) => `${one.name}: ${one.effect || one.status}`)}` : "" };
@@ -266,7 +270,7 @@ export async function page(root, _, query) {
 
   // What the whole window is laid out for, and what a screen reader says: twice a second at most. False: not yet.
   function settle(size) {
-    const whole = `${model.length * size}px`, count = `${number(model.length)} events`;
+    const whole = `${model.length * size}px`, count = plural(model.length, "event");
     if (space.style.height === whole && status.textContent === count) return true;
     if (performance.now() < settled + SETTLE) { later = later || setTimeout(redraw, SETTLE * 1.5); return false; }  // rather with the next events
     settled = performance.now();

@@ -16,9 +16,9 @@ const PAGES = [
   [/^\/fleet$/, "./fleet.js", "Fleet"],
 ];
 const KEYS = [
-  ["g l, g s, g h, g i, g w, g c, g f", "live, sessions, hooks, inbox, what if, costs, fleet"],
-  ["/", "search"], ["j k ↑ ↓", "move in a list"], ["Enter", "open"], ["Home, End", "newest, oldest"], ["p", "pause the live list"],
-  ["[ ]", "the event before and after, in its session"], ["r", "only refused events"], ["Esc", "back, or clear the filters"], ["t", "light or dark"], ["?", "these keys"],
+  ["g l", "live"], ["g s", "sessions"], ["g h", "hooks"], ["g i", "inbox"], ["g w", "what if"], ["g c", "costs"], ["g f", "fleet"],
+  ["/", "search"], ["j k ↑ ↓", "move in a list"], ["Enter", "open"], ["Home, End", "newest, oldest"], ["p", "pause the live list"], ["r", "only refused events"],
+  ["[ ]", "the previous and the next event of a session"], ["Esc", "back, or clear the filters"], ["t", "light or dark"], ["?", "these keys"],
 ];
 const main = document.getElementById("main");
 let leave = null;
@@ -56,9 +56,9 @@ async function show() {
 
 function drawLock() {
   const lock = document.getElementById("lock");
-  lock.textContent = state.read_only ? "read-only" : state.may_act ? "unlocked" : "unlock";
+  lock.textContent = state.read_only ? "Read-only" : state.may_act ? "Unlocked" : "Unlock";
   lock.disabled = state.read_only || state.may_act;
-  lock.title = state.read_only ? "Started with --read-only" : "Actions need the code of the terminal";
+  lock.title = state.read_only ? "Nothing can be changed or answered here" : state.may_act ? "This browser has given the code: it may act" : "To act, give the code that the terminal of hookline web shows";
 }
 
 export function drawWaiting(many) {

@@ -15,8 +15,18 @@ const MEANS = { deny: "would refuse it", ask: "would ask", allow: "would allow i
 // A guard that is configured says what it would answer: it only reads, so nothing has to run for it.
 function answer(one, found) {
   const judged = one.guard && found.guard?.[one.policy];
-  const kind = judged ? (MEANS[judged.verdict] ? judged.verdict : "none") : one.why_not ? "skipped" : "allow";
+  const kind = judged ? (MEANS[judged.verdict] ? judged.verdict : "none") : one.why_not ? "skipped" : "run";
   return { kind, word: judged ? MEANS[judged.verdict] || "would run, no opinion" : one.why_not ? "would not run" : "would run", reason: judged ? judged.reason : one.why_not };
+}
+
+// Only guards say without running what they would answer; what the others say is known when they run.
+function headline(found, run) {
+  const said = found.hooks.map((one) => [one, answer(one, found)]);
+  const [one, by] = said.find(([, it]) => it.kind === "deny") || said.find(([, it]) => it.kind === "ask") || [null, null];
+  const others = run - (one ? 1 : 0);
+  const word = one ? `${by.kind === "deny" ? "It would be refused by" : "You would be asked by"} ${one.hook}` : run ? "No guard objects" : "It would pass: no hook would run";
+  const rest = one ? (by.reason ? `: ${by.reason}` : "") : others ? `; ${others === 1 ? "one hook" : `${others} hooks`} would run and may still refuse it` : "";
+  return h("header", { class: `verdict ${by ? by.kind : "none"}` }, h("p", { class: "summary" }, h("strong", {}, word), rest));
 }
 
 function verdict(name, one) {
@@ -27,7 +37,8 @@ function result(found) {
   const run = found.hooks.filter((one) => !one.why_not), not = found.hooks.filter((one) => one.why_not);
   const able = found.able;
   return [
-    h("section", {}, h("h2", {}, `${run.length} would run, ${not.length} would not`),
+    headline(found, run.length),
+    h("section", {}, h("h2", {}, "Chain of hooks", h("small", {}, ` ${run.length} would run, ${not.length} would not`)),
       h("ol", { class: "chain" }, found.hooks.map((one) => [one, answer(one, found)]).map(([one, said], at) => h("li", { class: `step ${said.kind}` }, h("span", { class: "node", "aria-hidden": "true" }, String(at + 1)),
         h("div", { class: "body" }, h("div", { class: "line" }, h("strong", {}, link(`/hook/${encodeURIComponent(one.id)}`, one.hook)), chip(said.word, said.kind), h("small", {}, `${one.dialect}, on failure: ${one.on_failure}`)), said.reason ? h("p", { class: "reason" }, said.reason) : null)))),
       found.hooks.length ? null : h("p", { class: "empty" }, `No hook listens to ${found.event} here.`)),
