@@ -131,3 +131,11 @@ def test_an_export_of_nothing_has_the_columns_of_any_other(fired: Project) -> No
         assert done.code == 0
     some, none = (pq.read_table(fired.path / name) for name in ("some.parquet", "none.parquet"))
     assert (none.num_rows, none.schema) == (0, some.schema)
+
+
+def test_text_that_nobody_reads_is_shown_with_its_hook(project: Project) -> None:
+    project.write("hooks.toml", '[[hook]]\nname = "talks"\non = "PreToolUse"\nshell = "echo no way"\n')
+    payload = {**PAYLOAD, "cwd": str(project.path), "tool_input": {"command": "ls"}}
+    project.run("hook", "--agent", "claude-code", "--config", "hooks.toml", stdin=json.dumps(payload))
+    (step,) = project.run("log", "--chain", "last", "--json").json["steps"]
+    assert (step["verdict"], step["reason"]) == ("no opinion", "what it printed has no effect: no way")
