@@ -253,10 +253,11 @@ def test_refusals_and_tokens_are_counted_by_day_agent_and_hook(web: Web) -> None
     raw = RunResult(usage={"total_tokens": 40, "cost_usd": 0.5})
     asked = Replied(id="m", hook="model", reply=Reply(effect="ask"), raw=raw)
     decision = replace(one.decision, effect="deny", outcomes=(asked,))
-    prompt = replace(one.event, kind=event_kind("UserPromptSubmit"), data={"prompt": "Mend the cart"}, session="new")
+    data = {"prompt": "Mend the cart"}
+    prompt = replace(one.event, kind=event_kind("UserPromptSubmit"), data=data, session="new", id="p")
     store = Store(str(web.state / "hookline.db"))
     store.write(replace(one, event=replace(one.event, agent="kimi-code"), decision=decision))
-    store.write(replace(one, event=replace(prompt, id="p"), decision=replace(one.decision, outcomes=())))
+    store.write(replace(one, event=prompt, decision=replace(one.decision, outcomes=(), data=data)))
     store.close()
     client = Client(web).enter()
     costs = client.get("/api/costs?days=1").json
