@@ -86,7 +86,7 @@ def _steps(row: Row, runs: Sequence[Run], data: Mapping[str, Any]) -> Iterator[d
         changed = detail.get("data") or {}
         yield {
             "hook": run.hook, "hook_id": run.hook_id, "dialect": run.dialect, "status": run.status, "effect": run.effect,
-            "verdict": _verdict(run), "reason": _reason(row, run, detail, deciding), "skip": detail.get("skip"),
+            "verdict": verdict_word(run), "reason": _reason(row, run, detail, deciding), "skip": detail.get("skip"),
             "ms": run.ms, "began": began, "exit_code": run.exit_code, "error": run.error, "stdout": run.stdout,
             "stderr": run.stderr, "spilled": list(run.spilled), "usage": run.usage,
             "changes": [{"field": name, "before": now.get(name), "after": value} for name, value in changed.items()],
@@ -98,7 +98,7 @@ def _steps(row: Row, runs: Sequence[Run], data: Mapping[str, Any]) -> Iterator[d
         began += run.ms if in_turn else 0.0
 
 
-def _verdict(run: Run) -> str:
+def verdict_word(run: Run) -> str:
     """One word for what became of the hook."""
     if run.status == "replied":
         changed = "changed" if run.detail and run.detail.get("data") else "no opinion"
