@@ -81,6 +81,14 @@ def test_the_tool_and_its_command_are_found(agent: str, variant: str) -> None:
     assert incoming.data["tool_input"]["command"] == COMMAND, incoming
 
 
+@pytest.mark.parametrize(("agent", "name", "event"), [
+    ("kimi-code", "PreToolUse.Bash", "PreToolUse"), ("cline", "plugin.beforeTool", "PreToolUse"), ("pi", "tool_call.bash.nested", "PreToolUse"),
+    ("amp", "tool.call", "PreToolUse"), ("cline", "plugin.unheardOf", "cline:plugin.unheardOf"),
+])  # fmt: skip
+def test_an_event_is_known_by_the_name_of_its_recording(agent: str, name: str, event: str) -> None:
+    assert dialect_named(AGENTS[agent].dialect).event_in(name, {}, {}).event == event
+
+
 #: Tools that delete files or change notebooks: agent, its name of the tool, its input, ours, the file.
 FILES = [
     ("deepagents", "delete", {"file_path": "/p/a"}, "Delete", "/p/a"),

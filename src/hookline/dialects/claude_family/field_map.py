@@ -171,7 +171,9 @@ def _usual_keys(words: FieldMap, sent: Mapping[str, Any]) -> Mapping[str, Any]:
 def _usual_event(words: FieldMap, native: str, given: str) -> str:
     """An event under another spelling of its name, or the one that was registered; as it came if neither is known."""
     spelled = {_spelled(name): name for name in reversed(tuple(words.events))}
-    return spelled.get(_spelled(native)) or (given if given in words.events else native)
+    # "PreToolUse.Bash" and "plugin.beforeTool" are names of recordings.
+    ways = (native, given, native.removeprefix("plugin.").partition(".")[0])
+    return next((found for one in ways if (found := spelled.get(_spelled(one)))), native)
 
 
 def _server_tool(pattern: str, native: str) -> str:
