@@ -92,5 +92,5 @@ def add_event(parser: ArgumentParser, *, optional: bool = False) -> None:
     nargs: Any = "?" if optional else None
     parser.add_argument("event", metavar="EVENT", nargs=nargs, help="canonical (PreToolUse) or the dialect's own name")
     add_data(parser, "{}")
-    parser.add_argument("--session", metavar="ID", default="", help="the session in which turns and claims count")
+    parser.add_argument("--session", metavar="ID", default="", help="the session that the event belongs to")
     parser.add_argument("--agent", metavar="A", default="", help="the agent that sends the event")
