@@ -78,7 +78,7 @@ def _canonical_call(native: str, given: Any) -> str:
     """What a call of the tool is: some tools read, write, edit or run something, as their input says."""
     if native in _CREATORS and isinstance(given, dict):
         order = given.get("command")
-        if order in {"view", "create"}:
+        if isinstance(order, str) and order in {"view", "create"}:
             return "Read" if order == "view" else "Write"
         if order is None and given.keys().isdisjoint({*INPUTS["Edit"]["old_string"], "insert_line", "edits"}):
             return "Write"

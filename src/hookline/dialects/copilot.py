@@ -51,8 +51,8 @@ def _canonical_fields(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
     if event == "PostToolUseFailure":
         message = sent.get("error", sent.get("errorMessage"))
         found["tool_error"] = {"type": "error", "message": output_text(message)}
-    if event == "SessionStart" and sent.get("source") in _SOURCES:
-        found |= {"source": _SOURCES[sent["source"]], "native_source": sent["source"]}
+    if event == "SessionStart" and (source := as_text(sent.get("source"))) in _SOURCES:
+        found |= {"source": _SOURCES[source], "native_source": source}
     return found
 
 
@@ -61,7 +61,7 @@ def _result(sent: Mapping[str, Any]) -> dict[str, Any]:
     result = sent.get("toolResult", sent.get("tool_result"))
     if not isinstance(result, dict):
         return {"tool_output": output_text(result)}
-    kind = result.get("resultType", result.get("result_type", "success"))
+    kind = as_text(result.get("resultType", result.get("result_type", "success")))
     text = output_text(result.get("textResultForLlm", result.get("text_result_for_llm", "")))
     if kind == "success":
         return {"tool_output": text}

@@ -89,6 +89,15 @@ def test_an_event_is_known_by_the_name_of_its_recording(agent: str, name: str, e
     assert dialect_named(AGENTS[agent].dialect).event_in(name, {}, {}).event == event
 
 
+@pytest.mark.parametrize(("agent", "name", "sent"), [
+    ("copilot-cli", "sessionStart", {"source": [[]]}), ("copilot-cli", "postToolUse", {"toolName": "bash", "toolResult": {"resultType": {}}}),
+    ("cline", "tool_call", {"tool_call": {"name": "editor", "input": {"command": ["a"]}}}),
+])  # fmt: skip
+def test_a_list_where_a_word_was_is_not_fatal(agent: str, name: str, sent: dict[str, Any]) -> None:
+    dialect = dialect_named(AGENTS[agent].dialect)
+    assert dialect.event_in(name, sent, {}).event.startswith(dialect.events[name])
+
+
 #: Tools that delete files or change notebooks: agent, its name of the tool, its input, ours, the file.
 FILES = [
     ("deepagents", "delete", {"file_path": "/p/a"}, "Delete", "/p/a"),
