@@ -32,7 +32,33 @@ def test_an_address_works_once_and_leaves_no_token_behind(web: Web) -> None:
     assert "SameSite=strict" in cookie
     assert web.token not in cookie
     assert Client(web).get(f"/?token={web.token}").status == 403
+    again = Client(web, cookie.split(";")[0]).get(f"/?token={web.token}")
+    assert (again.status, again.headers["location"], "set-cookie" in again.headers) == (303, "/", False)
     assert Client(web).get("/api/state").status == 401
+
+
+def test_looking_at_an_address_without_loading_it_does_not_use_it_up(web: Web) -> None:
+    assert Client(web).ask("HEAD", f"/?token={web.token}").status == 401
+    assert Client(web).enter().get("/api/state").status == 200
+
+
+def test_connections_without_a_request_are_ended(web: Web) -> None:
+    """They would use up all that there may be."""
+    client = Client(web).enter()
+    started = [socket.create_connection(("127.0.0.1", web.port)) for _ in range(140)]
+    for one in started:
+        one.sendall(b"GET / HTTP/1.1\r\nHost: ")
+    assert client.get("/api/state").status == 503
+    for one in started:
+        one.settimeout(60)
+        assert one.recv(1) == b""
+        one.close()
+    assert client.get("/api/state").status == 200
+
+
+def test_a_web_socket_is_no_way_in(web: Web) -> None:
+    words = {"Upgrade": "websocket", "Connection": "Upgrade", "Sec_WebSocket_Version": "13"}
+    assert Client(web).get("/api/live", **words, Sec_WebSocket_Key="dGhlIHNhbXBsZSBub25jZQ==").status == 401
 
 
 def test_only_its_own_page_is_answered(web: Web) -> None:

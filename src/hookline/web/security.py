@@ -89,8 +89,8 @@ class Security:
         bucket = self._access.strangers if browser is None else browser.requests
         if not bucket.take():
             return PlainTextResponse("Too many requests.", 429, headers={"retry-after": "1"})
-        if scope["path"] == "/" and token:
-            return self._admit(token[0])
+        if scope["path"] == "/" and token and scope["method"] == "GET":
+            return self._admit(token[0], known=browser is not None)
         if self._with_metrics and scope["path"] == "/metrics" and scope["method"] == "GET":
             return None
         if browser is None:
@@ -98,9 +98,11 @@ class Security:
         scope["state"] = {"browser": browser}
         return self._may_act(scope, headers, browser)
 
-    def _admit(self, token: str) -> Response:
+    def _admit(self, token: str, *, known: bool) -> Response:
         """The cookie, and the same page without the token: neither the history nor a referrer keeps it."""
         cookie = self._access.admit(token)
+        if cookie is None and known:  # the address of the terminal, opened a second time
+            return RedirectResponse("/", 303)
         if cookie is None:
             return PlainTextResponse(f"This address is not valid, or not any more. {_NEW_ADDRESS}", 403)
         response = RedirectResponse("/", 303)

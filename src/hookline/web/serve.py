@@ -14,6 +14,7 @@ from typing import Any
 
 import anyio
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from hookline.core.errors import StateError, UsageError
 from hookline.core.paths import Paths
@@ -24,6 +25,8 @@ from hookline.web.app import Services, View, make_app
 #: The port unless one is given; the next free one if it is taken.
 _PORT = 7788
 _TRIES = 20
+#: Seconds without a whole request, after which a connection is ended at the next look.
+_PATIENCE = 10.0
 
 
 def bind(port: int | None) -> socket.socket:
@@ -84,6 +87,7 @@ def serve(
     config = uvicorn.Config(
         make_app(view, access, number), log_level="critical", access_log=False, server_header=False, lifespan="off",
         limit_concurrency=128, timeout_keep_alive=30, timeout_graceful_shutdown=1, h11_max_incomplete_event_size=65536,
+        http=_Connection, ws="none",
     )  # fmt: skip
     server = _Server(config)
     with _ended_by_signals(server):
@@ -97,6 +101,24 @@ def serve(
         finally:
             view.close()
             sock.close()
+
+
+class _Connection(H11Protocol):
+    """Ends without a whole request for a while: whoever only opens connections does not use them all up."""
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self._look(None)
+
+    def _look(self, before: object) -> None:
+        """``before`` is the request of the last look, or this connection where there was none."""
+        if self.transport.is_closing():
+            return
+        idle = self.cycle is None or self.cycle.response_complete
+        if idle and before is (self.cycle or self):
+            self.transport.close()
+        else:
+            self.loop.call_later(_PATIENCE, self._look, self.cycle or self)
 
 
 class _Server(uvicorn.Server):
