@@ -43,7 +43,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Any, config: MkDocsConfig, files: Files) -> str:
-    """Files of the repository that are no pages are named, not linked."""
+    """Files of the repository that are no pages are named, not linked. Who searches wants a guide, not its history."""
+    if page.file.src_uri.startswith(("decisions/", "changes.md")):
+        page.meta["search"] = {"boost": 0.3}
     here = (DOCS / page.file.src_uri).parent
 
     def unlink(link: re.Match[str]) -> str:

@@ -40,3 +40,13 @@ def test_an_unknown_topic_names_the_list(capsys: pytest.CaptureFixture[str]):
     assert main(["help", "fail-close"]) == 64
     assert "did you mean 'fail-closed'" in (err := capsys.readouterr().err)
     assert "hookline help topics" in err
+
+
+def test_the_library_is_described_and_not_only_named(capsys: pytest.CaptureFixture[str]):
+    assert main(["help", "reference/python"]) == 0
+    shown = capsys.readouterr().out
+    assert ":::" not in shown
+    assert (
+        "- `hookline.Engine`: A set of hooks, and everything needed to fire them. More: `python -m pydoc hookline.Engine`\n- `hookline.hook`: "
+        in shown
+    )

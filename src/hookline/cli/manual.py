@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 
 import hookline
@@ -14,6 +15,10 @@ _PACKAGE = os.path.dirname(os.path.abspath(hookline.__file__))
 _ROOTS = (os.path.join(_PACKAGE, "manual"), os.path.join(os.path.dirname(os.path.dirname(_PACKAGE)), "docs"))
 #: What is looked for first when only the last part of a page's name is given.
 _PARTS = ("how-to", "tutorial", "cookbook", "from", "explanation", "reference")
+
+
+#: What the site shows from the source: a name, and options.
+_ENTRY = re.compile(r"^::: hookline\.(\w+)\n(?: .*\n)*", re.MULTILINE)
 
 
 def show_page(topic: str) -> int:
@@ -31,10 +36,15 @@ def show_page(topic: str) -> int:
         hint = did_you_mean(topic, [name.rpartition("/")[2] for name in pages]) or "."
         raise UsageError(f"there is no command or page {topic!r}{hint} All pages: hookline help topics")
     with open(pages[found[0]], encoding="utf-8") as file:
-        _print_markdown(file.read())
+        _print_markdown(_ENTRY.sub(_describe, file.read()))
     if others := found[1:]:
         print(f"\nSee also: {', '.join(f'hookline help {name}' for name in others[:5])}")
     return 0
+
+
+def _describe(entry: re.Match[str]) -> str:
+    about = (getattr(hookline, entry[1]).__doc__ or "").partition("\n")[0]
+    return f"- `hookline.{entry[1]}`: {about} More: `python -m pydoc hookline.{entry[1]}`\n"
 
 
 def has_page(topic: str) -> str:
