@@ -76,6 +76,8 @@ def test_a_version_that_changed_since_it_was_registered_is_told(project):
     claude.write_text("#!/bin/sh\necho '1.1.0 (Claude Code)'\n")
     told = project.run("deploy", "--status", "--agent", "claude", PATH=path)
     assert "was 1.0.0 when hookline was registered and is 1.1.0 now" in told.out
+    looked = project.run("doctor", "--agent", "claude", PATH=path)
+    assert (looked.code, "when hookline was registered" in looked.out) == (0, False), "doctor has tried it itself"
     project.run("deploy", "--agent", "claude", "--events", "PreToolUse", PATH=path)
     assert project.run("deploy", "--status", "--agent", "claude", PATH=path).code == 0
 

@@ -67,11 +67,11 @@ PACKAGES = {
     package.name: package
     for package in (
         Package(
-            name="claude", version="2.1.325", install=("@anthropic-ai/claude-code@2.1.325",),
+            name="claude", version="2.1.327", install=("@anthropic-ai/claude-code@2.1.327",),
             program="node_modules/@anthropic-ai/claude-code-linux-x64/claude",
         ),
         Package(
-            name="codex", version="0.166.0", install=("@openai/codex@0.166.0",),
+            name="codex", version="0.169.0", install=("@openai/codex@0.169.0",),
             program="node_modules/@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex",
         ),
         Package(name="node", version="22.23.3", install=("node@22.23.3",), program="node_modules/node/bin/node"),
@@ -117,8 +117,8 @@ PACKAGES = {
         ),
         # Bundled: it loads only these two from outside, and some of its declared dependencies are not in every registry.
         Package(
-            name="pi", version="1.5.0", install=("jiti@2.7.0", "quickjs-wasi@3.6.2"),
-            packed="@earendil-works/pi-coding-agent@1.5.0",
+            name="pi", version="1.5.2", install=("jiti@2.7.0", "quickjs-wasi@3.6.2"),
+            packed="@earendil-works/pi-coding-agent@1.5.2",
             program="node_modules/@earendil-works/pi-coding-agent/dist/bundle/cli.js", node=True,
         ),
         Package(

@@ -40,7 +40,7 @@ def _same(names: str) -> dict[str, str]:
 _ROWS = (
     Agent(
         servers=(".claude.json", "mcpServers"), skills=".claude/skills",
-        name="claude-code", says_end=True, proven="2.1.325", title="Claude Code", speaker="Claude", dialect="claude", program="claude", home=".claude", package="@anthropic-ai/claude-code", marker="CLAUDECODE",
+        name="claude-code", says_end=True, proven="2.1.327", title="Claude Code", speaker="Claude", dialect="claude", program="claude", home=".claude", package="@anthropic-ai/claude-code", marker="CLAUDECODE",
         home_variable="CLAUDE_CONFIG_DIR", project_variable="CLAUDE_PROJECT_DIR",
         marks_continuation=True, reader="hookline.transcripts.claude:ClaudeReader", tells_interactive=True, newest_is_current=True,
         files={"user": ".claude/settings.json", "project": ".claude/settings.json", "local": ".claude/settings.local.json"},
@@ -50,7 +50,7 @@ _ROWS = (
     ),
     Agent(
         servers=(".codex/config.toml", "mcp_servers"), skills=".codex/skills",
-        name="codex", proven="0.166.0", title="Codex", dialect="codex", program="codex", home=".codex", package="@openai/codex", home_variable="CODEX_HOME",
+        name="codex", proven="0.169.0", title="Codex", dialect="codex", program="codex", home=".codex", package="@openai/codex", home_variable="CODEX_HOME",
         failures="transcript", marks_continuation=True, reader="hookline.transcripts.codex:CodexReader",
         files={"user": ".codex/hooks.json", "project": ".codex/hooks.json"}, inline="config.toml", run_with="login",
         needs_approval=True, managed="/etc/codex/requirements.toml",
@@ -184,7 +184,7 @@ _ROWS = (
     ),
     Agent(
         servers=(".pi/agent/mcp.json", "mcpServers"),
-        name="pi", says_end=True, proven="1.5.0", reader="hookline.transcripts.pi:PiReader", shows_alone="mode", title="pi", dialect="pi", failures="output", program="pi", home=".pi", package="@earendil-works/pi-coding-agent", marker="PI_CODING_AGENT",
+        name="pi", says_end=True, proven="1.5.2", reader="hookline.transcripts.pi:PiReader", shows_alone="mode", title="pi", dialect="pi", failures="output", program="pi", home=".pi", package="@earendil-works/pi-coding-agent", marker="PI_CODING_AGENT",
         runs_own_hooks=False, form="plugin",
         tools={
             "Bash": "bash", "Read": "read", "Write": "write", "Edit": "edit", "Grep": "grep", "Glob": "find", "LS": "ls",

@@ -109,7 +109,8 @@ def _installs(targets: Sequence[Agent], here: str, home: str) -> list[AgentInsta
         return []
     requirements = Requirements(here=here, home=home, known=_known(home))
     versions = agent_versions(targets, os.environ, home)
-    found, twice = registration_statuses([target.name for target in targets], None, requirements, versions)
+    # That a version changed since is for those who have not looked: here everything is tried.
+    found, twice = registration_statuses([target.name for target in targets], None, requirements, {})
     by_path = {one.path: one for one in found}
     return [
         AgentInstall(
