@@ -6,6 +6,8 @@ import pytest
 from tests.web.client import Client
 from tests.web.conftest import CONFIG, Web
 
+from hookline.state import own_guards
+
 
 def hook(client: Client, name: str) -> dict[str, object]:
     found: dict[str, object] = next(one for one in client.get("/api/hooks").json["hooks"] if one["name"] == name)
@@ -70,3 +72,16 @@ def test_a_recorded_event_is_run_again_and_not_counted_as_the_agents(web: Web) -
 def test_folders_outside_the_record_are_not_looked_at(web: Web) -> None:
     client = Client(web).enter()
     assert client.get("/api/hooks?project=/etc").json["project"] == str(web.project)
+
+
+def test_a_changed_guard_waits_with_what_was_changed(web: Web) -> None:
+    file = web.home / "guard.toml"
+    file.write_text('[guard]\npolicy = "standard"\n')
+    own_guards.keep(str(web.state), {str(file): "native"})
+    file.write_text('[guard]\npolicy = "watch"\n')
+    client = Client(web).enter().unlock()
+    (guard,) = client.get("/api/inbox").json["guards"]
+    assert guard["diff"] == ["@@ -1,2 +1,2 @@", " [guard]", '-policy = "standard"', '+policy = "watch"']
+    assert client.post("/api/inbox/keep", {"path": str(file), "seal": "another"}).status == 400
+    assert client.post("/api/inbox/keep", {"path": str(file), "seal": guard["seal"]}).json == {"done": True}
+    assert client.get("/api/inbox").json["guards"] == []

@@ -25,6 +25,7 @@ from hookline.core.isolation import MAIN
 from hookline.core.sanitize import one_line
 from hookline.dialects.claude_family.settings_edit import RULES
 from hookline.engine.build import Runtime
+from hookline.state.record.chain import verdict_word
 from hookline.tui import details as show
 from hookline.tui import dry_run
 from hookline.tui.catalog import CatalogView, Hook, groups, visible_hooks
@@ -60,7 +61,7 @@ a          add a hook                d      delete a hook
 m          modify a hook             u      undo the latest change
 o          all of its file off, on   t      review and approve (trust)
 /          find                      p      problems in files
-c          chain of a past event     l      light or dark
+c          why: a past event whole   l      light or dark
 f5         reload                    q      quit (ctrl+c too)
 
 ●  on     ○  off in its file     ◌  switched off here     !  not trusted
@@ -72,7 +73,7 @@ change one hook of a hookline.toml or of an agent's settings file and
 no other byte; a copy is kept, and u takes the change back."""
 
 #: Fits into eighty columns; the rest is in the help.
-KEYS = "␣ on/off  r run  a add  m edit  d del  u undo  t trust  / find  ? help  q quit"
+KEYS = "␣ on/off  r run  c why  a add  m edit  d del  t trust  / find  ? help  q quit"
 #: Below this, lines do not fit.
 _LEAST = (80, 24)
 
@@ -431,8 +432,9 @@ class Manager(App[None]):
         self.push_screen(ChoiceScreen("Which recorded event?", listed), chosen)
 
     def action_chain(self) -> None:
-        """One event that the hook took part in, with every hook of it."""
-        runs = self.service.fired(self.hook, 20) if self.hook else ()
+        """One event that the hook took part in, with every hook of it; those first on which it had something to say."""
+        fired = self.service.fired(self.hook, 500) if self.hook else ()
+        runs = sorted(fired, key=lambda one: verdict_word(one.run) in {"no opinion", "skipped"})[:50]
         if not runs:
             self.notify("It has not run on any recorded event yet.", severity="warning")
             return
@@ -442,8 +444,11 @@ class Manager(App[None]):
                 row = runs[number].row
                 self.push_screen(TextScreen(f"{row.event} {row.id}", self.service.chain_text(row)))
 
-        listed = [f"{one.row.event}  {show.record_line(one.row, self.service.now)}" for one in runs]
-        self.push_screen(ChoiceScreen("The chain of which event?", listed), chosen)
+        listed = [
+            f"{verdict_word(one.run):<10}  {one.row.event}  {show.record_line(one.row, self.service.now)}"
+            for one in runs
+        ]
+        self.push_screen(ChoiceScreen("The chain of which event? With what this hook said:", listed), chosen)
 
     @work(thread=True, exclusive=True)
     def _try(self, hook: Hook, run: Callable[[], Trial]) -> None:

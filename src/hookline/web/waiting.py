@@ -35,8 +35,8 @@ def _changed_guards(paths: Paths) -> Iterator[dict[str, Any]]:
     for path, (text, _) in own_guards.read_kept(paths.state).items():
         now = own_guards.read_own(path)
         if now != text and not own_guards.was_declined(paths.state, path, now):
-            lines = difflib.unified_diff(text.splitlines(), now.splitlines(), "deployed", "now", lineterm="")
-            yield {"path": path, "diff": list(lines), "seal": _seal(now)}
+            lines = difflib.unified_diff(text.splitlines(), now.splitlines(), lineterm="")
+            yield {"path": path, "diff": list(lines)[2:], "seal": _seal(now)}  # without the names of two files
 
 
 def _unapproved(folders: Sequence[str]) -> Iterator[dict[str, Any]]:

@@ -246,6 +246,7 @@ def test_nothing_at_all_is_no_problem(service: HookService, place: Place) -> Non
 
 def test_c_shows_the_chain_of_a_past_event(service: HookService, place: Place) -> None:
     place.fire("PreToolUse", tool_name="Bash", tool_input={"command": "rm -rf x"})
+    place.fire("PreToolUse", tool_name="Bash", tool_input={"command": "ls"})  # of which it has nothing to say
 
     async def act(pilot: Pilot[None], app: Manager) -> None:
         await pilot.press("c")

@@ -45,7 +45,7 @@ export async function page(root) {
       found.unapproved.length ? h("section", {}, h("h2", {}, "Not approved"), h("ul", { class: "plain" }, found.unapproved.map((one) => h("li", {}, chip(one.state === "changed" ? "changed" : "new", one.state === "changed" ? "failed" : "ask"), " ", link(`/hook/${encodeURIComponent(one.id)}?project=${encodeURIComponent(one.project)}`, one.hook), ` on ${one.event} in ${base(one.project)}`)))) : null,
       found.packs.length ? h("section", {}, h("h2", {}, "Packs that are not approved or not as approved"), h("ul", { class: "plain" }, found.packs.map((text) => h("li", {}, text)))) : null,
       found.deployments.length ? h("section", {}, h("h2", {}, "Deployments that do not work"), h("ul", { class: "plain" }, found.deployments.map((text) => h("li", {}, text)))) : null,
-      nothing ? h("p", { class: "empty" }, "Nothing waits for you.", h("br"), "Here come the questions of hooks with ", h("code", {}, 'ask = "inbox"'), ", changed guards, what is not approved, and deployments that do not work.") : null].filter(Boolean));
+      nothing ? h("p", { class: "empty" }, "Nothing waits for you.", h("br"), "Questions of hooks with ", h("code", {}, 'ask = "inbox"'), ", changed guards, hooks and packs to approve, and failed deployments appear here.") : null].filter(Boolean));
   };
   label();
   add(root, h("div", { class: "line" }, h("h1", {}, "Inbox"), h("span", { class: "grow" }), notify), body);
