@@ -29,7 +29,7 @@ _MOST_LINKS = 20
 _WAITS = LazyPattern(r"(?<!\()\bwait\b")
 #: Words of fish and PowerShell, in a text that bash would refuse.
 _FOREIGN = LazyPattern(
-    r"(?im)(^|[;\n}])\s*(end\b|and |or |not |begin\b|switch |set -[gxUl]|function [\w-]+\s*($|;)|else if )|\$\w+\s*=\s|\b(foreach-object|where-object|get-\w+|set-\w+|remove-\w+|new-\w+|invoke-\w+|write-host|start-\w+|stop-\w+)\b|-(eq|ne|like|match)\s"
+    r"(?im)^\s*[\w./-]+( [^\s$(<>]+)* \((?!\))|(^|[;\n}])\s*(end\b|and |or |not |begin\b|switch |set -[gxUl]|function [\w-]+\s*($|;)|else if )|\$\w+\s*=\s|\b(foreach-object|where-object|get-\w+|set-\w+|remove-\w+|new-\w+|invoke-\w+|write-host|start-\w+|stop-\w+)\b|-(eq|ne|like|match)\s"
 )
 _GAINS = frozenset({"sudo", "doas", "run0"})
 

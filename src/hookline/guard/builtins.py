@@ -164,7 +164,7 @@ def _trap(shell: Commands, argv: list[Word], _call: Execution) -> None:
     """What it runs is followed where the shell ends, with the variables as they are there; what runs again and again, at once."""
     operands = [each for each in argv[1:] if each.text not in {"--", "-p", "-l"}]
     if len(operands) > 1 and operands[0].text not in {"-", ""} and not operands[0].text.isdigit():
-        shell.traps.append(operands[0])
+        shell.traps[operands[0]] = None
         if not all(_AT_THE_END.fullmatch(each.text) for each in operands[1:]):
             shell.doubt("a trap runs again and again", shell.invocations[-1].source, part=True)
             shell.run_traps()

@@ -76,7 +76,7 @@ class ReadingContext:
         #: Descriptors that the last redirections closed (``3>&-``).
         self.closed = list[str]()
         #: Texts that run when this shell ends.
-        self.traps = list[Word]()
+        self.traps = dict[Word, None]()
         #: Words so far that may not be expanded at all.
         self.failures = 0
         self._files = 63
@@ -131,7 +131,7 @@ class ReadingContext:
 
     def whole(self, run: Callable[[], None]) -> None:
         """A shell from its beginning to its end, where its traps run."""
-        outer, self.traps = self.traps, []
+        outer, self.traps = self.traps, {}
         try:
             run()
             self.run_traps()
@@ -139,8 +139,8 @@ class ReadingContext:
             self.traps = outer
 
     def run_traps(self) -> None:
-        traps, self.traps = self.traps, []
-        for text in dict.fromkeys(traps):
+        traps, self.traps = self.traps, {}
+        for text in traps:
             self.apart(partial(self.code, text, "trap"))
         self.traps = traps
 

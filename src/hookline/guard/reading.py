@@ -55,6 +55,8 @@ class Word:
     @property
     def text(self) -> str:
         """The text with globs as written and unknown parts as ``…``."""
+        if len(self.pieces) == 1 and isinstance(only := self.pieces[0], str):  # nearly always, and this is asked often
+            return only
         return "".join(_show(piece) for piece in self.pieces)
 
     @property

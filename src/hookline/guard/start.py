@@ -11,7 +11,7 @@ from hookline.guard.arguments import hand_on, inner, join_words, run_fd, run_fin
 from hookline.guard.git_commands import GIT_COMMANDS
 from hookline.guard.parameters import has_unknown
 from hookline.guard.reading import UNKNOWN, Word, cut, word
-from hookline.guard.values import Stream, unknown
+from hookline.guard.values import Stream, Variable, unknown
 from hookline.guard.wrappers import Options, WrappedCommand, parse, wrapper, wrapper_options
 
 if TYPE_CHECKING:
@@ -135,9 +135,8 @@ def _words(shell: Commands, text: Word) -> list[Word]:
 
 def _shell(shell: Commands, name: str, argv: list[Word], call: Execution) -> bool:
     at, code, checks = 1, False, False
-    first = shell.state.variables.get("BASH_ENV") if "BASH_ENV" in shell.state.exported else None
-    if isinstance(first, Word) and name == "bash" and (text := shell.file(first)) is not None:
-        shell.child_code(Word(text.pieces, first.source, text.sources), "BASH_ENV", call)
+    if name == "bash" and "BASH_ENV" in shell.state.exported:
+        _start_file(shell, shell.state.variables.get("BASH_ENV"), call)
     while at < len(argv):
         text = argv[at].text
         if text in {"--", "-"}:
@@ -146,8 +145,8 @@ def _shell(shell: Commands, name: str, argv: list[Word], call: Execution) -> boo
         if text.startswith("--"):
             if text in {"--command", "--commands"} and name in _FOREIGN_SHELLS:
                 code = True
-            if text in {"--rcfile", "--init-file"} and (first := shell.file(argv[at + 1]) if argv[at + 1 :] else None):
-                shell.child_code(Word(first.pieces, argv[at + 1].source, first.sources), name, call)
+            if text in {"--rcfile", "--init-file"} and at + 1 < len(argv):
+                _start_file(shell, argv[at + 1], call)
             at += 1 + (text in {"--rcfile", "--init-file", "--init-command"})
             continue
         if not _SHELL_FLAGS.fullmatch(text):
@@ -177,6 +176,13 @@ def _shell(shell: Commands, name: str, argv: list[Word], call: Execution) -> boo
     else:
         shell.child_code(Word(content.pieces, rest[0].source, content.sources), name, call, arguments=rest[1:])
     return True
+
+
+def _start_file(shell: Commands, path: Variable, call: Execution) -> None:
+    """A shell reads it before anything else."""
+    content = shell.file(path) if isinstance(path, Word) else None
+    if content is not None and isinstance(path, Word):
+        shell.child_code(Word(content.pieces, path.source, content.sources), "bash", call)
 
 
 def _from_input(shell: Commands, name: str, call: Execution, arguments: Sequence[Word] = ()) -> bool:

@@ -279,13 +279,21 @@ def test_what_bash_refuses_is_still_read(command: str, first: str) -> None:
     "command",
     ["$(" * 500_000, "{" * 10_000, "{a," * 5_000 + "}" * 5_000, "echo {1..1000000}", "a|" * 300_000 + "a", "<<a " * 200_000, "\0" * 1_000,
      "x=a;" + "x=$x$x;" * 60, "alias a=b b=a\na", "rm \ud800", "(" * 100_000, "`" * 100_000, "[" * 1_000_000, "while :; do while :; do rm & done; done",
-     "f() { f | f & }; f", "for i in {1..300}; do for j in {1..300}; do rm $i $j; done; done", "echo " + "YQ" * 500_000 + " | base64 -d | sh"],
+     "f() { f | f & }; f", "for i in {1..300}; do for j in {1..300}; do rm $i $j; done; done", "echo " + "YQ" * 500_000 + " | base64 -d | sh",
+     "trap 'exit' EXIT; exit;" * 2_000, "trap 'trap x EXIT' EXIT; " * 2_000, "a[b" * 9_000 + "]" * 9_000 + "=1", "echo " + "${a[" * 5_000 + "]}" * 5_000],
     ids=lambda command: command[:20].encode("ascii", "replace").decode(),
 )  # fmt: skip
 def test_endless_and_odd_texts_are_read_as_far_as_they_can_be(command: str) -> None:
     reading = read(command)
     assert len(reading.invocations) <= 800
     assert not any("fault" in doubt.reason for doubt in reading.doubts)
+
+
+@pytest.mark.parametrize(
+    "command", ["rm 'a", 'rm "a', "rm `a", "rm $(a", "rm ${a", "rm $'a", "cat <<E\nrm", "rm (echo ~)", "if test -d x; rm x; end", "$x = ls; if ($x -eq 1) { rm }"]
+)  # fmt: skip
+def test_what_bash_would_refuse_is_doubted_with_a_reason(command: str) -> None:
+    assert [doubt for doubt in read(command).doubts if doubt.reason and doubt.syntax]
 
 
 def test_a_fork_bomb_is_named() -> None:
