@@ -134,6 +134,23 @@ def test_a_configuration_that_appears_holds_for_the_next_event(one_machine: Mach
     assert reason(one_machine.ask(DENY)) == "no: rm x"
 
 
+def test_an_approved_project_that_leaves_and_comes_back_with_a_branch_counts_at_once(one_machine: Machine):
+    folder, aside = one_machine.project / ".hookline", one_machine.project / "aside"
+    folder.mkdir()
+    (folder / "hookline.toml").write_text(
+        '[[hook]]\nname = "p"\non = "PreToolUse"\nshell = "echo project >&2; exit 2"\n'
+    )
+    assert one_machine.run([sys.executable, "-m", "hookline", "trust", "--yes"]).code == 0
+    one_machine.start()
+    assert reason(one_machine.ask()) == "project"
+
+    folder.rename(aside)
+    assert "was removed or moved" in reason(one_machine.ask())
+    aside.rename(folder)
+
+    assert reason(one_machine.ask()) == "project"
+
+
 def test_many_changes_in_a_row_are_all_seen(one_machine: Machine):
     one_machine.start()
     for number in range(20):

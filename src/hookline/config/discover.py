@@ -11,10 +11,13 @@ from hookline.core.builtin_hooks import Known
 from hookline.core.files import note
 from hookline.core.paths import (
     FILE,
+    FOLDER,
     LOCAL,
     Paths,
     project_folder,
     project_root,
+    repository_root,
+    upwards,
 )
 from hookline.dialects.base import ConfigPlace, Lookup
 
@@ -32,7 +35,17 @@ def native_places(cwd: str, home: str, paths: Paths) -> tuple[ConfigPlace, ...]:
     if folder := project_folder(cwd, home):
         found.append(ConfigPlace(path=os.path.join(folder, FILE), layer="project", syntax="toml"))
         found.append(ConfigPlace(path=os.path.join(folder, LOCAL), layer="local", syntax="toml"))
+    else:
+        _note_absent(cwd, home)
     return tuple(found)
+
+
+def _note_absent(cwd: str, home: str) -> None:
+    """Where a project's file may appear, or come back with another branch: it counts for the next event."""
+    root = repository_root(cwd, home)
+    for place in upwards(cwd, root or home):
+        note(os.path.join(place, FOLDER, FILE))
+        note(os.path.join(place, FOLDER, LOCAL))
 
 
 def lazy_places(home: str, environ: Mapping[str, str], paths: Paths, project: str) -> tuple[ConfigPlace, ConfigPlace]:
