@@ -83,6 +83,32 @@ def test_a_trusted_guard_of_a_project_holds_when_nobody_knows_any_more_that_it_w
     assert NEXT in decision["permissionDecisionReason"]
 
 
+@pytest.mark.parametrize(
+    "name", ["trust.json", "trust.json.expected", "packs.json", "deployed.json", "own-guards.json", "hookline.db"]
+)
+def test_nobody_waits_for_a_pipe_in_the_place_of_a_file(project, name):
+    project.write(".hookline/hookline.toml", GUARD.replace("exit 0", "echo no >&2; exit 2"))
+    assert project.run("trust", "--yes").code == 0
+    path = project.home / ".local" / "state" / "hookline" / name
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+    told = project.run("hook", "--agent", "claude-code", "--event", "PreToolUse", "--cold", stdin=CALL)
+    assert told.json["hookSpecificOutput"]["permissionDecision"] == "deny"
+
+
+@pytest.mark.parametrize("endless", [False, True])
+def test_nobody_waits_for_a_worktree_that_names_a_pipe_or_has_no_end(project, endless):
+    """Nobody has approved anything in that repository."""
+    project.write(".hookline/hookline.toml", GUARD)
+    (project.path / ".git").rmdir()
+    project.write(".git", "gitdir: own\n")
+    own = project.path / "own"
+    own.mkdir()
+    (own / "commondir").symlink_to("/dev/zero") if endless else os.mkfifo(own / "commondir")
+    told = project.run("hook", "--agent", "claude-code", "--event", "PreToolUse", "--cold", stdin=CALL)
+    assert (told.code, "not approved" in told.out) == (0, True)
+
+
 def test_what_is_no_guard_goes_on_with_a_note(spoilt):
     spoilt.write(".hookline/hookline.toml", WATCHER)
     done = spoilt.fire("PreToolUse", {"tool_name": "Bash", "tool_input": {"command": "ls"}})

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.approvals import EVIL, EVIL_JS, EVIL_PY, GOOD_JS, Project
+from tests.approvals import EVIL, EVIL_JS, EVIL_PY, GOOD, GOOD_JS, Project
 
 from hookline.core.result import Replied
 
@@ -135,3 +135,18 @@ def test_a_covered_folder_may_be_in_the_path(tmp_path: Path) -> None:
     project.write("bin/mytool", SH + EVIL)
     assert project.fire().effect == "deny"
     assert not project.trace.exists()
+
+
+@pytest.mark.parametrize("path", ["/nonexistent", "/usr/games:/opt/x"])
+def test_a_guard_finds_the_systems_programs_whatever_the_path_is(tmp_path: Path, path: str) -> None:
+    """With PATH from a repository's agent settings, ``grep`` would not be found, and nothing refused."""
+    project = Project(
+        tmp_path, 'run = "hooks/g.sh"', {"hooks/g.sh": f"#!/bin/sh\nif grep -q ls; then {GOOD.strip()}; fi\n"}
+    )
+    project.approve()
+    project.environ["PATH"] = path
+    outcome = project.outcome()
+    assert outcome.reply is not None
+    assert outcome.reply.effect == "deny"
+    assert outcome.raw is not None
+    assert "PATH has none of the system's programs" in outcome.raw.notes[0]

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import hookline
 from hookline.core.errors import StateError
-from hookline.core.files import is_locked, open_locked
+from hookline.core.files import is_locked, open_locked, open_without_waiting
 from hookline.core.isolation import MAIN
 from hookline.core.paths import UnusableError, find_paths, unusable
 from hookline.daemon.protocol import RESULT, Caller, DaemonPaths, DaemonRequest, create_directory, pack_request
@@ -103,7 +103,7 @@ def write_pid(lock: int) -> None:
 def lock_holder(place: DaemonPaths) -> int | None:
     """The process in the lock file, if it is still the same one; else the one that listens on the socket."""
     try:
-        with open(place.lock, encoding="ascii", errors="replace") as file:
+        with open(place.lock, encoding="ascii", errors="replace", opener=open_without_waiting) as file:
             pid = pid_from_mark(file.read(200))
     except OSError:
         pid = None

@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from hookline.core.files import open_without_waiting
 from hookline.core.hook import Function, HookSpec
 from hookline.runners.function import module_exists
 
@@ -116,7 +117,7 @@ def open_quarantine(path: str) -> tuple[int, Quarantine, str]:
 
 def _read_file(path: str) -> tuple[str, float]:
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
+        with open(path, encoding="utf-8", errors="replace", opener=open_without_waiting) as file:
             status = os.fstat(file.fileno())
             text = file.read(_MOST + 1)
     except FileNotFoundError:

@@ -18,7 +18,7 @@ from typing import Any
 
 from hookline.core.errors import StateError
 from hookline.core.event import Event
-from hookline.core.files import open_locked
+from hookline.core.files import open_locked, open_without_waiting
 from hookline.core.paths import private_dir
 from hookline.core.result import Aborted, Context, Decision, Injected, Message
 from hookline.gateway.dedupe import KEPT_SECONDS, DedupeTurn, EarlierDecision, Key, MemoryDeduper, keep_decision
@@ -160,7 +160,7 @@ def _cold_callers_file(state: str) -> str:
 
 def _read_callers(path: str) -> list[str]:
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
+        with open(path, encoding="utf-8", errors="replace", opener=open_without_waiting) as file:
             return file.read(_MOST_NAMES).splitlines()
     except OSError:
         return []

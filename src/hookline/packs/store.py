@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from hookline.core._dataclass import dataclass, replace
 from hookline.core.errors import PackError
-from hookline.core.files import lock, note, write_json
+from hookline.core.files import lock, note, open_without_waiting, write_json
 from hookline.core.hook import hook_id
 from hookline.core.paths import Paths, private_dir
 from hookline.dialects.base import Syntax
@@ -210,7 +210,7 @@ class PackStore:
         path = self._cover_path(digest)
         note(path)
         try:
-            with open(path, encoding="utf-8") as file:
+            with open(path, encoding="utf-8", opener=open_without_waiting) as file:
                 tree = json.load(file)
             files = tuple((str(name), str(value)) for name, value in tree["files"])
             signatures = tuple(tuple(map(int, one)) for one in tree["signatures"])
@@ -232,8 +232,8 @@ class PackStore:
 def _read_bytes(path: str) -> bytes | None:
     note(path)
     try:
-        with open(path, "rb") as file:
-            return file.read()
+        with open(path, "rb", opener=open_without_waiting) as file:
+            return file.read() or b""
     except FileNotFoundError:
         return None
     except OSError as error:

@@ -69,11 +69,20 @@ def hook_environ(job: Job, caller: Mapping[str, str]) -> tuple[dict[str, str], t
         caller, notes = _without_project_code(caller, projects, approved)
     own = job.spec.environ  # a dialect that sets variables for its hooks has the last word
     environ = child_environ(caller, job.call.unset, {**own, **job.call.environ} if own else job.call.environ)
+    if job.settings.agents_project and (lost := _lost_folders(environ.get("PATH", os.defpath))):
+        environ["PATH"] = os.pathsep.join(filter(None, (environ.get("PATH", ""), *lost)))
+        notes += (f"PATH has none of the system's programs; {os.pathsep.join(lost)} was added at its end",)
     if first := job.spec.extra.get("programs"):
         environ["PATH"] = f"{first}{os.pathsep}{environ.get('PATH', os.defpath)}"
     if approved is not None and approved.has_modules:
         environ["PYTHONPYCACHEPREFIX"] = bytecode_folder(job, approved.version)
     return environ, notes
+
+
+def _lost_folders(path: str) -> tuple[str, ...]:
+    """Without ``grep`` most guards let everything pass, and a repository's agent settings can set PATH."""
+    system = ("/usr/bin", "/bin")
+    return () if any(folder in system for folder in path.split(os.pathsep)) else system
 
 
 def bytecode_folder(job: Job, version: str) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 
 from hookline.core.agent_processes import agent_from_environ, agent_from_words
 from hookline.core.errors import UsageError
+from hookline.core.files import open_without_waiting
 from hookline.core.paths import MANIFEST, OWN_GUARDS
 from hookline.core.processes import ancestor_commands, can_see_ancestors
 
@@ -36,8 +37,8 @@ def is_protected(state: str) -> bool:
     """Whether a registration names this state directory. One that cannot be read may name it, and the manifest alone
     may have been deleted."""
     try:
-        with open(os.path.join(state, MANIFEST), "rb") as file:
-            return file.read(64).strip() not in {b"", b"{}"}
+        with open(os.path.join(state, MANIFEST), "rb", opener=open_without_waiting) as file:
+            return (file.read(64) or b"").strip() not in {b"", b"{}"}
     except FileNotFoundError:
         return os.path.lexists(os.path.join(state, OWN_GUARDS))
     except OSError:

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from hookline.core.errors import StateError
-from hookline.core.files import open_locked
+from hookline.core.files import open_locked, open_without_waiting
 from hookline.core.hook import HookSpec
 from hookline.core.paths import private_dir
 from hookline.core.result import Outcome
@@ -374,8 +374,8 @@ def _locked(path: str) -> int | None:
 
 def _lines(path: str) -> list[bytes]:
     try:
-        with open(path, "rb") as file:
-            return file.read().splitlines()
+        with open(path, "rb", opener=open_without_waiting) as file:
+            return (file.read() or b"").splitlines()
     except OSError:
         return []
 

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import os
 
+from hookline.core.files import read_text
 from hookline.core.paths import repository_root
+
+#: Bytes of a file of Git that names a folder.
+_LONGEST = 1 << 16
 
 
 def file_project(file: str) -> str:
@@ -41,8 +45,10 @@ def find_repository(mark: str) -> tuple[str, str]:
 
 
 def _line(path: str) -> str:
-    with open(path, encoding="utf-8", errors="surrogateescape") as file:
-        return file.readline().strip()
+    text = read_text(path, _LONGEST, errors="surrogateescape")  # a stranger's: perhaps a pipe, or without an end
+    if text is None:
+        raise FileNotFoundError(path)
+    return text.partition("\n")[0].strip()
 
 
 def is_below(path: str, root: str) -> bool:

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 
 from hookline.core._dataclass import EMPTY, replace
 from hookline.core.errors import StateError
-from hookline.core.files import lock, note, read_text, write_json
+from hookline.core.files import lock, note, open_without_waiting, read_text, write_json
 from hookline.core.hook import FILE_EVENT, HookSpec, OnFailure, means_if_tampered
 from hookline.core.paths import MANIFEST, unusable, upwards
 from hookline.core.typed import TYPE_CHECKING, Any, cast
@@ -297,7 +297,7 @@ class TrustStore:
             self.note = _unreadable(self.path) or ("" if expected else _lost(self.path))
             return expected
         try:
-            with open(self.path, encoding="utf-8", errors="surrogateescape") as file:
+            with open(self.path, encoding="utf-8", errors="surrogateescape", opener=open_without_waiting) as file:
                 tree = json.load(file)
             found = tuple(_approval(item) for item in tree["approvals"])
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
@@ -311,7 +311,7 @@ class TrustStore:
         path = self.path + _EXPECTED
         note(path)
         try:
-            with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            with open(path, encoding="utf-8", errors="surrogateescape", opener=open_without_waiting) as file:
                 guards = [_expected(item) for item in json.load(file)["guards"]]
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return ()
