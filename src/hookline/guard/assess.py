@@ -13,7 +13,7 @@ from hookline.guard.call import ProgramCall, Scene
 from hookline.guard.effects import Effect, Harm
 from hookline.guard.flows import flow_effects
 from hookline.guard.paths import absolute
-from hookline.guard.pattern import LazyPattern, words
+from hookline.guard.pattern import lazy_pattern, words
 from hookline.guard.programs import HANDLERS
 from hookline.guard.programs.rows import row_effects
 from hookline.guard.read_only import programs_read
@@ -26,9 +26,9 @@ _MOST = 400
 _MOST_WORDS = 2_000
 _MOST_LINKS = 20
 #: A loop that waits for what it started is no bomb.
-_WAITS = LazyPattern(r"(?<!\()\bwait\b")
+_WAITS = lazy_pattern(r"(?<!\()\bwait\b")
 #: Words of fish and PowerShell, in a text that bash would refuse.
-_FOREIGN = LazyPattern(
+_FOREIGN = lazy_pattern(
     r"(?im)^\s*[\w./-]+( [^\s$(<>]+)* \((?!\))|(^|[;\n}])\s*(end\b|and |or |not |begin\b|switch |set -[gxUl]|function [\w-]+\s*($|;)|else if )|\$\w+\s*=\s|\b(foreach-object|where-object|get-\w+|set-\w+|remove-\w+|new-\w+|invoke-\w+|write-host|start-\w+|stop-\w+)\b|-(eq|ne|like|match)\s"
 )
 _GAINS = frozenset({"sudo", "doas", "run0"})
@@ -107,15 +107,15 @@ def _gentle(reading: Reading, scene: Scene, effects: Iterable[Effect]) -> Iterat
 
 
 #: Variables whose value a program runs as a command, and those that load code into it.
-_RUN_BY_NAME = LazyPattern(
+_RUN_BY_NAME = lazy_pattern(
     r"(\w*PAGER|(GIT_|GIT_SEQUENCE_)?EDITOR|VISUAL|GIT_(SSH_COMMAND|EXTERNAL_DIFF|ASKPASS)|PROMPT_COMMAND|BROWSER|RSYNC_RSH)$"
 )
-_SUBSTITUTES = LazyPattern(r"\$\(|`")
-_LOADS = LazyPattern(r"(LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|BASH_ENV|PERL5OPT|PYTHONSTARTUP|RUBYOPT)$")
+_SUBSTITUTES = lazy_pattern(r"\$\(|`")
+_LOADS = lazy_pattern(r"(LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|BASH_ENV|PERL5OPT|PYTHONSTARTUP|RUBYOPT)$")
 
 
 #: Settings of programs that check a commit, with which they do not.
-_SKIPS = LazyPattern(
+_SKIPS = lazy_pattern(
     r"(HUSKY|LEFTHOOK)=(0|false)|OVERCOMMIT_DISABLE=1|(HUSKY_SKIP_HOOKS|PRE_COMMIT_ALLOW_NO_CONFIG)=1|SKIP=.+"
 )
 
@@ -157,8 +157,8 @@ def _one(call: ProgramCall) -> Iterator[Effect]:
 
 #: Words by which one sees that a command begins, and options whose value is one.
 _BEGINS = words("rm dd git shred chmod chown mkfs mkfs.ext4 sh bash zsh")
-_OPTION = LazyPattern(r"-c|--(command|cmd|exec|run|scripts?|shell-command)")
-_LINE = LazyPattern(r"\s*(sudo\s+)?(rm|git|dd|mkfs\S*|shred|chmod|chown|find|mv|curl|wget)\s+\S")
+_OPTION = lazy_pattern(r"-c|--(command|cmd|exec|run|scripts?|shell-command)")
+_LINE = lazy_pattern(r"\s*(sudo\s+)?(rm|git|dd|mkfs\S*|shred|chmod|chown|find|mv|curl|wget)\s+\S")
 
 
 def _handed_on(call: ProgramCall) -> Iterator[Effect]:

@@ -9,7 +9,7 @@ from functools import partial
 from hookline.core._dataclass import dataclass
 from hookline.guard.budget import Budget, LimitReached
 from hookline.guard.parse import ScriptParser
-from hookline.guard.pattern import LazyPattern
+from hookline.guard.pattern import lazy_pattern
 from hookline.guard.reading import UNKNOWN, Doubt, Invocation, Redirect, Word, word
 from hookline.guard.sensitive import RISKY_VARIABLES
 from hookline.guard.syntax import Command, ShellScript, Substitution
@@ -36,7 +36,7 @@ class Execution:
 
 
 #: Programs that print commands for the shell that sets them up, as their manuals say.
-_SETS_UP = LazyPattern(
+_SETS_UP = lazy_pattern(
     r"ssh-agent( -[sc])?|(\S*/)?brew shellenv.*|direnv (hook|export) \w+|dircolors.*|resize|lesspipe|fnm env.*|opam env.*"
     r"|(pyenv|rbenv|nodenv|goenv|jenv|pyenv virtualenv|starship|zoxide|atuin|mcfly|oh-my-posh|hookline) (\w+-)?init.*"
     r"|(mise|rtx) activate.*|(\S*/)?(conda|mamba) shell\.\w+ hook|thefuck --alias.*|keychain( .*)?|luarocks path.*"

@@ -27,14 +27,14 @@ from hookline.guard.labels import (
     Labels,
 )
 from hookline.guard.paths import JudgedPath
-from hookline.guard.pattern import LazyPattern, words
+from hookline.guard.pattern import lazy_pattern, words
 from hookline.guard.programs.files import sources_and_target
 from hookline.guard.programs.interpreters import CodeSource, code_source
 from hookline.guard.programs.network import Traffic, is_network, traffic
 from hookline.guard.reading import Invocation, Word, cut
 from hookline.guard.sensitive import CREDENTIAL, SECRET_NAME, SECRET_VARIABLE
 
-_READ_OPTIONS: Final = LazyPattern(
+_READ_OPTIONS: Final = lazy_pattern(
     r"^(-i|--env-file|--identity|--key|--cert|--cacert|--netrc-file|--kubeconfig|-E|--private-key|-keyout|-out)(=|$)"
 )
 #: Programs that do what a file of this name says.
@@ -44,7 +44,7 @@ _RECIPES: Final = MappingProxyType(
 #: Code that runs a text as code, which may be what it reads.
 #: Programs that carry out, or set up, what is in the files that they name.
 _CARRIES_OUT: Final = words("make gmake just dpkg rpm apt apt-get dnf yum zypper installer insmod")
-_EVALUATES: Final = LazyPattern(r"(?<![.\w])(eval|exec|instance_eval|loadstring)\b")
+_EVALUATES: Final = lazy_pattern(r"(?<![.\w])(eval|exec|instance_eval|loadstring)\b")
 _PLAIN: Final = words(
     "cat head tail base64 base32 xxd od hexdump gzip grep sort uniq nl tac rev printf echo yes true find ls"
 )
@@ -59,8 +59,10 @@ _OWNERS: Final = MappingProxyType({
     r"\$\{?AWS_(SECRET|SESSION)": "aws", r"\$\{?OPENAI_API": "openai", r"\$\{?ANTHROPIC_API": "anthropic",
     r"\$\{?(GITHUB|GH)_TOKEN": "git", r"\$\{?NPM_TOKEN": "npm",
 })  # fmt: skip
-_HOST: Final = LazyPattern(r"(?:https?://)?(?:[^/@\s]*@)?([A-Za-z0-9.-]+)(?=[:/?#]|$)")
-_NEAR: Final = LazyPattern(r"localhost$|127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|0\.0\.0\.0|host\.docker|[^.]+$")
+_HOST: Final = lazy_pattern(r"(?:https?://)?(?:[^/@\s]*@)?([A-Za-z0-9.-]+)(?=[:/?#]|$)")
+_NEAR: Final = lazy_pattern(
+    r"localhost$|127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|0\.0\.0\.0|host\.docker|[^.]+$"
+)
 
 
 def flow_effects(invocations: Sequence[Invocation], scene: Scene) -> Iterator[Effect]:

@@ -9,7 +9,7 @@ from typing import Final
 from hookline.guard.call import ProgramCall, Scene
 from hookline.guard.output import foresee_output
 from hookline.guard.paths import absolute
-from hookline.guard.pattern import LazyPattern, words
+from hookline.guard.pattern import lazy_pattern, words
 from hookline.guard.programs.files import sources_and_target
 from hookline.guard.programs.network import Traffic, traffic
 from hookline.guard.programs.rows import prints_secret
@@ -33,13 +33,13 @@ NO_READERS: Final = words(
     "ls stat rm rmdir unlink chmod chown chgrp touch echo printf mkdir test [ [[ cd pushd popd export unset set alias type which command hash basename dirname realpath readlink find fd mv ln git tee kill source_ : true false ssh ssh-add ssh-keygen ssh-copy-id docker podman docker-compose kubectl helm terraform du df file mkfifo mktemp install_ truncate shred local declare typeset readonly return exit shift trap umask ulimit wait xattr getfacl setfacl lsattr chattr rename for case if while until sftp age-keygen rsync_ scp_ npm yarn pnpm pip cargo make gh gcloud aws az vault heroku flyctl fly gsutil"
 )
 _DECODERS: Final = (
-    ("base64 gbase64 base32 basenc", LazyPattern(r"-\w*[dD]\w*$|--decode$|--d\w*$")), ("xxd", LazyPattern(r"-\w*r\w*$|-revert$")), ("openssl", LazyPattern(r"-d$|-A$")),
-    ("uudecode gunzip zcat bzcat xzcat unxz bunzip2 zstdcat gpg qprint", None), ("gzip xz bzip2 zstd", LazyPattern(r"-\w*d\w*$|--decompress$|--uncompress$")), ("rev tac", None),
-    ("awk gawk mawk nawk", LazyPattern(r"(?s).*(%c|\\[x0-7])")),
-    ("python python3 perl ruby node php", LazyPattern(r"(?s).*(pack\W|fromhex|b64decode|base64|unhexlify|\bchr\W|atob|Buffer\.from|fromCharCode)")),
+    ("base64 gbase64 base32 basenc", lazy_pattern(r"-\w*[dD]\w*$|--decode$|--d\w*$")), ("xxd", lazy_pattern(r"-\w*r\w*$|-revert$")), ("openssl", lazy_pattern(r"-d$|-A$")),
+    ("uudecode gunzip zcat bzcat xzcat unxz bunzip2 zstdcat gpg qprint", None), ("gzip xz bzip2 zstd", lazy_pattern(r"-\w*d\w*$|--decompress$|--uncompress$")), ("rev tac", None),
+    ("awk gawk mawk nawk", lazy_pattern(r"(?s).*(%c|\\[x0-7])")),
+    ("python python3 perl ruby node php", lazy_pattern(r"(?s).*(pack\W|fromhex|b64decode|base64|unhexlify|\bchr\W|atob|Buffer\.from|fromCharCode)")),
 )  # fmt: skip
 _LANGUAGES: Final = words("python python3 node perl ruby php")
-_STRINGS: Final = LazyPattern(r"[\"']([^\"'\n]{1,200})[\"']")
+_STRINGS: Final = lazy_pattern(r"[\"']([^\"'\n]{1,200})[\"']")
 #: What packing a file adds to its name, where it is not the packer's name.
 _ENDINGS: Final = MappingProxyType({"gzip": ".gz", "bzip2": ".bz2", "zstd": ".zst"})
 _UNPACKERS: Final = words("tar gtar bsdtar unzip 7z 7za cpio ar unrar")

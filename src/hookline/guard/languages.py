@@ -11,7 +11,7 @@ from typing import Final
 from hookline.guard.call import ProgramCall
 from hookline.guard.effects import Effect
 from hookline.guard.paths import expand_home
-from hookline.guard.pattern import LazyPattern
+from hookline.guard.pattern import lazy_pattern
 from hookline.guard.programs.deletion import deletion
 from hookline.guard.programs.files import moving, permission_change
 from hookline.guard.reading import Word
@@ -37,7 +37,7 @@ def language_effects(call: ProgramCall, language: str, code: str) -> Iterator[Ef
 
 _QUOTED = r"""\(?\s*\[?\s*(?:glob\s*\(?\s*)?(["'`])((?:\\.|(?!\1).)*)\1"""
 _SCANS: Final = tuple(
-    (LazyPattern(pattern, re.DOTALL), action)
+    (lazy_pattern(pattern, re.DOTALL), action)
     for pattern, action in (
         (
             r"\b(?:rmSync|rmdirSync|rm|rmdir|rimraf|rm_rf|rm_r|remove_tree|rmtree|remove_dir_all|removeSync|remove_entry|Deno\.remove|FileUtils\.rm\w*|deltree|remove_dir|delete-directory|remove_entry_secure|unlink_recursive)"
@@ -80,37 +80,37 @@ _SCANS: Final = tuple(
         ),
     )
 )
-_STRING = LazyPattern(r"""(["'])((?:\\.|(?!\1).)*)\1""")
+_STRING = lazy_pattern(r"""(["'])((?:\\.|(?!\1).)*)\1""")
 _GLUED = re.compile(r"""(["'])((?:\\.|(?!\1)[^"\\])*)\1\s*[+.]\s*(["'])((?:\\.|(?!\3)[^"\\])*)\3""")
-_MORE = LazyPattern(r"""(?:\s*,\s*(?:\{\s*args\s*:\s*)?\[?\s*(["'])(?:\\.|(?!\1).)*\1)+""")
+_MORE = lazy_pattern(r"""(?:\s*,\s*(?:\{\s*args\s*:\s*)?\[?\s*(["'])(?:\\.|(?!\1).)*\1)+""")
 _HOME = r"""process\.env\.HOME\b|(?:os|require\(["'](?:node:)?os["']\))\.homedir\(\)|Dir\.home\b|ENV(?:\.fetch\(|\[)["']HOME["'][\])]|\$ENV\{["']?HOME["']?\}|getenv\(["']HOME["']\)|Deno\.env\.get\(["']HOME["']\)"""
-_HOMES, _HOMES_INSIDE = LazyPattern(_HOME), LazyPattern(r"[#$]\{\s*(" + _HOME + r")\s*\}")
-_STARTS = LazyPattern(r"child_process|Open3|ProcessBuilder|getRuntime\(|[\"']\s*\|-?\s*(\S*/)?(ba|da|z)?sh\b")
-_BACKTICKS = LazyPattern(r"`([^`]+)`")
-_FETCHES = LazyPattern(
+_HOMES, _HOMES_INSIDE = lazy_pattern(_HOME), lazy_pattern(r"[#$]\{\s*(" + _HOME + r")\s*\}")
+_STARTS = lazy_pattern(r"child_process|Open3|ProcessBuilder|getRuntime\(|[\"']\s*\|-?\s*(\S*/)?(ba|da|z)?sh\b")
+_BACKTICKS = lazy_pattern(r"`([^`]+)`")
+_FETCHES = lazy_pattern(
     r"(?i)\b(eval|exec|iex|invoke-expression|new Function|loadstring|load)\b.{0,200}(fetch|https?://|atob|base64|downloadstring|invoke-webrequest|iwr|curl|unpack)|(downloadstring|iwr|irm|invoke-webrequest).{0,200}\|\s*(iex|invoke-expression)|\bfetch\s*\(.{0,200}\beval\b|\b(system|popen|exec\w*|spawn\w*|shell_exec|passthru)\b[^;]{0,80}(atob|base64|unpack|fromcharcode|\bchr\()",
     re.DOTALL,
 )
-_POWERSHELL = LazyPattern(
+_POWERSHELL = lazy_pattern(
     r"(?i)\b(remove-item|ri|del|rd|rmdir|erase)\b(?=.{0,200}-(r|recurse)\b|.{0,200}-fo|.{0,200}/s\b)|\b(format-volume|clear-disk|clear-recyclebin|stop-computer|restart-computer|initialize-disk)\b|\bset-executionpolicy\b"
 )
-_CONNECTS = LazyPattern(
+_CONNECTS = lazy_pattern(
     r"(?i)fsockopen|stream_socket_client|socket_create|\bsockaddr_in\b|IO::Socket|TCPSocket|net\.(connect|Socket|createConnection)|socket\.(tcp|connect)|Net\.Sockets|TCPClient|Deno\.connect|UDPSocket|require\([\"'](node:)?net[\"']\)|require\s*\(?[\"']socket|:connect\("
 )
-_RUNS = LazyPattern(
+_RUNS = lazy_pattern(
     r"(?i)\b(exec|system|passthru|shell_exec|popen|proc_open|spawn\w*|child_process|os\.execute|io\.popen|iex|invoke-expression|Process\.Start|cmd\.exe)\b|/bin/(ba|z|da)?sh"
 )
-_SENDS = LazyPattern(
+_SENDS = lazy_pattern(
     r"\bfetch\s*\(|\bhttps?\.(request|post)|\.post\s*\(|\baxios\b|XMLHttpRequest|Net::HTTP|HTTP::Tiny|LWP::|curl_exec|IO::Socket|TCPSocket|net\.connect"
 )
-_ENVIRONMENT = LazyPattern(
+_ENVIRONMENT = lazy_pattern(
     r"JSON\.stringify\(\s*process\.env\s*\)|\bENV\.(to_h|inspect|to_json)|%ENV\b|\bgetenv\(\)|\$_ENV\b"
 )
-_FORKS = LazyPattern(r"\bfork\b.{0,200}\bwhile\b|\b(while|for|loop)\b.{0,200}\bfork\b", re.DOTALL)
-_HIDDEN_CALL = LazyPattern(
+_FORKS = lazy_pattern(r"\bfork\b.{0,200}\bwhile\b|\b(while|for|loop)\b.{0,200}\bfork\b", re.DOTALL)
+_HIDDEN_CALL = lazy_pattern(
     r"[\"'](unlink|rmdir|system|exec|shell_exec|passthru|popen)[\"']\s*[,)]|\[['\"](exec|spawn|system)\w*['\"]\]\s*\(|\$\w+\s*\(\s*\$_|\bsend\s*\(?\s*:?['\"]?(system|exec|eval)"
 )
-_SHELLISH = LazyPattern(r"\s*(sudo\s+)?(rm|git|dd|mkfs\S*|shred|chmod|chown|find|mv|curl|wget)\s+\S")
+_SHELLISH = lazy_pattern(r"\s*(sudo\s+)?(rm|git|dd|mkfs\S*|shred|chmod|chown|find|mv|curl|wget)\s+\S")
 
 
 #: What stands for an escaped sign while strings are looked for, so that a long row of them takes no long time.

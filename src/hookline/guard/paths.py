@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Final, Literal
 
 from hookline.core._dataclass import dataclass
-from hookline.guard.pattern import LazyPattern, words
+from hookline.guard.pattern import lazy_pattern, words
 from hookline.guard.reading import Glob, Word
 
 _PlaceName = Literal[
@@ -26,20 +26,20 @@ PLACES: Final[tuple[_PlaceName, ...]] = (
 )  # fmt: skip
 
 _TEMP = ("/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/dev/shm", "/var/folders")  # noqa: S108 (names only)
-_HARMLESS = LazyPattern(
+_HARMLESS = lazy_pattern(
     r"/dev/(null|zero|full|u?random|tty\d*|stdin|stdout|stderr|ptmx|fd(/.*)?|pts(/.*)?)$|/proc/self/fd/"
 )
 _SYSTEM = words(
     "bin boot dev etc lib lib32 lib64 libx32 proc root run sbin sys usr var opt System Library Applications private cores"
 )
 _MOUNTS = frozenset(["mnt", "media", "Volumes", "srv", "net"])
-_HOMES = LazyPattern(r"/(home|Users|export/home)(/[^/]+)?$|/(root|var/root)$")
-_BELOW_HOMES = LazyPattern(r"/(home|Users|export/home)/[^/]+/|/(root|var/root)/")
+_HOMES = lazy_pattern(r"/(home|Users|export/home)(/[^/]+)?$|/(root|var/root)$")
+_BELOW_HOMES = lazy_pattern(r"/(home|Users|export/home)/[^/]+/|/(root|var/root)/")
 #: What a pattern such as ``/et?`` may mean.
 _LANDMARKS = tuple(
     f"/{name}" for name in sorted(words("etc usr bin sbin lib var boot home root opt dev sys proc Users System"))
 )
-_SOMEBODY = LazyPattern(r"~[A-Za-z_][\w-]*(/|$)")
+_SOMEBODY = lazy_pattern(r"~[A-Za-z_][\w-]*(/|$)")
 #: How deep below the root a directory still counts as a whole part of the system.
 _WHOLE_DEPTH = 2
 

@@ -1,36 +1,10 @@
-"""Regular expressions that are compiled when they are first used: there are many, and one command needs few."""
+"""Names and regular expressions for tables; an expression is compiled when it is first used."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
-from functools import cached_property
+from hookline.core.lazy_pattern import lazy_pattern
 
-
-class LazyPattern:
-    """As ``re.compile(text)``, later."""
-
-    def __init__(self, text: str, flags: int = 0) -> None:
-        self._text, self._flags = text, flags
-
-    @cached_property
-    def _made(self) -> re.Pattern[str]:
-        return re.compile(self._text, self._flags)
-
-    def match(self, text: str) -> re.Match[str] | None:
-        return self._made.match(text)
-
-    def search(self, text: str) -> re.Match[str] | None:
-        return self._made.search(text)
-
-    def fullmatch(self, text: str) -> re.Match[str] | None:
-        return self._made.fullmatch(text)
-
-    def finditer(self, text: str) -> Iterator[re.Match[str]]:
-        return self._made.finditer(text)
-
-    def sub(self, by: str | Callable[[re.Match[str]], str], text: str) -> str:
-        return self._made.sub(by, text)
+__all__ = ["lazy_pattern", "words"]
 
 
 def words(text: str) -> frozenset[str]:

@@ -11,7 +11,7 @@ from typing import Final
 from hookline.guard.call import ProgramCall
 from hookline.guard.effects import Effect
 from hookline.guard.paths import expand_home
-from hookline.guard.pattern import LazyPattern, words
+from hookline.guard.pattern import lazy_pattern, words
 from hookline.guard.programs.deletion import deletion
 from hookline.guard.programs.files import moving, permission_change
 from hookline.guard.reading import UNKNOWN, Glob, Word
@@ -321,7 +321,7 @@ class _Python:
             yield self._call.effect("unknown", "medium", why="the code that it runs is not known")
 
 
-_DECODERS = LazyPattern(
+_DECODERS = lazy_pattern(
     r"b(64|32|16|85)decode|a85decode|fromhex|unhexlify|decompress|urlopen|requests|urlretrieve|httpx|marshal|codecs|rot_?13|\.recv\("
 )
 

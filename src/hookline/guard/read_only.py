@@ -11,7 +11,7 @@ from typing import Final
 
 from hookline.guard.call import ProgramCall, Scene
 from hookline.guard.effects import Effect
-from hookline.guard.pattern import LazyPattern, words
+from hookline.guard.pattern import lazy_pattern, words
 from hookline.guard.read_only_lists import is_listed, listing
 from hookline.guard.read_only_programs import SPECIAL
 from hookline.guard.reading import Invocation, Reading, Word
@@ -24,7 +24,7 @@ _BUILTINS: Final = words(
 
 
 #: Variables that no program takes a command, a file or an address from.
-_SAFE: Final = LazyPattern(
+_SAFE: Final = lazy_pattern(
     r"LC_\w+|LANG|LANGUAGE|TZ|NO_COLOR|FORCE_COLOR|CLICOLOR(_FORCE)?|TERM|COLUMNS|LINES|AWS_(PROFILE|REGION|DEFAULT_REGION|DEFAULT_OUTPUT)|CI|DEBUG|VERBOSE|QUIET"
 )
 
@@ -96,9 +96,9 @@ _OPEN: Final = words(
 
 
 #: A path to a program that is not where a system keeps them.
-_OWN_PROGRAM: Final = LazyPattern(r"(?!/(usr/(local/)?|opt/homebrew/)?s?bin/[^/]+$).*/")
+_OWN_PROGRAM: Final = lazy_pattern(r"(?!/(usr/(local/)?|opt/homebrew/)?s?bin/[^/]+$).*/")
 #: A subscript that is evaluated, with what stands in it.
-_SUBSCRIPT: Final = LazyPattern(r"\w\[.*(\$\(|`|\[)")
+_SUBSCRIPT: Final = lazy_pattern(r"\w\[.*(\$\(|`|\[)")
 
 
 def _builtin(name: str, call: ProgramCall) -> bool:

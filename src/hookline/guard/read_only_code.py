@@ -8,18 +8,18 @@ from types import MappingProxyType
 from typing import Final
 
 from hookline.guard.call import ProgramCall
-from hookline.guard.pattern import LazyPattern, words
+from hookline.guard.pattern import lazy_pattern, words
 
 #: Letters of a text that is proved to read; longer ones would take too long.
 _LONGEST: Final = 3_000
-_READ_SQL: Final = LazyPattern(r"(?is)\s*(select|show|describe|desc|explain|with|values|table)\b")
-_WRITE_SQL: Final = LazyPattern(
+_READ_SQL: Final = lazy_pattern(r"(?is)\s*(select|show|describe|desc|explain|with|values|table)\b")
+_WRITE_SQL: Final = lazy_pattern(
     r"(?i)\b(insert|update|delete|drop|alter|create|truncate|grant|revoke|merge|call|exec|execute|copy|load|attach|detach|vacuum|into|unload|msck|refresh|reindex|lock|replace|handler|set|begin|commit|do|import|export|install|pragma|pg_\w*(file|terminate|cancel|sleep|reload)\w*|lo_\w+|dblink\w*|nextval|setval|sys_exec|xp_\w+|sp_\w+|readfile|writefile|load_extension|edit)\b"
 )
 #: Comments, escapes and other quotes, which each database reads in its own way.
-_UNCLEAR_SQL: Final = LazyPattern(r"--|/\*|\$\w*\$|\\|\[[^\]]*['\"]")
-_SQL_QUOTES: Final = LazyPattern(r"""'[^']*'|"[^"]*"|`[^`]*`""")
-_SQL_CALLS: Final = LazyPattern(r"([\w.]+)\s*\(")
+_UNCLEAR_SQL: Final = lazy_pattern(r"--|/\*|\$\w*\$|\\|\[[^\]]*['\"]")
+_SQL_QUOTES: Final = lazy_pattern(r"""'[^']*'|"[^"]*"|`[^`]*`""")
+_SQL_CALLS: Final = lazy_pattern(r"([\w.]+)\s*\(")
 _SQL_PURE: Final = words(
     "select from where and or not in on as by join using values exists any all some between like over when then else with union case filter distinct limit having count sum avg min max coalesce nullif lower upper length substr substring trim ltrim rtrim round abs floor ceil cast date datetime time strftime now extract date_trunc to_char concat group_concat string_agg array_agg json_agg row_number rank dense_rank lag lead json_extract ifnull greatest least position left right year month day version current_database current_user database user typeof total hex instr printf pg_size_pretty pg_total_relation_size pg_relation_size pg_database_size unnest generate_series age varchar char decimal numeric"
 )
@@ -85,7 +85,7 @@ def reads_lite(call: ProgramCall, inner: bool) -> bool:
 
 
 #: Strings, comments, and regular expressions where no division can stand; one pass, so that none begins in another.
-_AWK_QUOTED = LazyPattern(r'"(?:\\.|[^"\\])*"|#[^\n]*|(?:^|(?<=[(,{};!~&|=?:\n]))[ \t]*/(?:\\.|[^/\\\n])+/')
+_AWK_QUOTED = lazy_pattern(r'"(?:\\.|[^"\\])*"|#[^\n]*|(?:^|(?<=[(,{};!~&|=?:\n]))[ \t]*/(?:\\.|[^/\\\n])+/')
 
 
 def reads_awk(call: ProgramCall, _inner: bool) -> bool:
@@ -99,7 +99,7 @@ def reads_awk(call: ProgramCall, _inner: bool) -> bool:
     return bool(programs) and all(word.known and _awk_reads(word.text) for word in programs)
 
 
-_INNERMOST = LazyPattern(r"\([^()]*\)")
+_INNERMOST = lazy_pattern(r"\([^()]*\)")
 
 
 def _awk_reads(program: str) -> bool:
@@ -115,7 +115,7 @@ def _awk_reads(program: str) -> bool:
     return ">>" not in plain
 
 
-_SED_SUBSTITUTE = LazyPattern(r"s([^\w\s\\])(?:\\.|(?!\1)[^\\])*\1(?:\\.|(?!\1)[^\\])*\1([gpiIm\d]*)(?![ew])")
+_SED_SUBSTITUTE = lazy_pattern(r"s([^\w\s\\])(?:\\.|(?!\1)[^\\])*\1(?:\\.|(?!\1)[^\\])*\1([gpiIm\d]*)(?![ew])")
 
 
 def reads_sed(call: ProgramCall, _inner: bool) -> bool:

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Final
 
 from hookline.guard.call import ProgramCall
-from hookline.guard.pattern import LazyPattern, words
+from hookline.guard.pattern import lazy_pattern, words
 from hookline.guard.programs.network import curl_options
 from hookline.guard.read_only_code import reads_awk, reads_lite, reads_sed, reads_sql, sql_reads
 from hookline.guard.read_only_lists import gives_option, is_listed, listing, matches
@@ -75,7 +75,7 @@ def _xargs(call: ProgramCall, inner: bool) -> bool:
 
 def _verbs(pattern: str, changes: str, takes: str) -> Callable[[ProgramCall, bool], bool]:
     """Clouds: groups of words, then a verb, then names. The first verb decides."""
-    reads, writes, options = LazyPattern(pattern), LazyPattern(changes), frozenset(takes.split())
+    reads, writes, options = lazy_pattern(pattern), lazy_pattern(changes), frozenset(takes.split())
 
     def judge(call: ProgramCall, _inner: bool) -> bool:
         if any(not word.known and not word.prefix for word in call.words) or call.invocation.more_arguments:
@@ -102,7 +102,7 @@ def _verbs(pattern: str, changes: str, takes: str) -> Callable[[ProgramCall, boo
 
 
 #: Groups that print a credential where they show something.
-_CREDENTIALS = LazyPattern(r"(admin-|query-)?keys?|credential|connection-string|secret")
+_CREDENTIALS = lazy_pattern(r"(admin-|query-)?keys?|credential|connection-string|secret")
 _CHANGES = r"(create|delete|update|set|add|remove|start|stop|restart|run|deploy|import|upload|download|purge|reset|revoke|grant|invoke|login|logout|enable|disable|attach|detach|apply|destroy|generate|regenerate|move|copy|sync|cp|mv|rm|write|publish|pull|push|submit|cancel|clear|upgrade|scale|activate|undelete|ssh|exec|build|init|configure|up|get-credentials|register|unregister|deallocate|suspend|resume|failover|promote|demote|rollback|restore|recover|migrate|export|clone|patch|replace|rename|rotate|renew|link|unlink|lock|unlock|trigger|abandon|resize|redeploy|reimage|swap|approve|reject|send|call|execute|destroy-\S+|access|connect|tunnel|serve|mount|snapshot|test|set-\S+|add-\S+|remove-\S+|create-\S+|delete-\S+|update-\S+|upload-\S+|generate-\S+|run-\S+|start-\S+|stop-\S+|reset-\S+|config-zip)"
 _az = _verbs(
     r"(list|show|exists|query|url|logs|tail|get|version|list-\S+|show-\S+|get-(?!access-token|credentials)\S+|check-\S+)",
@@ -114,10 +114,10 @@ _gcloud = _verbs(
     _CHANGES,
     "--project --format --account --configuration --verbosity --region --zone",
 )
-_AWS_READS: Final = LazyPattern(
+_AWS_READS: Final = lazy_pattern(
     r"(describe|list|get|head|lookup|filter|batch-get|admin-list|admin-get|test|search|estimate|validate|simulate|preview|detect)-\S+|scan|query|ls|tail|help|download-db-log-file-portion"
 )
-_AWS_NOT: Final = LazyPattern(
+_AWS_NOT: Final = lazy_pattern(
     r"get-(token|object|object-torrent|package-version-asset|temporary-\S+|configuration|latest-configuration|thing-shadow|secret-value|random-password|session-token|federation-token|login-password|authorization-token|export|sdk|job-output|password-data|credentials\S*|id|open-id\S*|role-credentials|cluster-credentials\S*|media\S*|snapshot-block|raw-message-content|\S*-access(-details)?|download-url\S*|tape\S*)|get-\S*-(token|password|credentials)|test-(invoke\S*|role)|validate-and-\S+"
 )
 _AWS_TAKES: Final = words(
@@ -194,7 +194,7 @@ _GIT_RUNS: Final = words(
 _GIT_SHOWS: Final = words(
     "diff log show whatchanged shortlog diff-tree diff-index diff-files range-diff blame cat-file rev-parse ls-remote"
 )
-_GIT_SETTINGS: Final = LazyPattern(
+_GIT_SETTINGS: Final = lazy_pattern(
     r"(color\.|core\.(quotepath|abbrev)=|core\.(editor=vim|pager=cat)$|log\.|diff\.(noprefix|renames|algorithm)=|user\.)"
 )
 

@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 
 from hookline.guard.effects import Effect, Harm
 from hookline.guard.paths import KnownPlaces, expand_home, locate_path
-from hookline.guard.pattern import LazyPattern, words
+from hookline.guard.pattern import lazy_pattern, words
 from hookline.guard.policy import READY, Policy
 from hookline.guard.sensitive import CREDENTIAL, SECRET_VARIABLE, edit_kind, secret_harm
 from hookline.guard.verdict import Surroundings, Verdict, decide, here, judge
@@ -20,30 +20,30 @@ _READS: Final = words("Read NotebookRead Grep Glob LS read_file read_many_files 
 _LISTS: Final = frozenset({"Glob", "LS", "list_directory"})
 _FETCHES: Final = frozenset({"WebFetch", "web_fetch", "WebSearch", "fetch"})
 _PATH_FIELDS: Final = ("file_path", "path", "notebook_path", "absolute_path", "filename", "target_file", "paths", "file_paths")  # fmt: skip
-_PATCHED: Final = LazyPattern(
+_PATCHED: Final = lazy_pattern(
     r"(?m)^\*\*\* (?:Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$|^(?:---|\+\+\+) [ab]/(.+)$"
 )
-_PRIVATE: Final = LazyPattern(
+_PRIVATE: Final = lazy_pattern(
     r"(?i)^(file:|ftp:)|//(localhost|127\.|0\.0\.0\.0|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|169\.254\.|\[::1\]|metadata\.google)"
 )
-_MCP_WRITES: Final = LazyPattern(r"(?i)(^|_)(write|edit|create|update|move|append|patch|save|put)(_|$|[A-Z])")
-_MCP_DELETES: Final = LazyPattern(r"(?i)(^|_)(delete|remove|drop|destroy|purge|truncate|wipe|kill|terminate)")
-_MCP_SENDS: Final = LazyPattern(r"(?i)(^|_)(send|post|upload|publish|share|email|comment|submit)")
-_MCP_RUNS: Final = LazyPattern(
+_MCP_WRITES: Final = lazy_pattern(r"(?i)(^|_)(write|edit|create|update|move|append|patch|save|put)(_|$|[A-Z])")
+_MCP_DELETES: Final = lazy_pattern(r"(?i)(^|_)(delete|remove|drop|destroy|purge|truncate|wipe|kill|terminate)")
+_MCP_SENDS: Final = lazy_pattern(r"(?i)(^|_)(send|post|upload|publish|share|email|comment|submit)")
+_MCP_RUNS: Final = lazy_pattern(
     r"(?i)(^|_)(run|exec|execute|shell|bash|sh|terminal|command|cmd|process|spawn|start)(_|$|[A-Z])"
 )
 _LONG_QUERY = 400
 _ADDRESSES: Final = ("url", "urls", "uri", "endpoint", "href", "link", "address", "prompt", "query")
 _BODIES: Final = ("body", "data", "params", "payload", "json")
 #: A parameter that by its name is a secret, or a key; what stands for one in a manual is none.
-_NAMED: Final = LazyPattern(
+_NAMED: Final = lazy_pattern(
     r"(?i)(?:^|[?&;#])[\w.-]*?(?:(passw(?:or)?d|pwd|secret|private_?key|credentials?)|(?:api|access|auth)[_-]?(?:key|token)|token|key)=(?!your|x{3}|example|test|<|\{|\$|%7b|%3c)[^&#\s]{8,}"
 )
-_PASSWORD: Final = LazyPattern(r"^\w+://[^/\s:@]+:[^/\s@]{3,}@")
+_PASSWORD: Final = lazy_pattern(r"^\w+://[^/\s:@]+:[^/\s@]{3,}@")
 #: An address that was signed for one download is meant to be passed on.
-_SIGNED: Final = LazyPattern(r"(?i)[?&](X-Amz-Signature|X-Goog-Signature|sig|Signature)=")
-_SETS_SECRET: Final = LazyPattern(r"(?i)(token|secret|passw\w*|api_?key|access_?key|private_?key)\w*\s*[=:]\s*\S")
-_ENCODED: Final = LazyPattern(r"[A-Za-z0-9+/_-]{24,}={0,2}")
+_SIGNED: Final = lazy_pattern(r"(?i)[?&](X-Amz-Signature|X-Goog-Signature|sig|Signature)=")
+_SETS_SECRET: Final = lazy_pattern(r"(?i)(token|secret|passw\w*|api_?key|access_?key|private_?key)\w*\s*[=:]\s*\S")
+_ENCODED: Final = lazy_pattern(r"[A-Za-z0-9+/_-]{24,}={0,2}")
 
 
 def judge_tool(

@@ -13,7 +13,7 @@ from hookline.guard.assess import assess
 from hookline.guard.call import Scene
 from hookline.guard.effects import HARMS, KINDS, SAFER, Effect
 from hookline.guard.paths import KnownPlaces
-from hookline.guard.pattern import LazyPattern
+from hookline.guard.pattern import lazy_pattern
 from hookline.guard.policy import ANSWERS, READY, Answer, Policy
 from hookline.guard.read import read
 from hookline.guard.read_only import only_reads
@@ -21,7 +21,7 @@ from hookline.guard.reading import Invocation, Reading
 from hookline.guard.scripts import ReadScript, script_effects
 
 #: Texts that bash may run when it expands or counts: ``a[$(…)]``, ``${x?$(…)}``, ``${x@P}``.
-_EVALUATED = LazyPattern(r"@P\}|\w\[[^\]]*(\$\(|`)|\$\{\w+:?\?[^}]*(\$\(|`)")
+_EVALUATED = lazy_pattern(r"@P\}|\w\[[^\]]*(\$\(|`)|\$\{\w+:?\?[^}]*(\$\(|`)")
 #: Longer commands are unknown: reading them would take longer than a person wants to wait.
 _LONGEST = 100_000
 #: Longer ones are not proved to be harmless.

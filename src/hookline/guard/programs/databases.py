@@ -9,17 +9,17 @@ from typing import Final
 
 from hookline.guard.call import LONGEST_CODE, Handler, ProgramCall
 from hookline.guard.effects import Effect, Harm
-from hookline.guard.pattern import LazyPattern, words
+from hookline.guard.pattern import lazy_pattern, words
 from hookline.guard.reading import Word
 
-_DROPS: Final = LazyPattern(
+_DROPS: Final = lazy_pattern(
     r"(?is)\b(drop\s+(database|schema|table|keyspace|index|view|user|role|owned|collection|tablespace)|truncate\s+(table\s+)?\w|delete\s+from\s+[\w.\"`\[\]]+\s*(;|$|'|\"|where\s+(1\s*=\s*1|true)\b)|alter\s+table\s+.*\bdrop\b|pg_(terminate_backend|reload_conf|rotate_logfile|switch_wal)\s*\(|drop\s+user|update\s+[\w.\"`]+\s+set\s+(?!.*\bwhere\b))"
 )
-_SELECTS: Final = LazyPattern(r"(?i)\s*(select|show|explain)\b[^;]*;?\s*$")
+_SELECTS: Final = lazy_pattern(r"(?i)\s*(select|show|explain)\b[^;]*;?\s*$")
 
 
 #: Names of files with statements.
-_DROPPING: Final = LazyPattern(r"(?i)(drop|wipe|destroy|truncate|reset|purge|nuke)\S*\.sql$")
+_DROPPING: Final = lazy_pattern(r"(?i)(drop|wipe|destroy|truncate|reset|purge|nuke)\S*\.sql$")
 
 
 def _sql(call: ProgramCall) -> Iterator[Effect]:

@@ -12,7 +12,7 @@ from hookline.core._dataclass import replace
 from hookline.guard.call import Handler, ProgramCall
 from hookline.guard.effects import Effect, Harm
 from hookline.guard.paths import JudgedPath
-from hookline.guard.pattern import LazyPattern, words
+from hookline.guard.pattern import lazy_pattern, words
 from hookline.guard.reading import Word
 from hookline.guard.sensitive import own_path, repository_part, write_kind
 
@@ -20,12 +20,12 @@ _RM = "rR,recursive f,force i I ,interactive? v,verbose d,dir ,one-file-system ,
 _FINDERS = words("find gfind fd fdfind locate mlocate")
 _CACHE_NAMES: Final = r"/(\.cache|node_modules|__pycache__|\.pytest_cache|\.mypy_cache|\.ruff_cache|\.tox|\.gradle|\.npm|\.nuget|target|dist|build|\.next|\.nuxt|\.venv|venv|DerivedData|Caches|\.Trash|coverage|\.turbo|\.parcel-cache|\.m2/repository|\.cargo/(registry|git)|go/pkg|\.rustup/toolchains|\.(pyenv|nvm|rbenv)/versions|virtualenvs|Trash)(/|$)"
 #: What is in Downloads can be fetched again.
-_CACHES: Final = LazyPattern(_CACHE_NAMES + r"|/Downloads/[^/*]+")
-_MADE: Final = LazyPattern(
+_CACHES: Final = lazy_pattern(_CACHE_NAMES + r"|/Downloads/[^/*]+")
+_MADE: Final = lazy_pattern(
     _CACHE_NAMES + r"|/\*\.(py[co]|o|obj|class|gc(da|no|ov)|tsbuildinfo|orig|rej|sw[po])$|/\.DS_Store$"
 )
 #: ``rm`` skips these, wherever they are.
-_DOTS = LazyPattern(r"(^|/)\.\.?/*$")
+_DOTS = lazy_pattern(r"(^|/)\.\.?/*$")
 _TRASH = "move it away first, or use a trash program such as gio trash"
 
 
@@ -164,7 +164,7 @@ def _shred(call: ProgramCall) -> Iterator[Effect]:
 
 
 _FIND_ONE = words("-H -L -P -O0 -O1 -O2 -O3 -D -E -X -d -s -x")
-_FILTERS = LazyPattern(
+_FILTERS = lazy_pattern(
     r"-(i?name|i?path|i?wholename|i?regex|[ciam]?l?name|[acm](min|time)|newer\w*|[ac]newer|size|empty|user|group|uid|gid|perm|inum|links|nouser|nogroup)$"
 )
 _FIND_WRITES = frozenset({"-fprint", "-fprint0", "-fls", "-fprintf"})
@@ -192,7 +192,7 @@ def _find(call: ProgramCall) -> Iterator[Effect]:
             yield from call.write(word)
 
 
-_FIND_TAKES = LazyPattern(
+_FIND_TAKES = lazy_pattern(
     r"-(i?name|i?path|i?wholename|i?regex|i?lname|[acm](min|time)|newer\w*|[ac]newer|size|user|group|uid|gid|perm|inum|links|type|xtype|fstype|samefile|maxdepth|mindepth|printf|regextype|context|used|files0-from|fprint0?|fls|fprintf)$"
 )
 

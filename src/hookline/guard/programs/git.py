@@ -10,7 +10,7 @@ from hookline.guard.call import Handler, ProgramCall
 from hookline.guard.effects import Effect, Harm
 from hookline.guard.git_commands import GIT_COMMANDS
 from hookline.guard.options import GivenOptions, parse_options
-from hookline.guard.pattern import LazyPattern
+from hookline.guard.pattern import lazy_pattern
 from hookline.guard.programs.deletion import deletion
 from hookline.guard.programs.rows import section, section_effects
 from hookline.guard.reading import Word, cut
@@ -18,7 +18,7 @@ from hookline.guard.sensitive import secret_harm
 
 _GLOBAL = "C: c: ,git-dir: ,work-tree: ,namespace: ,super-prefix: ,config-env: ,exec-path? p,paginate P,no-pager ,bare ,no-replace-objects ,literal-pathspecs ,no-optional-locks ,attr-source: v,version h,help ,html-path ,man-path ,info-path ,list-cmds:"
 #: Settings whose value git runs.
-_RUNS = LazyPattern(
+_RUNS = lazy_pattern(
     r"(?i)(core\.(sshcommand|pager|editor|fsmonitor|askpass|gitproxy|alternaterefscommand)|pager\.\w+|sequence\.editor|diff\.(.*\.)?(external|command|textconv)|credential\.(.*\.)?helper|(merge|diff|guitool)(tool)?\..*\.(cmd|driver)|filter\..*\.(clean|smudge|process)|gpg\.(.*\.)?program|uploadpack\..*hook|browser\..*\.cmd|interactive\.difffilter|man\..*\.cmd|sendemail\.\w*cmd|trailer\..*\.c(om)?m(an)?d|ssh\.variant_)="
 )
 _HARMLESS = frozenset({"", "cat", "less", "more", "vim", "vi", "nano", "true", ":", "delta", "emacs", "false", "less -FRX", "less -R", "store", "cache", "osxkeychain", "manager", "libsecret", "diff-so-fancy | less", "code --wait"})  # fmt: skip
@@ -117,7 +117,7 @@ def _clean(call: ProgramCall, options: GivenOptions, settings: _Settings) -> Ite
         yield call.effect("git-work", "high", why="files that git does not know are deleted for good", safer=safer)
 
 
-_PATHLIKE = LazyPattern(
+_PATHLIKE = lazy_pattern(
     r"^\.{1,2}(/|$)|^:[/!^(]|[*?]|/$|^[\w./-]+\.(py|js|ts|tsx|jsx|rs|go|c|h|cpp|java|rb|php|md|txt|json|ya?ml|toml|sh|css|html|lock|cfg|ini|xml|sql|swift|kt|cs)$"
 )
 
@@ -169,7 +169,7 @@ def _push(call: ProgramCall, options: GivenOptions, _settings: _Settings) -> Ite
             )
 
 
-_SHARED = LazyPattern(
+_SHARED = lazy_pattern(
     r"(refs/heads/)?(main|master|trunk|develop|development|production|prod|release(/.*|s)?|stable|staging|gh-pages)"
 )
 

@@ -12,7 +12,7 @@ from hookline.guard.call import Handler, ProgramCall
 from hookline.guard.effects import Effect
 from hookline.guard.languages import language_effects
 from hookline.guard.options import parse_options
-from hookline.guard.pattern import LazyPattern, words
+from hookline.guard.pattern import lazy_pattern, words
 from hookline.guard.reading import Invocation, Word, cut
 
 _SH = "c i l,login r s v x e u n f h p t a b k m B C D E H P T o: O: ,rcfile: ,init-file: ,norc ,noprofile ,posix ,restricted"
@@ -121,7 +121,7 @@ def _powershell(invocation: Invocation) -> CodeSource:
     return CodeSource(language="powershell", script=rest[0] if rest else None, stdin=not rest)
 
 
-_ENCODED = LazyPattern(r"(?i)-e(nc(odedcommand)?|c)?$")
+_ENCODED = lazy_pattern(r"(?i)-e(nc(odedcommand)?|c)?$")
 
 
 def _interpret(call: ProgramCall) -> Iterator[Effect]:
@@ -171,7 +171,7 @@ _SHELL_OPTIONS: Final[Mapping[str, frozenset[str]]] = MappingProxyType({
     "man": words("-P --pager -H --html"), "rg": words("--pre"), "sort": words("--compress-program"), "split": words("--filter"), "zip": words("-TT --unzip-command"), "tcpdump": words("-z"),
     "fzf": words("--preview"), "entr": words("-s"), "nmap": words("--script"), "bat": words("--pager"), "batcat": words("--pager"), "delta": words("--pager"), "journalctl": words("--pager"), "ctags": words("--filter"), "socksify": words("-c"), "capsh": words("-c"), "nodemon": words("--exec -x"), "mapfile": words("-C"), "readarray": words("-C"),
 })  # fmt: skip
-_ESCAPES = LazyPattern(
+_ESCAPES = lazy_pattern(
     r"(?:^|[+:\s'\"(])!\s*([^\n]+)|^\s*(?:shell|system|pipe)\s+([^\n]+)|\bspawn\s+([^\n;]+)|execute(?:-silent)?[(:]([^)]+)|\bsystem\(['\"]([^'\"]+)|shell-command(?:-to-string)?\s+\"([^\"]+)|\bexec\s+([a-z][^\n;\]]+)"
 )
 
@@ -224,7 +224,7 @@ def _lines(call: ProgramCall) -> Iterator[Effect]:
             yield from call.shell(word)
 
 
-_RECIPES = LazyPattern(r"\$\(shell\s+([^)]*)\)|^\t[@-]*(.+)|^[^#\n=]+:[^\n;=]*;(.+)", re.MULTILINE)
+_RECIPES = lazy_pattern(r"\$\(shell\s+([^)]*)\)|^\t[@-]*(.+)|^[^#\n=]+:[^\n;=]*;(.+)", re.MULTILINE)
 
 
 def _make(call: ProgramCall) -> Iterator[Effect]:

@@ -12,7 +12,7 @@ from hookline.guard.call import Handler, ProgramCall
 from hookline.guard.effects import Effect
 from hookline.guard.options import GivenOptions
 from hookline.guard.paths import expand_home
-from hookline.guard.pattern import LazyPattern, words
+from hookline.guard.pattern import lazy_pattern, words
 from hookline.guard.programs.files import rsync_options, sources_and_target, tar_options
 from hookline.guard.reading import Word, cut
 
@@ -152,7 +152,7 @@ def _nc(call: ProgramCall) -> Traffic:
     )
 
 
-_SHELLS = LazyPattern(r"(^|[\s/,:])(ba|da|z|k|a|mk|fi|c|tc)?sh\b|powershell|cmd(\.exe)?\b|python|perl")
+_SHELLS = lazy_pattern(r"(^|[\s/,:])(ba|da|z|k|a|mk|fi|c|tc)?sh\b|powershell|cmd(\.exe)?\b|python|perl")
 
 
 def _nc_effects(call: ProgramCall) -> Iterator[Effect]:
@@ -166,7 +166,7 @@ def _nc_effects(call: ProgramCall) -> Iterator[Effect]:
         yield from call.shell(program)
 
 
-_SOCAT_REMOTE = LazyPattern(
+_SOCAT_REMOTE = lazy_pattern(
     r"(?i)(tcp\w*|udp\w*|openssl\w*|ssl\w*|sctp\w*|socks\w*|proxy\w*|vsock\w*|unix-?connect|ip4?6?\w*)(-connect|-listen|-sendto|-recv\w*)?:"
 )
 
@@ -209,7 +209,7 @@ def _socat_effects(call: ProgramCall) -> Iterator[Effect]:
 
 _SSH = "1 2 4 6 A a C f G g K k M N n q s T t V v X x Y y B: b: c: D: E: e: F: I: i: J: L: l: m: O: o: P: p: Q: R: S: W: w:"
 _SCP = "1 2 3 4 6 A B C O p q R r s T v c: D: F: i: J: l: o: P: S: X:"
-_RUNS = LazyPattern(
+_RUNS = lazy_pattern(
     r"(?i)\s*(proxycommand|localcommand|knownhostscommand|match\s+exec|pkcs11provider|securitykeyprovider)\s*[= ]\s*"
 )
 
@@ -282,7 +282,7 @@ def _mail(call: ProgramCall) -> Traffic:
     )
 
 
-_PUTS = LazyPattern(r"(?:^|[\n;])\s*(?:m?put|send|append)\s+(?:-\w+\s+)*(\S+)")
+_PUTS = lazy_pattern(r"(?:^|[\n;])\s*(?:m?put|send|append)\s+(?:-\w+\s+)*(\S+)")
 
 
 def _ftp(call: ProgramCall) -> Traffic:
@@ -314,7 +314,7 @@ def _openssl(call: ProgramCall) -> Traffic:
 
 def _cloud_copy(call: ProgramCall) -> Traffic:
     texts = [word for word in call.words if not word.prefix.startswith("-")]
-    remote = LazyPattern(r"(s3|gs|https?|r2|b2)://|[\w-]+:")
+    remote = lazy_pattern(r"(s3|gs|https?|r2|b2)://|[\w-]+:")
     if (
         not texts
         or not remote.match(texts[-1].prefix)

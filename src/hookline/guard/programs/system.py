@@ -10,9 +10,9 @@ from typing import Final
 from hookline.guard.call import Handler, ProgramCall
 from hookline.guard.effects import Effect
 from hookline.guard.options import parse_options
-from hookline.guard.pattern import LazyPattern, words
+from hookline.guard.pattern import lazy_pattern, words
 
-_GUARDIAN = LazyPattern(r"(?i)hookline|\bnah\b|\bdcg\b|shguard|safety-net")
+_GUARDIAN = lazy_pattern(r"(?i)hookline|\bnah\b|\bdcg\b|shguard|safety-net")
 _SIGNAL = re.compile(r"-(\d+|(SIG)?[A-Z]{3,}\d*)")
 
 
