@@ -26,6 +26,7 @@ from hookline.state.trust.words import (
     PRELOADS,
     VARIABLE,
     Words,
+    expand,
     has_wildcard,
     is_project_variable,
     of_argv,
@@ -181,9 +182,8 @@ class _Search:
         for name in words.modules:
             self._import(name, bases)
         for program in words.programs:
-            if program not in found and not any(
-                program.endswith("/" + word) or word.endswith(program) for word in found
-            ):
+            name = expand(program, self._environ, self._root)
+            if name not in found and not any(name.endswith("/" + word) or word.endswith(name) for word in found):
                 self._unpinned[program] = None
             self._preload(program)
             for path in IMPLIED.get(os.path.basename(program), ()):

@@ -161,6 +161,13 @@ def test_everything_else_is_shown_as_unpinned(project, action, unpinned) -> None
     assert (pins.files, pins.unpinned) == ((), unpinned)
 
 
+def test_a_script_by_the_variable_of_its_project_is_pinned_and_not_shown_as_unpinned(project) -> None:
+    (project / "hooks").mkdir(exist_ok=True)
+    (project / "hooks" / "fmt.sh").write_text("#!/bin/sh\n")
+    pins = compute_pins(spec(project, shell('"$CLAUDE_PROJECT_DIR"/hooks/fmt.sh')), str(project), {"PATH": "/bin"})
+    assert ("hooks/fmt.sh" in dict(pins.files), pins.unpinned) == (True, ())
+
+
 def test_a_log_that_a_hook_writes_does_not_untrust_it(project, store) -> None:
     hook = spec(project, shell("hooks/guard.sh >> log.txt 2>&1"))
     (project / "log.txt").write_text("")
