@@ -31,6 +31,8 @@ from tests.web.test_inbox import Fired, engine, until
 import hookline
 from hookline.daemon.protocol import Caller, DaemonPaths, DaemonRequest, pack_request
 
+#: Seconds that anything may take: this run measures, and a busy machine may be slow.
+_PATIENCE = 120.0
 #: Once per frame, after it was painted: a callback of the next frame for each event would make the page draw for nothing.
 _WATCH = """() => { window.lags = []; document.addEventListener('shown', (e) => setTimeout(() => {
   const now = Date.now(); for (const one of e.detail) window.lags.push([one.t, now - one.t * 1000]); })); }"""
@@ -41,6 +43,9 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=60, help="of events with the page open, and as many without")
     parser.add_argument("--rate", type=int, default=500)
     parser.add_argument("--round", type=float, default=5, help="seconds of one round")
+    parser.add_argument(
+        "--rest", type=float, default=0.3, help="seconds after a round, in which the last ones are shown"
+    )
     parser.add_argument("--records", type=int, default=100_000, help="records that are there before")
     parser.add_argument(
         "--control", action="store_true", help="also rounds with a program that only uses as much processor"
@@ -69,8 +74,8 @@ def _measure(folder: Path, args: argparse.Namespace) -> dict[str, Any]:
     )  # fmt: skip
     web = start(home, project, "--no-browser")
     try:
-        while not os.path.exists(place.socket):
-            time.sleep(0.05)
+        until(lambda: os.path.exists(place.socket) or daemon.poll() is not None, _PATIENCE)
+        assert daemon.poll() is None, f"the daemon ended with {daemon.returncode}"
         with sync_playwright() as playwright, _Browser(playwright.chromium, folder / "profile") as browser:
             with browser.attached() as page:
                 time.sleep(2)  # a browser that has just started is busy with itself
@@ -103,8 +108,8 @@ def _measure(folder: Path, args: argparse.Namespace) -> dict[str, Any]:
                 open_times += sender.burst(int(args.rate * args.round), args.rate)
                 for name, some in groups.items():
                     busy[name] = busy.get(name, 0.0) + sum(map(_cpu_seconds, some)) - before[name]
-                time.sleep(0.3)  # the last ones are shown
                 spans.append((began_at, time.time()))
+                time.sleep(args.rest)
                 _signal(pids, signal.SIGSTOP)
                 without += sender.burst(int(args.rate * args.round), args.rate)
                 if args.control:
@@ -120,9 +125,10 @@ def _measure(folder: Path, args: argparse.Namespace) -> dict[str, Any]:
                 answers = _answers(web, page)
                 heap = page.evaluate("performance.memory ? performance.memory.usedJSHeapSize / 1048576 : 0")
     finally:
+        _signal([web.process.pid], signal.SIGCONT)  # what is stopped cannot end
         web.end()
         daemon.terminate()
-        daemon.wait(20)
+        daemon.wait(_PATIENCE)
     shown = {"first_rows_ms": round(first * 1000), "first_paint_ms": paint, "scroll": scroll, "heap_mb": round(heap, 1)}
     events = rounds * args.rate * args.round
     shown["cpu_us_per_event"] = {name: round(taken / events * 1e6, 1) for name, taken in busy.items()}
@@ -150,20 +156,16 @@ class _Browser:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._process.terminate()
-        try:
-            self._process.wait(20)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        self._process.kill()  # its profile is thrown away, and it may be stopped
+        self._process.wait()
 
     @contextmanager
     def attached(self) -> Iterator[Page]:
-        browser = self._driver.connect_over_cdp(f"http://127.0.0.1:{until(self._port)}", timeout=120_000)
+        port = until(self._port, _PATIENCE)
+        browser = self._driver.connect_over_cdp(f"http://127.0.0.1:{port}", timeout=_PATIENCE * 1000)
         context = browser.contexts[0]
-        page = context.pages[0] if context.pages else context.wait_for_event("page")
-        page.set_default_timeout(120_000)  # this run measures: a busy machine may take its time
-        yield page
+        context.set_default_timeout(_PATIENCE * 1000)
+        yield context.pages[0] if context.pages else context.wait_for_event("page")
         browser.close()
 
     def _port(self) -> str:
@@ -205,7 +207,7 @@ def _answers(web: Web, page: Page) -> list[float]:
     with engine(web.state) as one:
         for number in range(20):
             fired = Fired(one, f"answer-{number}")
-            (question,) = until(lambda: client.get("/api/inbox").json["questions"])
+            (question,) = until(lambda: client.get("/api/inbox").json["questions"], _PATIENCE)
             sent = time.monotonic()
             client.post("/api/inbox/answer", {"id": question["id"], "answer": "allow", "reason": ""})
             fired.join()

@@ -96,6 +96,7 @@ def test_the_stream_is_shown_and_a_question_is_answered_with_the_code(view: Web,
 
 def test_the_page_in_a_browser(view: Web, machine: Machine, chromium: Any) -> None:
     context = chromium.new_context()
+    context.set_default_timeout(100_000)  # a busy machine may take its time
     page, errors = context.new_page(), list[str]()
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)

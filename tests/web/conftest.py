@@ -128,7 +128,7 @@ class Web:
 
     def end(self) -> None:
         self.process.terminate()
-        self.process.communicate(timeout=10)
+        self.process.communicate(timeout=60)
 
     @property
     def origin(self) -> str:

@@ -62,6 +62,7 @@ class Person:
 def person(chromium: Any, web: Web, request: pytest.FixtureRequest) -> Iterator[Person]:
     width, scheme = getattr(request, "param", (1440, "light"))
     context = chromium.new_context(viewport={"width": width, "height": 844}, color_scheme=scheme)
+    context.set_default_timeout(100_000)  # a busy machine may take its time
     one = Person(context, web)
     one.page.goto(web.address)
     one.page.locator(".row:not(.blank)").first.wait_for()
@@ -230,14 +231,15 @@ def test_a_mistake_in_an_edited_hook_is_shown_beside_it(person: Person) -> None:
 _FLOOD = """async ([row, many]) => {
   const event = (number) => ({ ...row, id: `flood-${number}`, about: `echo ${number}` });
   const texts = () => Object.fromEntries([...document.querySelectorAll('.row:not(.blank)')].map((one) => [one.getAttribute('aria-posinset'), one.querySelector('.about b').textContent]));
-  const wait = (some) => new Promise((resolve) => setTimeout(resolve, some));
+  const frames = async (many) => { for (; many; many--) await new Promise(requestAnimationFrame); };
   const newest = [];
   for (let round = 0; round < 4; round++) {
     document.dispatchEvent(new CustomEvent('events', { detail: { rows: Array.from({ length: many }, (_, at) => event(round * many + at)) } }));
-    await wait(60);
+    await frames(2);
     newest.push(texts()[1]);
   }
-  await wait(1500);
+  const last = () => { const all = texts(); const shown = Object.keys(all).length; return all[shown] === `echo ${4 * many - shown}`; };
+  for (let tries = 0; tries < 1000 && !last(); tries++) await frames(1);
   return [newest, texts()];
 }"""
 

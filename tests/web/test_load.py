@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no chromium is installed here: make browser")
 def test_the_page_keeps_up_and_holds_only_what_is_on_the_screen() -> None:
-    words = ["--seconds", "2", "--rate", "200", "--round", "1", "--records", "20000"]
+    words = ["--seconds", "2", "--rate", "200", "--round", "1", "--rest", "3", "--records", "20000"]
     done = subprocess.run(
         [sys.executable, "-m", "tools.web_load", *words], cwd=ROOT, capture_output=True, text=True, check=False
     )

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
 
 from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
@@ -23,7 +24,7 @@ from hookline.core.settings import RecordSettings
 from hookline.state import inbox
 from hookline.state.record.chain import chain
 from hookline.state.record.query import Row, find, load_runs
-from hookline.state.record.store import Store, store_in
+from hookline.state.record.store import store_in
 from hookline.web import events, hooks, metrics, sessions, waiting
 from hookline.web.access import Access, Browser
 from hookline.web.feed import Feed, Follower
@@ -67,7 +68,7 @@ class View:
     def routes(self) -> list[Route]:
         reading: dict[str, Callable[[Request], Any]] = {
             "/api/state": self._state, "/api/choices": lambda _request: events.choices(self._store), "/api/events": self._events, "/api/event/{id}": self._event,
-            "/api/event/{id}/others": self._others, "/api/sessions": self._sessions, "/api/session/{id:path}": self._session,
+            "/api/event/{id}/others": self._others, "/api/sessions": lambda _request: {"sessions": sessions.sessions(self._store)}, "/api/session/{id:path}": self._session,
             "/api/hooks": self._hooks, "/api/hook/{id}": self._hook, "/api/inbox": self._inbox, "/api/costs": self._costs,
             "/api/fleet": self._fleet,
         }  # fmt: skip
@@ -157,9 +158,6 @@ class View:
         found = hooks.what_if(project, row.agent, row.event, data, lambda *_: None)["hooks"]
         return {"hooks": [one for one in found if one["hook"] not in ran]}
 
-    def _sessions(self, request: Request) -> dict[str, Any]:
-        return {"sessions": sessions.sessions(self._store)}
-
     def _session(self, request: Request) -> dict[str, Any]:
         return sessions.session(self._store, request.path_params["id"])
 
@@ -185,10 +183,10 @@ class View:
     def _fleet(self, request: Request) -> dict[str, Any]:
         if self._services.fleet is None:
             raise DataError("this view shows one machine; for all of them: hookline web --fleet")
-        return dict(self._services.fleet.overview(max(1, min(_whole(request.query_params.get("days"), 7), 365))))
+        return dict(self._services.fleet.overview(_days(request)))
 
     def _costs(self, request: Request) -> dict[str, Any]:
-        found = sessions.costs(self._store, max(1, min(_whole(request.query_params.get("days"), 7), 365)))
+        found = sessions.costs(self._store, _days(request))
         fired = {one["name"] for one in found["by_hook"] if one["runs"]}
         here = [one for one in hooks.hooks(self._cwd)["hooks"] if one["state"] == "on"]
         never = [{"id": one["id"], "name": one["name"]} for one in here if one["name"] not in fired]
@@ -286,6 +284,10 @@ def _whole(text: Any, default: int) -> int:
         return default
 
 
+def _days(request: Request) -> int:
+    return max(1, min(_whole(request.query_params.get("days"), 7), 365))
+
+
 def _reading(function: Callable[[Request], Any]) -> Callable[[Request], Response]:
     def endpoint(request: Request) -> Response:
         return _answering(lambda: function(request))
@@ -295,8 +297,6 @@ def _reading(function: Callable[[Request], Any]) -> Callable[[Request], Response
 
 def _acting(function: Callable[[Request, Mapping[str, Any]], Any]) -> Any:
     async def endpoint(request: Request) -> Response:
-        from starlette.concurrency import run_in_threadpool  # loaded by Starlette in any case
-
         try:
             given = json.loads(await request.body())
         except (ValueError, RecursionError):
@@ -317,6 +317,3 @@ def _answering(work: Callable[[], Any]) -> Response:
         return JSONResponse({"error": str(error)}, 400)
     except (ValueError, OSError) as error:
         return JSONResponse({"error": f"{type(error).__name__}: {error}"}, 400)
-
-
-__all__ = ["Services", "Store", "View", "make_app"]

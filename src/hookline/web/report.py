@@ -16,6 +16,11 @@ from hookline.web.events import project_name
 from hookline.web.sessions import costs
 
 _STYLE = os.path.join(os.path.dirname(__file__), "static", "style.css")
+#: What became of a hook -> the class that draws it; as in dom.js.
+_KINDS = {
+    "refused": "deny", "asked": "ask", "allowed": "allow", "changed": "changed", "failed": "failed",
+    "timed out": "failed", "skipped": "skipped",
+}  # fmt: skip
 #: Refused calls that are shown with their chain.
 _MOST = 200
 
@@ -66,13 +71,14 @@ def _event(one: dict[str, Any]) -> str:
 
 
 def _step(number: int, step: dict[str, Any]) -> str:
-    kind = {"refused": "deny", "asked": "ask", "allowed": "allow"}.get(step["verdict"], "none")
+    kind = _KINDS.get(step["verdict"], "none")
     changes = "".join(f"<pre>{_text(chr(10).join(change_lines(change)), 4000)}</pre>" for change in step["changes"])
     reason = f'<p class="reason">{_text(step["reason"], 1000)}</p>' if step["reason"] else ""
+    took = "" if kind == "skipped" else _ms(step["ms"])
     return (
         f'<li class="step {kind}"><span class="node">{number}</span><div class="body"><div class="line">'
         f'<strong>{_text(step["hook"])}</strong><span class="chip {kind}">{_text(step["verdict"])}</span>'
-        f'<span class="grow"></span><span class="took">{_ms(step["ms"])}</span></div>{reason}{changes}</div></li>'
+        f'<span class="grow"></span><span class="took">{took}</span></div>{reason}{changes}</div></li>'
     )
 
 
