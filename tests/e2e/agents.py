@@ -61,7 +61,7 @@ class Agent:
     needs_node: bool = False
     #: Words of the command line that go on with the last session.
     resume: tuple[str, ...] = ()
-    #: They are the whole command line, and the prompt is typed at a terminal.
+    #: They are the whole command line, and the prompt is typed at a terminal, unless it is among them.
     resume_typed: bool = False
     #: The call that starts a subagent with ``SUBTASK``.
     subagent: dict[str, Any] = field(default_factory=dict)
@@ -69,8 +69,6 @@ class Agent:
     server_call: Callable[[str], dict[str, Any]] | None = None
     #: A call of another tool than the shell that runs ``COMMAND``.
     runner: dict[str, Any] = field(default_factory=dict)
-    #: Rows of the matrix that could not be tried with it, and why.
-    untried: dict[str, str] = field(default_factory=dict)
     #: Where it reads of MCP servers, below home, and the form of such a file.
     servers: tuple[str, str] = ("", "")
     #: Variables without which a project's own registration is not read.
@@ -465,8 +463,7 @@ AGENTS = (
     Agent(
         name="deepagents", package="deepagents", registered_in=".deepagents/hooks.json", files=_nothing, runs=_deepagents,
         lacks={"rewrite shown": "it prints no commands", "output": "deepagents-code reads no other output", "other shells": NO_OTHER_SHELL},
-        untried={"compaction": "four runs ended with a BlockingError of its own at that point; one went on, and showed no compaction"},
-        resume=("-r", "{session}", "-M", "openai:scripted", "--no-mcp", "-S", "all"), resume_typed=True, subagent={"name": "task", "arguments": {"description": SUBTASK, "subagent_type": "general-purpose"}},
+        resume=("-r", "{session}", "-M", "openai:scripted", "--no-mcp", "-S", "all", "-m", PROMPT), resume_typed=True, subagent={"name": "task", "arguments": {"description": SUBTASK, "subagent_type": "general-purpose"}},
         servers=(".deepagents/.mcp.json", "mcpServers"),
         environ={
             "OPENAI_API_KEY": "test", "OPENAI_BASE_URL": f"{URL}/v1", "LANGSMITH_TRACING": "false",

@@ -80,16 +80,6 @@ class World:
             self.lacks(capability, why)
         return why is None
 
-    def cannot_try(self, capability: str) -> bool:
-        """Whether it cannot be tried with this agent; why goes into the matrix."""
-        why = self.agent.untried.get(capability)
-        if why is not None:
-            self.untested(capability, why)
-        return why is not None
-
-    def untested(self, capability: str, why: str) -> None:
-        self.found.append(("found", (capability, "untested", why)))
-
     def write(self, name: str, text: str, mode: int = 0o755) -> Path:
         file = self.project / name
         file.parent.mkdir(parents=True, exist_ok=True)
