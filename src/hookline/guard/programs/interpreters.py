@@ -162,7 +162,7 @@ def _module(call: ProgramCall, name: str) -> Iterator[Effect]:
     at = next((index for index, text in enumerate(call.texts) if text == name), 0)
     if name in {"pip", "twine", "poetry", "flit", "hatch", "build", "uv", "hookline"}:
         yield from call.argv((Word((name,), name), *call.words[at + 1 :]))
-    elif name in {"http.server", "SimpleHTTPServer"}:
+    elif name in {"http.server", "SimpleHTTPServer"} and not {"127.0.0.1", "localhost", "::1"} & set(call.texts):
         yield call.effect("send", "medium", name, why="the directory can be read over the network")
 
 
