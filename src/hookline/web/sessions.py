@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Sequence
+from operator import itemgetter
 from typing import Any
 
 from hookline.state.record.query import Row, Run, firings, load_runs
@@ -12,6 +13,9 @@ from hookline.state.record.store import Store
 from hookline.web.events import line
 
 _DAY = 86_400
+#: Seconds in which days of every time zone can be divided.
+_QUARTER = 900
+_Rows = Sequence[Sequence[Any]]
 #: Events of one session that are shown; the newest.
 _MOST = 2000
 #: What agents did: a replay is what a person wanted to know.
@@ -92,40 +96,48 @@ def sessions(store: Store, last: int = 60) -> list[dict[str, Any]]:
 
 
 def costs(store: Store, days: int) -> dict[str, Any]:
-    """Time, failures and tokens of hooks by day, agent and hook; replays apart."""
+    """Time, failures, refusals and tokens by day, agent and hook; replays apart."""
     since = time.time() - days * _DAY
-    joined = f"FROM every_run AS runs JOIN firings ON number = firing WHERE time >= ? AND {OWN}"
-    keys = ("strftime('%Y-%m-%d', time, 'unixepoch', 'localtime')", "agent", "hook")
-    used = store.read(f"SELECT {', '.join(keys)}, usage {joined} AND usage IS NOT NULL", (since,))
-    sums = "sum(status <> 'skipped'), sum(runs.ms), sum(status IN ('failed', 'timed-out'))"
-
-    def grouped(at: int, denied: str, order: str = "3 DESC") -> list[dict[str, Any]]:
-        rows = store.read(
-            f"SELECT {keys[at]}, {sums}, {denied} {joined} GROUP BY 1 ORDER BY {order} LIMIT 100", (since,)
-        )
-        names = ("name", "runs", "ms", "failures", "denied")
-        spent = {name: _sum(map(_parsed, texts)) for name, texts in _by_key(used, at).items()}
-        return [{**dict(zip(names, row, strict=True)), **spent.get(row[0], {})} for row in rows]
-
+    own = f"JOIN firings ON number = firing WHERE time >= ? AND {OWN}"
+    keys = f"CAST(time / {_QUARTER} AS INTEGER), agent"
+    sums = "sum(status <> 'skipped'), sum(runs.ms), sum(status IN ('failed', 'timed-out')), coalesce(sum(runs.effect = 'deny'), 0)"
+    ran = store.read(f"SELECT {keys}, hook, {sums} FROM every_run AS runs {own} GROUP BY 1, 2, 3", (since,))
+    used = store.read(f"SELECT {keys}, hook, usage FROM runs {own} AND usage IS NOT NULL", (since,))
+    # A call may be refused although no hook refuses: the agent cannot ask, or a guard has failed.
+    calls = f"SELECT {keys}, count(*) FROM firings WHERE effect = 'deny' AND time >= ? AND {OWN} GROUP BY 1, 2"
+    refused = store.read(calls, (since,))
     slowest = store.read(
-        f"SELECT id, event, hook, runs.ms, time, status {joined} AND status <> 'skipped' ORDER BY runs.ms DESC LIMIT 10",
+        f"SELECT id, event, hook, runs.ms, time, status FROM every_run AS runs {own} AND status <> 'skipped'"
+        " ORDER BY runs.ms DESC LIMIT 10",
         (since,),
     )
     names = ("id", "event", "hook", "ms", "t", "status")
-    # A call may be refused although no hook refuses: the agent cannot ask, or a guard has failed.
-    calls = "count(DISTINCT CASE WHEN firings.effect = 'deny' THEN number END)"
+    by_day = _grouped(0, ran, used, refused)
     return {
-        "days": days, "by_day": grouped(0, calls, "1"), "by_agent": grouped(1, calls),
-        "by_hook": grouped(2, "coalesce(sum(runs.effect = 'deny'), 0)"),
+        "days": days, "by_day": sorted(by_day, key=itemgetter("name")), "by_agent": _grouped(1, ran, used, refused),
+        "by_hook": _grouped(2, ran, used, [(*row[:3], row[6]) for row in ran]),
         "slowest": [dict(zip(names, row, strict=True)) for row in slowest],
     }  # fmt: skip
 
 
-def _by_key(used: Sequence[Sequence[Any]], at: int) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+def _grouped(at: int, ran: _Rows, used: _Rows, refused: _Rows) -> list[dict[str, Any]]:
+    """The rows of each day, agent or hook together, what took longest first. ``refused`` ends with how many."""
+    found: dict[str, dict[str, Any]] = {}
+
+    def one(row: Sequence[Any]) -> dict[str, Any]:
+        name = row[at] if at else time.strftime("%Y-%m-%d", time.localtime(row[0] * _QUARTER))
+        return found.setdefault(name, {"name": name, "runs": 0, "ms": 0.0, "failures": 0, "denied": 0, "usages": []})
+
+    for row in ran:
+        sums = one(row)
+        for name, value in zip(("runs", "ms", "failures"), row[3:6], strict=True):
+            sums[name] += value
+    for row in refused:
+        one(row)["denied"] += row[-1]
     for row in used:
-        found.setdefault(row[at], []).append(row[-1])
-    return found
+        one(row)["usages"].append(_parsed(row[-1]))
+    made = [{**sums, **_sum(sums.pop("usages"))} for sums in found.values()]
+    return sorted(made, key=itemgetter("ms"), reverse=True)[:100]
 
 
 def _parsed(text: str) -> Any:

@@ -40,6 +40,7 @@ async function show() {
   }
   document.title = `${title || "Not found"} · hookline`;
   const root = h("div", { class: "page" });
+  main.setAttribute("aria-busy", "true");
   try {
     if (!found) throw new Error("there is no such page");
     const module = await import(file);
@@ -51,6 +52,7 @@ async function show() {
     root.replaceChildren(h("section", { class: "notice" }, h("h1", {}, "This cannot be shown"), h("p", {}, error.message)));
   }
   main.replaceChildren(root);
+  main.removeAttribute("aria-busy");
   document.dispatchEvent(new CustomEvent("page"));
 }
 
