@@ -16,7 +16,7 @@ from tests.cli.conftest import Project
 from tests.fleet.broker import Broker, free_ports, needs_broker
 from tests.patience import eventually
 
-from hookline.cli.commands.fleet import _print_machines
+from hookline.cli.commands.fleet_team import print_machines
 from hookline.core.errors import ConfigError, UsageError
 from hookline.core.paths import Paths
 from hookline.fleet import authority as authorities
@@ -183,7 +183,7 @@ def test_a_problem_of_many_machines_is_said_once_with_its_command(capsys: pytest
     rollout = Rollout(stable=Published(version=2, digest="d", name="p"))
     why = f"it is signed by another key; {'a long story; ' * 8}hookline policy keygen NEW --previous OLD"
     told = {"state": "in force", "policy": {"version": 1}, "time": 1000.0, "problems": {"policy": why}}
-    _print_machines([judge(f"m{at}", "all", told, rollout, 1010) for at in range(100)], "")
+    print_machines([judge(f"m{at}", "all", told, rollout, 1010) for at in range(100)], "")
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) < 10
     assert "m0, m1, m2, m3 and 96 more" in " ".join(lines)

@@ -269,7 +269,7 @@ def approve_plain_file(file: str) -> None:
 
 def deploy_missing(*, json: bool) -> list[str]:
     """Register what the hooks now need with the agents that call hookline already; what else a person should do."""
-    from hookline.cli.commands.deploy import deploy_rows
+    from hookline.cli.commands.deploy_rows import deploy_rows
     from hookline.core.agents import all_agents
     from hookline.gateway.required_events import active_hooks, missing_events, scopes_by_agent
 

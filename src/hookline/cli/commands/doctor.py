@@ -23,7 +23,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from typing import Any
 
-from hookline.cli.commands.deploy import registration_statuses
+from hookline.cli.commands.deploy_status import registration_statuses
 from hookline.cli.loading import look
 from hookline.cli.options import add_json
 from hookline.cli.output import paint, plural, print_json, safe

@@ -24,7 +24,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from hookline.cli.commands.add import install
-from hookline.cli.commands.deploy import add_selection, deploy_rows, print_rows
+from hookline.cli.commands.deploy import add_selection
+from hookline.cli.commands.deploy_rows import deploy_rows, print_rows
 from hookline.cli.commands.packs import own_pack_lines
 from hookline.cli.loading import look
 from hookline.cli.options import add_json

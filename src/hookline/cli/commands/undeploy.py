@@ -13,7 +13,9 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from typing import Any
 
-from hookline.cli.commands.deploy import add_selection, aims_of_all_scopes, memory_rows
+from hookline.cli.commands.deploy import add_selection
+from hookline.cli.commands.deploy_memory import memory_rows
+from hookline.cli.commands.deploy_status import aims_of_all_scopes
 from hookline.cli.options import add_json
 from hookline.cli.output import print_json
 from hookline.core.agents import all_agents
