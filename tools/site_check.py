@@ -1,7 +1,9 @@
-"""Checks a built site: every link and anchor inside it leads somewhere, and no page loads anything from elsewhere."""
+"""Checks a built site: every link and anchor inside it leads somewhere, no page loads anything from elsewhere, and every
+list is one."""
 
 from __future__ import annotations
 
+import re
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
@@ -11,6 +13,9 @@ from urllib.parse import unquote, urlsplit
 _LOADING = {("script", "src"), ("link", "href"), ("img", "src"), ("iframe", "src"), ("source", "src")}
 #: Links that only name something.
 _NAMES = {"canonical", "alternate", "next", "prev", "license"}
+_PARAGRAPH = re.compile(r"<p>(.*?)</p>", re.DOTALL)
+#: Forges take it for an item of a list, and MkDocs for the text above it, if that is not indented by four spaces.
+_ITEM = re.compile(r"\n *(?:[-*]|\d+\.) \S.*")
 
 
 class Page(HTMLParser):
@@ -19,6 +24,7 @@ class Page(HTMLParser):
         self.links: list[str] = []
         self.loads: list[str] = []
         self.ids: set[str] = set()
+        self.lost_items = [item[0].strip() for one in _PARAGRAPH.findall(text) for item in _ITEM.finditer(one)]
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -39,6 +45,7 @@ def problems(root: Path) -> list[str]:
     for path, page in pages.items():
         place = path.relative_to(root.resolve())
         found += [f"{place} loads {one}" for one in page.loads if urlsplit(one).netloc]
+        found += [f"{place} shows this item of a list as text: {one[:60]}" for one in page.lost_items]
         for link in (*page.links, *page.loads):
             parts = urlsplit(link)
             if parts.scheme or parts.netloc:
