@@ -80,7 +80,7 @@ def record(number: int, when: float, cwd: str, **more: Any) -> Record:
     reply = Reply(effect="deny", reason=reason) if deny else Reply()
     first: Outcome = Replied(
         id="h1", hook="audit", ms=1.4, reply=Reply(data={"tool_input": {"command": f"{command} --color=never"}})
-        if command.startswith("ls") else None, raw=RunResult(exit_code=0, stdout="seen\n", ms=1.4),
+        if command.startswith("ls") else None, raw=RunResult(exit_code=0, ms=1.4),
     )  # fmt: skip
     second: Outcome = Replied(
         id="h2", hook="no-rm", ms=3.2, reply=reply, raw=RunResult(exit_code=2 if deny else 0, ms=3.2)
