@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from hookline.core.json_edit import JsonError
 from hookline.core.own_registration import is_ours
 from hookline.deploy.own_entry import OwnEntry, Registration, entry_commands, entry_event, is_own
-from hookline.dialects.claude_family.hooks_file import toml_table
+from hookline.dialects.claude_family.render import toml_table
 
 if TYPE_CHECKING:
     from hookline.deploy.plan import FileFormat

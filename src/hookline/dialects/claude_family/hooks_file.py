@@ -17,15 +17,16 @@ from hookline.core.suggest import suggest
 from hookline.dialects.base import Layer, Parsed, Rendered, Syntax
 from hookline.dialects.claude_family.field_map import pick, put
 from hookline.dialects.claude_family.matcher import NAMES_OR_REGEX, NOT_REFUSED, claude_pattern, claude_text
-from hookline.dialects.claude_family.render import Groups, Losses, amount, command_text, full_match_text, writable_hooks
-from hookline.dialects.claude_family.settings_file import (
-    Findings,
-    HookEntry,
-    check_events,
-    entries,
-    flat_entry,
-    show,
+from hookline.dialects.claude_family.render import (
+    Groups,
+    Losses,
+    amount,
+    command_text,
+    full_match_text,
+    toml_table,
+    writable_hooks,
 )
+from hookline.dialects.claude_family.settings_file import Findings, HookEntry, check_events, entries, flat_entry, show
 
 #: Hooks that decide form a chain here, so that a second rewrite builds on the first.
 _CHAINED = frozenset({"PreToolUse", "PermissionRequest", "UserPromptSubmit", "Stop", "SubagentStop", "PreModelRequest"})
@@ -230,14 +231,6 @@ def _file_text(tree: Mapping[str, Any], syntax: Syntax) -> str:
 
         return str(yaml.safe_dump(dict(tree), sort_keys=False, allow_unicode=True))
     return "\n".join(toml_table("hooks", hook) for hook in tree["hooks"])
-
-
-def toml_table(name: str, fields: Mapping[str, Any]) -> str:
-    """One entry of an array of tables; the escapes of a JSON text mean the same in TOML."""
-    lines = [
-        f"{key} = {json.dumps(value, ensure_ascii=False)}".replace("\x7f", "\\u007f") for key, value in fields.items()
-    ]
-    return "\n".join([f"[[{name}]]", *lines]) + "\n"
 
 
 def _render_hooks(

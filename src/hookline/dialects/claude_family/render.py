@@ -137,6 +137,14 @@ def amount(timeout: float, per_second: int) -> int | float:
     return product
 
 
+def toml_table(name: str, fields: Mapping[str, Any]) -> str:
+    """One entry of an array of tables; the escapes of a JSON text mean the same in TOML."""
+    lines = [
+        f"{key} = {json.dumps(value, ensure_ascii=False)}".replace("\x7f", "\\u007f") for key, value in fields.items()
+    ]
+    return "\n".join([f"[[{name}]]", *lines]) + "\n"
+
+
 class Groups:
     """Hooks by event, in order; neighbours with the same matcher share a group."""
 
