@@ -10,6 +10,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -421,6 +422,16 @@ def test_without_its_process_a_shell_says_so_and_starts_it_again(house: House, g
     terminal.ready().line("hookline-restart").ready()
     terminal.line("echo again").ready()
     terminal.hears("input.submit", text="echo again")
+
+
+def test_zsh_does_not_wait_for_a_process_that_never_started() -> None:
+    """The end of its pipe was read again and again until an answer was overdue: no key was taken meanwhile."""
+    if shutil.which("zsh") is None:
+        pytest.skip("SKIPPED LOUDLY: zsh is not installed; try: make shells")
+    script = files("hookline.shell.bash_zsh").joinpath("hookline.zsh")
+    text = f"source {script}; _hl_timeout=99999; exec {{fd}}< <(:); _hookline_answered $fd push; print ended $?"
+    done = subprocess.run(["zsh", "-fc", text], capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout == "ended 1\n"
 
 
 def test_where_a_hook_must_be_heard_nothing_runs_without_the_process(house: House, guest: Open) -> None:

@@ -1,7 +1,7 @@
 """A shell with hookline looks like one without it: both in tmux, side by side, on the same routes.
 
 Half a minute of routes is in the gate; ``make shells-screens`` walks all of them, without a hook and with a guard, and
-the habits also with programs that only observe.
+the habits and days also with programs that only observe.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 from tests.patience import eventually
+from tests.shell import routes_days as days
 from tests.shell import routes_habits as habits
 from tests.shell import routes_week as week
 from tests.shell.house import BIN
@@ -35,8 +36,8 @@ _KEY = re.compile(r"<([A-Z][A-Za-z-]*)>")
 
 
 def routes(shell: str) -> list[Route]:
-    own = (*BASH, *week.BASH, *habits.BASH) if shell == "bash" else (*ZSH, *week.ZSH, *habits.ZSH)
-    every = [*COMMON, *week.COMMON, *habits.COMMON, *own]
+    bash, zsh = (*BASH, *week.BASH, *habits.BASH, *days.BASH), (*ZSH, *week.ZSH, *habits.ZSH, *days.ZSH)
+    every = [*COMMON, *week.COMMON, *habits.COMMON, *days.COMMON, *(bash if shell == "bash" else zsh)]
     return every if ALL else [route for route in every if route[0] in SHORT[shell]]
 
 
@@ -46,14 +47,14 @@ HOOKED = {
     "guard": (".config/hookline/hookline.toml", '[guard]\npolicy = "standard"\n'),
     "observer": (".lash/config", "[hooks]\n" + "".join(f"{event} = observe:/bin/true\n" for event in habits.OBSERVED)),
 }
-_HABITS = {route[0] for route in (*habits.COMMON, *habits.BASH, *habits.ZSH)}
+_OBSERVED = {route[0] for each in (habits, days) for route in (*each.COMMON, *each.BASH, *each.ZSH)}
 WALKS = [
     pytest.param(shell, route, hooked, id=name)
     for shell in ("bash", "zsh")
     for hooked in (HOOKED if ALL else ("idle",))
     for route in routes(shell)
-    if (name := f"{shell}-{hooked}-{route[0]}") not in habits.SEEN
-    and (hooked == "idle" or (hooked == "guard" and route[0] not in WATCHED | week.WATCHED) or route[0] in _HABITS)
+    if (name := f"{shell}-{hooked}-{route[0]}") not in habits.SEEN | days.SEEN
+    and (hooked == "idle" or (hooked == "guard" and route[0] not in WATCHED | week.WATCHED) or route[0] in _OBSERVED)
 ]
 
 
@@ -82,7 +83,9 @@ class Screen:
             "HOOKLINE_DAEMON": "off", "LESS": "-R", "PYTHONDONTWRITEBYTECODE": "1",
         }  # fmt: skip
         settings = [f"{name}={value}" for name, value in environ.items()]
-        self.tmux = Tmux(root, (78, 30), self.work, ["env", "-i", *settings, *words])
+        # How the shell ended is a line like any other: tmux's own report comes late, or not at all.
+        ended = ["sh", "-c", '"$@"; echo "ended $? @@"; cat', "sh"]
+        self.tmux = Tmux(root, (78, 30), self.work, [*ended, "env", "-i", *settings, *words])
 
     def text(self) -> str:
         """The screen, with what differs between two homes and two processes left out."""
@@ -126,8 +129,8 @@ class Screen:
             if part and index % 2:
                 if part != "Nothing":
                     self.tmux("send-keys", part)
-            elif part:
-                self.tmux("send-keys", "-l", part)
+            elif part:  # a semicolon at the end would separate commands of tmux
+                self.tmux("send-keys", "-l", f"{part[:-1]}\\;" if part.endswith(";") else part)
         if not (step.startswith("<") and step.endswith(">")) and "<Nothing>" not in step and "<Enter>" not in step:
             self.tmux("send-keys", "Enter")
 
@@ -168,7 +171,7 @@ def wait_for_helper(hook: Screen) -> None:
 @pytest.mark.parametrize(("shell", "route", "hooked"), WALKS)
 def test_the_screen_is_the_one_without_hookline(tmp_path: Path, shell: str, route: Route, hooked: str) -> None:
     name, rc, steps = route
-    place = {**NEEDS, **week.NEEDS}.get(name, "/")
+    place = {**NEEDS, **week.NEEDS, **days.NEEDS}.get(name, "/")
     if not os.path.exists(place):
         pytest.skip(f"SKIPPED LOUDLY: {place} is not installed; try: make shells")
     bare, hook = open_pair(tmp_path, shell, rc, hooked)

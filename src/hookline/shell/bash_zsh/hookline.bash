@@ -26,6 +26,7 @@ _hookline_close() {
 _hookline_turn() {
   [[ -z $_hl_off ]] || return 1
   [[ -n $_hl_asks ]] || _hookline_open || { _hookline_lost 'the helper process did not start'; return 1; }
+  builtin kill -0 "$_hl_service" 2>/dev/null || { _hookline_lost 'no answer'; return 1; }
   [[ -n $_hl_held ]] || builtin read -r -N 1 -t "$_hl_timeout" -u "$_hl_token" _hl_held || { _hookline_lost 'no turn to ask'; return 1; }
 }
 
@@ -319,15 +320,17 @@ _hookline_arm() {
   # bash-preexec, when it installs itself, takes our next command for the person's first one.
   [[ -z ${__bp_imported-}${bash_preexec_imported-} ]] || __bp_preexec_interactive_mode=on
   builtin set -T
-  local ours='_hl_last=$_ _hl_keep=1; if [[ $_hl_verdict == 1 ]]; then _hl_keep=; elif [[ -n $_hl_running ]]; then _hookline_line || :; fi; [[ -n $_hl_keep || ( $BASH_COMMAND == trap* && $BASHPID != $$ ) ]] || { trap - DEBUG; [[ -n $_hl_trace ]] || set +T; }; : "$_hl_last"'
+  # No "[[", no "((" and no assignment in a trap: after an error in a condition, and while the words of an array are typed,
+  # bash reads them as something else.
+  local ours='builtin declare -g _hl_last="$_" _hl_keep=1; case $_hl_verdict:$_hl_running in 1:*) builtin declare -g _hl_keep= ;; *:?*) _hookline_line || : ;; esac; case $BASH_COMMAND in trap*) case $BASHPID in $$) ;; *) builtin declare -g _hl_keep=1 ;; esac ;; esac; case $_hl_keep in "") trap - DEBUG; case $_hl_trace in "") set +T ;; esac ;; esac; : "$_hl_last"'
   if [[ -z ${words[1]-} || ${words[1]-} == - ]]; then
     builtin trap -- "{ $ours; } 2>/dev/null" DEBUG
   else
     # Their trap runs where it ran before: not in functions and subshells, and not for what is ours.
-    builtin trap -- "{ _hl_last=\$_ _hl_keep=1; _hookline_line || :; [[ -n \$_hl_keep\$_hl_trace ]] || set +T; : \"\$_hl_last\"; } 2>/dev/null
-[[ \$BASH_COMMAND == _hookline_* || \$BASH_COMMAND == 'builtin trap -- - '* || \${FUNCNAME-} == _hookline_* || \$BASH_COMMAND == 'trap -p DEBUG'*_hl_room/trap* || ( -z \$_hl_trace && ( -n \${FUNCNAME-} || \$BASHPID != \$\$ ) ) ]] || {
+    builtin trap -- "{ builtin declare -g _hl_last=\"\$_\" _hl_keep=1; _hookline_line || :; case \$_hl_keep\$_hl_trace in '') set +T ;; esac; : \"\$_hl_last\"; } 2>/dev/null
+case \$BASH_COMMAND in _hookline_* | 'builtin trap -- - '* | 'trap -p DEBUG'*_hl_room/trap*) ;; *) case \$_hl_trace:\$BASHPID:\${FUNCNAME-} in *:*:_hookline_*) ;; :\$\$: | T:*)
 ${words[1]}
-}
+;; esac ;; esac
 : \"\$_hl_last\"" DEBUG
   fi
 }
@@ -479,7 +482,7 @@ _hookline_bind_keys() {
       for sequence in '\C-m' '\C-j'; do builtin bind -m "$keymap" "\"$sequence\": \"$_hl_return\""; done
     done
     _hl_bound['\C-m']=accept-line _hl_bound['\C-j']=accept-line
-  else
+  elif ((${#_hl_named[@]})); then
     builtin bind "\"$_hl_return\": accept-line"
   fi
 }
@@ -508,9 +511,10 @@ _hookline_bind() {
 }
 
 # Call $2 for the sequence $1. In the middle of a quote or a here-document bash takes "{" for a reserved word only after a
-# newline. Jobs that have ended are reported here, before the call: their report must not be lost with the trace.
+# newline, and in the middle of a "case" only after a ")". Jobs that have ended are reported here, before the call: their
+# report must not be lost with the trace.
 _hookline_bind_call() {
-  builtin bind "${@:3}" -x "\"$1\": "$'\n'"{ $2 2>/dev/null; } 2>&\"\${_hl_sink[_\${-//[!x]}]}\""
+  builtin bind "${@:3}" -x "\"$1\": "$'\n'"_hl_gate() { :; }"$'\n'"{ $2 2>/dev/null; } 2>&\"\${_hl_sink[_\${-//[!x]}]}\""
 }
 
 # The readline function or macro that is bound to a sequence now. In the locale C readline writes \M-x for \ex.

@@ -7,7 +7,9 @@ _hookline_open() {
   local -i tries=0
   until [[ -e $_hl_room/ready ]] || ((tries++ > _hl_timeout * 50)); do zselect -t 2; done
   [[ -e $_hl_room/ready ]] || return 1
-  exec {_hl_asks}<>$_hl_room/asks {_hl_token}<>$_hl_room/token {_hl_answers}<>$_hl_room/answers
+  # Programs that are started must not inherit them.
+  local name
+  for name in asks token answers; do sysopen -rw -o cloexec -u _hl_$name $_hl_room/$name || return 1; done
   _hl_service=$(<$_hl_room/ready) _hl_held= _hl_off=
 }
 
@@ -25,6 +27,7 @@ _hookline_ask() {
   _hl_said=()
   [[ -z $_hl_off ]] || return 1
   _hookline_open || { _hookline_lost 'the helper process did not start'; return 1 }
+  builtin kill -0 $_hl_service 2>/dev/null || { _hookline_lost 'no answer'; return 1 }
   # sysread, because read -k and read -d take the terminal, which would stop a background job.
   if [[ -z $_hl_held ]] && ! sysread -i $_hl_token -s 1 -t $_hl_timeout token; then
     _hookline_lost 'no turn to ask'
@@ -56,9 +59,9 @@ _hookline_answered() {
       shift $((words[2] + 2)) words
     done
     text=${(pj:\0:)words}
-    # A moment at a time: the pipe does not show that the process is gone.
+    # A moment at a time (4: it is over): the pipe does not show that the process is gone.
     until sysread -i $1 -t 0.5 chunk; do
-      ((EPOCHREALTIME < until)) && { [[ ! -d /proc/self ]] || builtin kill -0 $_hl_service 2>/dev/null } || return 1
+      (($? == 4 && EPOCHREALTIME < until)) && { [[ ! -d /proc/self ]] || builtin kill -0 $_hl_service 2>/dev/null } || return 1
     done
     text+=$chunk
   done
@@ -138,8 +141,11 @@ _hookline_bodies() {
 _hookline_verdict() {
   { emulate -L zsh; setopt no_local_traps no_xtrace } 2>/dev/null
   [[ -n $_hl_aborted ]] || return 0
-  builtin trap >$_hl_room/trap
-  _hl_their_trap=${(M)${(f)"$(<$_hl_room/trap)"}:#*DEBUG}
+  _hl_their_trap=
+  if [[ -d $_hl_room ]]; then  # without a helper there is none
+    builtin trap >|$_hl_room/trap
+    _hl_their_trap=${(M)${(f)"$(<$_hl_room/trap)"}:#*DEBUG}
+  fi
   (( ! $+functions[TRAPDEBUG] )) || _hl_their_trap="TRAPDEBUG() { $functions[TRAPDEBUG] }"
   TRAPDEBUG() { unfunction TRAPDEBUG; return 126 }
 }
@@ -254,6 +260,7 @@ _hookline_check() {
   [[ -e $_hl_room/ready ]] || return 0
   _hookline_ask needs cwd "$PWD" || return 0
   _hookline_want "${(@)_hl_said[2,5]}"
+  [[ -n $_hl_wanted || $_hl_keys != $'\n\n' ]] || _hookline_close
 }
 
 # Install what the hooked events need, and remove what they do not. $1: needs; $2: keys; $3: strict; $4: seconds.

@@ -20,6 +20,7 @@ _hookline_needs() {
   fi
   # Nothing is known of this directory, as in the first shell ever: wait for the process to start.
   until [[ -e $_hl_room/ready ]] || ((tries++ > 150)); do builtin command sleep 0.02; done
+  if ! builtin read -r word <"$_hl_room/ready" || ! builtin kill -0 "$word"; then builtin printf 1; return; fi  # it is gone
   exec {asks}<>"$_hl_room/asks" {answers}<>"$_hl_room/answers"
   builtin printf '%s\0' "$id" 3 needs cwd "$PWD" >&"$asks"
   while builtin read -r -d '' -t 5 -u "$answers" word && [[ $word != "$id" ]]; do :; done

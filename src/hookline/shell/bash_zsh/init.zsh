@@ -3,11 +3,20 @@
 # when something is hooked.
 
 _hookline_start() {
-  zmodload zsh/datetime
+  zmodload zsh/datetime zsh/system
   _hl_room=$_hl_home/$$-$EPOCHREALTIME
-  [[ -z ${_hl_push-} ]] || { zle -F $_hl_push; exec {_hl_push}<&- }
-  exec {_hl_push}< <(exec "${_hl_program[@]}" shell-init zsh --serve $$ --room $_hl_room --reason $1 </dev/null 2>/dev/null)
+  [[ -z ${_hl_push-} ]] || { zle -F $_hl_push 2>/dev/null; exec {_hl_push}<&-; }
+  # Not a child of this shell, which terminals would take for a program that still runs.
+  exec {_hl_push}< <(setopt no_bg_nice no_monitor
+    "${_hl_program[@]}" shell-init zsh --serve $$ --room $_hl_room --reason $1 </dev/null 2>/dev/null &!)
+  _hookline_private
   [[ ! -o zle ]] || zle -F $_hl_push _hookline_pushed
+}
+
+# Programs that are started must not inherit the descriptor.
+_hookline_private() {
+  local inherited=$_hl_push
+  ! sysopen -r -o cloexec -u _hl_push /dev/fd/$inherited 2>/dev/null || exec {inherited}<&-
 }
 
 _hookline_chpwd() {
@@ -31,8 +40,10 @@ _hookline_cached() {
   _hl_cached=$lines[1]
 }
 
-_hookline_pushed() { source $_hl_script && _hookline_pushed "$@" }
-_hookline_check() { source $_hl_script && _hookline_check }
+# Read with zsh's own options and without aliases, whatever is set here.
+_hookline_source() { emulate -L zsh -o no_local_traps -o no_aliases; source $_hl_script; }
+_hookline_pushed() { if _hookline_source; then _hookline_pushed "$@"; else zle -F $1; fi; }
+_hookline_check() { _hookline_source && _hookline_check; }
 
 hookline-restart() {
   (( ! $+functions[_hookline_ask] )) || _hookline_close
@@ -45,7 +56,9 @@ _hookline_init() {
   typeset -ga chpwd_functions=($chpwd_functions _hookline_chpwd)
   _hookline_start exec
   local -i tries=0
-  if ! _hookline_cached || [[ " ${_hl_cached%%$'\t'*} " == *' '(keys|prefix|prompt)' '* ]]; then
+  local known=' keys '
+  ! _hookline_cached || known=" ${_hl_cached%%$'\t'*} "
+  if [[ $known == *' keys '* || $known == *' prefix '* || $known == *' prompt '* ]]; then
     # Nothing is known of this directory, as in the first shell ever, or the prompt depends on it: wait for the process.
     zmodload zsh/zselect
     until [[ -e $_hl_room/idle/${PWD//\//%} || -e $_hl_room/ready ]] || ((tries++ > 150)); do zselect -t 2; done
@@ -53,7 +66,7 @@ _hookline_init() {
     : ${_hl_cached:=line spawn$'\t'$_hl_strict}
   fi
   [[ -n $_hl_cached ]] || return 0
-  source $_hl_script
+  _hookline_source
   if [[ -e $_hl_room/ready ]]; then _hookline_check; return; fi
   _hookline_want "${_hl_cached%%$'\t'*}" '' "${_hl_cached#*$'\t'}" ''
 }
