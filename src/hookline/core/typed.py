@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         TypeVar,
         assert_never,
         cast,
+        get_args,
     )  # fmt: skip
 else:
     from types import GenericAlias
@@ -44,8 +45,11 @@ else:
     def assert_never(value: Any) -> Any:
         raise AssertionError(f"expected to be unreachable: {value!r}")
 
+    def get_args(kind: Any) -> tuple[Any, ...]:
+        return kind.__args__
+
 
 __all__ = [
     "IO", "TYPE_CHECKING", "Any", "BinaryIO", "Literal", "NoReturn", "Protocol", "Self", "TextIO", "TypeAlias", "TypeGuard",
-    "TypeVar", "assert_never", "cast",
+    "TypeVar", "assert_never", "cast", "get_args",
 ]  # fmt: skip

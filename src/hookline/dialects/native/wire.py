@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import Any, get_args
 
 from hookline.core._dataclass import EMPTY, replace
 from hookline.core.event import Event, iso_time
 from hookline.core.hook import AgentRun, Command, Function, HookSpec, Http, Output, Plugin, Prompt
+from hookline.core.lazy_pattern import lazy_pattern
 from hookline.core.result import NO_OPINION, Context, Effect, HookError, Placement, Reply, RunResult
+from hookline.core.typed import Any, get_args
 from hookline.dialects.base import Call, Dialect
 from hookline.dialects.claude_family.payload import payload as claude_payload
 
@@ -29,7 +30,7 @@ _CLAUDE_FIELDS = frozenset(
 _KINDS = {dict: "an object", bool: "true or false", str: "text"}
 _TOOL_EVENTS = frozenset({"PreToolUse", "PermissionRequest"})
 #: The beginning of an object that decides, at the start of a line.
-_DECIDES = re.compile(
+_DECIDES = lazy_pattern(
     r"""^\s*\{\s*(?:"[^"\n]*"\s*:\s*(?:"(?:[^"\\\n]|\\.)*"|[\w.+-]+)\s*,\s*)*"""
     r""""(?:effect|decision|hookSpecificOutput|permissionDecision|continue)"\s*:""",
     re.MULTILINE,
@@ -37,7 +38,7 @@ _DECIDES = re.compile(
 
 
 #: A refusal in one word, which is no answer in any format.
-_REFUSAL = re.compile(
+_REFUSAL = lazy_pattern(
     r"""\s*["']?(?:(?:deny|denied|block|blocked|ask)["']?\s*|(?:denied|blocked|refused):.*)""",
     re.IGNORECASE | re.DOTALL,
 )
