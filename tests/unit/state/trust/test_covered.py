@@ -18,7 +18,7 @@ from hookline.core.result import Failed, Replied
 from hookline.state.trust import TrustStore
 from hookline.state.trust.code_files import files_below
 from hookline.state.trust.covered import CoveredFiles
-from hookline.state.trust.pins import MOST_FILES
+from hookline.state.trust.found_files import MOST_FILES
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells who writes a file")
 PY = {"hooks/g.py": "import json\n" + GOOD_PY}
