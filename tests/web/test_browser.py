@@ -254,6 +254,19 @@ def test_under_a_flood_the_newest_is_shown_at_once_and_all_the_others_soon_after
     assert texts == {str(place): f"echo {400 - place}" for place in range(1, many + 1)}
 
 
+def test_a_page_says_when_its_server_has_ended_and_when_another_took_its_place(person: Person) -> None:
+    page, web = person.page, person.web
+    person.visit("/costs")
+    web.end()
+    page.get_by_role("alert").filter(has_text="is lost; trying again").wait_for()
+    again = start(web.home, web.project, "--port", str(web.port))
+    try:
+        page.get_by_role("alert").filter(has_text="hookline does not know this browser").wait_for()
+    finally:
+        again.end()
+    person.errors.clear()  # the browser reports what it could not load
+
+
 def test_a_record_that_cannot_be_read_is_named_on_every_page(chromium: Any, place: tuple[Path, Path]) -> None:
     home, project = place
     fill(home / "state", str(project), 3)

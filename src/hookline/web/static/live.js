@@ -330,8 +330,7 @@ export async function page(root, _, query) {
   };
   // What happened while the page was on its way, or while nobody listened, is not in the stream.
   const connected = ({ detail }) => { if (missed++ || detail.last > model.upto) model.load(); };
-  const off = () => { status.textContent = "connection lost, trying again…"; };
-  const handlers = [["events", arrived], ["gap", () => model.load()], ["connected", connected], ["disconnected", off], ["key", key]];
+  const handlers = [["events", arrived], ["gap", () => model.load()], ["connected", connected], ["key", key]];
   for (const [name, handler] of handlers) document.addEventListener(name, handler);
   viewport.addEventListener("scroll", () => { scrolled = viewport.scrollTop; redraw(); if (scrolled <= height() && !paused && model.pending.length) release(); }, { passive: true });
   const resized = new ResizeObserver(() => { tall = viewport.clientHeight; redraw(); });

@@ -74,14 +74,21 @@ export function drawWaiting(many) {
 function listen() {
   const stream = new EventSource("/api/live");
   const tell = (name, detail) => document.dispatchEvent(new CustomEvent(name, { detail }));
-  stream.addEventListener("hello", (event) => tell("connected", JSON.parse(event.data)));
+  const lost = h("p", { class: "banner", role: "alert", hidden: true });
+  main.before(lost);
+  stream.addEventListener("hello", (event) => { lost.hidden = true; tell("connected", JSON.parse(event.data)); });
   stream.addEventListener("gap", () => tell("gap"));
   stream.onmessage = (event) => {
     const message = JSON.parse(event.data);
     if (message.rows.length) tell("events", message);
     if (message.inbox) tell("inbox");
   };
-  stream.onerror = () => tell("disconnected");
+  // A browser tries again unless it was refused; then the answer to any other request says why.
+  stream.onerror = async () => {
+    const refused = stream.readyState === EventSource.CLOSED;
+    lost.textContent = refused ? await get("/api/state").then(() => "Too many pages are open in this browser. Close some, and load this one again.", (error) => error.message) : "The connection to hookline web is lost; trying again…";
+    lost.hidden = stream.readyState === EventSource.OPEN;
+  };
 }
 
 document.addEventListener("inbox", async () => {
