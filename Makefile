@@ -19,7 +19,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # What hookline itself needs, for the demo: a third of what developers need. --no-compile: most modules are never used.
 $(VENV)/.demo: requirements/demo.txt pyproject.toml
 	$(create_venv)
-	@echo 'Installing hookline and its libraries into $(VENV) (about 20 seconds) …'
+	@echo 'Installing hookline and its libraries into $(VENV) (about 15 seconds) …'
 	@$(PIP) --no-compile --require-hashes -r requirements/demo.txt
 	@$(PIP) --no-deps --no-build-isolation -e .
 	@touch $@
@@ -173,7 +173,7 @@ UV_COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --
 lock: $(STAMP)            ## resolve the locks anew
 	$(BIN)/python -m pip install --quiet uv
 	$(UV_COMPILE) --all-extras --group test --group lint requirements/build.in pyproject.toml -o requirements/dev.txt
-	$(UV_COMPILE) --extra models -c requirements/dev.txt requirements/build.in pyproject.toml -o requirements/demo.txt
+	$(UV_COMPILE) -c requirements/dev.txt requirements/demo.in pyproject.toml -o requirements/demo.txt
 	$(UV_COMPILE) -c requirements/dev.txt requirements/dist.in -o requirements/dist.txt
 	$(UV_COMPILE) --extra models --group test --group sdk -c requirements/dev.txt requirements/build.in pyproject.toml -o requirements/sdk.txt
 	$(UV_COMPILE) -c requirements/dev.txt requirements/site.in -o requirements/site.txt
