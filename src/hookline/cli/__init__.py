@@ -175,21 +175,22 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 0
-    except OSError as error:
-        if error.errno not in {errno.ENOSPC, errno.EIO, errno.EDQUOT}:
-            return _bug(error, words)
+    except Exception as error:
+        return _unforeseen(error, words)
+
+
+def _unforeseen(error: Exception, words: list[str]) -> int:
+    """The exit code of a full disk and of an odd argument; everything else is a bug."""
+    if isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EIO, errno.EDQUOT}:
         _print_error(f"hookline: cannot write to standard output: {error.strerror}")
         _discard_stdout()
         return 74
-    except UnicodeEncodeError as error:
-        # Python passes bytes that are not UTF-8 on as surrogates, which cannot be encoded.
-        odd = next((word for word in words if any("\udc80" <= char <= "\udcff" for char in word)), None)
-        if odd is None:
-            return _bug(error, words)
-        _print_error(f"hookline: {odd!r} is not UTF-8 text; only a file name may contain other bytes")
-        return 64
-    except Exception as error:
+    # Python passes bytes that are not UTF-8 on as surrogates, which cannot be encoded.
+    odd = next((word for word in words if any("\udc80" <= char <= "\udcff" for char in word)), None)
+    if not isinstance(error, UnicodeEncodeError) or odd is None:
         return _bug(error, words)
+    _print_error(f"hookline: {odd!r} is not UTF-8 text; only a file name may contain other bytes")
+    return 64
 
 
 def _discard_stdout() -> None:
