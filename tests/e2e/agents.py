@@ -279,6 +279,11 @@ def _deepagents(program: str, asks: bool) -> list[list[str]]:
     return [[program, "-M", "openai:scripted", "--no-mcp", "-n", PROMPT, "-S", "ls" if asks else "all", "-q"]]
 
 
+def _deepagents_files(_home: Path, _project: Path, _asks: bool) -> dict[str, str]:
+    """On a busy machine its JavaScript is not loaded within five seconds, and it ends before it asks the model."""
+    return {".deepagents/config.toml": "[interpreter]\ntimeout_seconds = 120.0\n"}
+
+
 def _pi(program: str, asks: bool) -> list[list[str]]:
     return [[node(), program, "--model", "fake/scripted", "-p", PROMPT]]
 
@@ -461,7 +466,7 @@ AGENTS = (
         no_permission="Hermes only reports its questions to hooks", no_message="not shown",
     ),
     Agent(
-        name="deepagents", package="deepagents", registered_in=".deepagents/hooks.json", files=_nothing, runs=_deepagents,
+        name="deepagents", package="deepagents", registered_in=".deepagents/hooks.json", files=_deepagents_files, runs=_deepagents,
         lacks={"rewrite shown": "it prints no commands", "output": "deepagents-code reads no other output", "other shells": NO_OTHER_SHELL},
         resume=("-r", "{session}", "-M", "openai:scripted", "--no-mcp", "-S", "all", "-m", PROMPT), resume_typed=True, subagent={"name": "task", "arguments": {"description": SUBTASK, "subagent_type": "general-purpose"}},
         servers=(".deepagents/.mcp.json", "mcpServers"),
