@@ -86,7 +86,7 @@ def check_client(target: str, wheel: Path) -> None:
             sys.exit(f"{wheel.name}: its client is {kind!r}, not for {target}")
         command = _runner(machine) if linux else None
         if command is None:
-            print(f"{target}: {kind}; not run here")
+            print(f"{target}: {kind}; not run here{', which needs qemu-user-static' if linux else ''}")
         elif answers([*command, path]):
             print(f"{target}: {kind}; it answers {'under ' + command[0] if command else 'here'}")
         else:
