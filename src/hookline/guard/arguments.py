@@ -42,7 +42,8 @@ def run_xargs(shell: Commands, name: str, argv: list[Word], call: Execution) -> 
     found = parse(argv[1:], wrapper_options("xargs"))
     rest = found.rest or [word("echo")]
     mark = _text(found, "I", "J", "replace") or ("{}" if found.given.any("i", "replace") else None)
-    given = literal(shell.stdin.word) if shell.stdin.word and not found.given.any("a", "arg-file") else None
+    elsewhere = found.given.any("a", "arg-file", "E", "e", "eof")  # from a file, or not to the end
+    given = literal(shell.stdin.word) if shell.stdin.word and not elsewhere else None
     sources = shell.stdin.word.sources if shell.stdin.word else ()
     shell.stdin = Stream(EMPTY)
     if mark:

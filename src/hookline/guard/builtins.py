@@ -303,7 +303,7 @@ def _let(shell: Commands, argv: list[Word], _call: Execution) -> None:
 def _end(shell: Commands, argv: list[Word], _call: Execution) -> None:
     if argv[0].text == "exit":
         shell.run_traps()
-    shell.state.dead = True
+    shell.status, shell.state.dead = None, True
 
 
 def _exec(shell: Commands, argv: list[Word], call: Execution) -> None:

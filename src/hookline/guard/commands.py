@@ -227,6 +227,7 @@ class Commands(ReadingContext):
         self._bring_back(self._locals.pop())
         restore()
         self.state.positional, self.state.dead = outer, False
+        self.status = None  # it may return anywhere, with any status
         self.budget.leave()
         self._calls.pop()
 
@@ -360,6 +361,7 @@ class Commands(ReadingContext):
                 not target.known or target.text.rstrip("-").isdigit() or target.text == "-"
             )
             if copy:
+                self.joins += each.operator == ">&" and target.text != "-"
                 copies += each.descriptor in {"", "1"} and each.operator == ">&"
                 if each.operator == "<&" and each.descriptor in {"", "0"}:
                     stdin = (
@@ -381,6 +383,8 @@ class Commands(ReadingContext):
                 self.state.files[f"/dev/fd/{found[-1].descriptor}"] = content
             elif operator in {">", ">>", ">|", "&>", "&>>"} and each.descriptor in {"", "1"}:
                 output = replace(target, source=operator)
+            elif operator != "<" and target.text not in _NO_OUTPUT:
+                self.write(target, unknown(), append=True)  # what is printed to that descriptor
         if copies > 1 or (copies and len(redirections) > 1):
             output = None if output is None else replace(output, source="?")
         return tuple(found), stdin, output
@@ -425,7 +429,9 @@ class Commands(ReadingContext):
             self.print(printed)
         elif target.source == "?":
             self.print(unknown(printed.sources) if printed.pieces else EMPTY)
-        elif target.text != "&" and target.text not in _NO_OUTPUT:
+        elif target.text == "&":
+            self.errors += bool(printed.pieces)
+        elif target.text not in _NO_OUTPUT:
             self.write(target, printed, append=">>" in target.source)
 
 

@@ -75,6 +75,8 @@ class ReadingContext:
         self._forked = 0
         #: Descriptors that the last redirections closed (``3>&-``).
         self.closed = list[str]()
+        #: How often something was printed elsewhere than to standard output, and how often ``2>&1`` brought such a text back.
+        self.errors = self.joins = 0
         #: Texts that run when this shell ends.
         self.traps = dict[Word, None]()
         #: Words so far that may not be expanded at all.
@@ -109,15 +111,18 @@ class ReadingContext:
     def captured(self, run: Callable[[], None]) -> Word:
         """What is printed while ``run`` runs."""
         outer, self._output = self._output, []
+        errors, joins = self.errors, self.joins
         try:
             run()
-            return concatenate(self._output)
+            whole = concatenate(self._output)
+            mixed = self.errors > errors and self.joins > joins  # in an order that nobody foresees
+            return unknown((*whole.sources, *self.invocations[-1:])) if mixed else whole
         finally:
             self._output = outer
 
     def print(self, value: Word) -> None:
         if value.pieces:
-            self._output.append(value)
+            self._output.append(unknown(value.sources) if self.state.dead else value)
 
     def apart(self, run: Callable[[], None]) -> None:
         """As in a subshell: what ``run`` changes is forgotten behind it."""
@@ -126,6 +131,7 @@ class ReadingContext:
         try:
             self.whole(run)
             outer.files = self.state.files
+            self.status = None if self.state.dead else self.status
         finally:
             self.state = outer
 

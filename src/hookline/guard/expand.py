@@ -342,7 +342,8 @@ def _sequence(found: re.Match[str]) -> list[str]:
     first, last = (ord(found[1]), ord(found[2])) if letters else (int(found[1]), int(found[2]))
     step = abs(int(found[3] or 1)) or 1
     numbers = range(first, last + 1, step) if last >= first else range(first, last - 1, -step)
-    if len(numbers) > _MOST_WORDS:
+    odd = letters and found[1].isupper() != found[2].isupper()  # signs are among them, which mean something
+    if len(numbers) > _MOST_WORDS or odd:
         raise OverflowError
     padded = not letters and any(len(text) > 1 and text.lstrip("-").startswith("0") for text in (found[1], found[2]))
     width = max(len(found[1]), len(found[2])) if padded else 0

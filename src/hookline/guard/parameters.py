@@ -186,7 +186,9 @@ def _on_list(shell: ReadingContext, part: Parameter, values: list[Word]) -> Word
     if part.operator == ":" and part.argument:
         values = _slice(shell, part, values)
     elif part.operator in {":-", "-", ":+", "+", ":=", ":?", "?"}:
-        return _default(shell, part, "@", values[0] if values else None, whole=values)
+        found = _default(shell, part, "@", values[0] if values else None, whole=values)
+        if found is not values:
+            return found
     elif part.operator:
         values = [_transform(shell, part, value) for value in values]
     if (part.name == "*" or part.index == "*") and part.quoted:
@@ -301,6 +303,10 @@ def _transform(shell: ReadingContext, part: Parameter, value: Word) -> Word:
         case "@" if operator[1] in "UuLE":
             changed = {"U": text.upper(), "u": text[:1].upper() + text[1:], "L": text.lower(), "E": ansi(text)}
             return Word((changed[operator[1]],), "", value.sources)
+        case "@" if operator[1] == "P":
+            from hookline.guard.parse import ScriptParser
+
+            scalar(shell, ScriptParser("", shell.budget, shell.doubts).inner(text))  # the commands in it run
         case "#" | "%" | "/":
             second = scalar(shell, part.second, assigned=True) if part.second else EMPTY
             found = _replace(shell, operator, text, argument, second)

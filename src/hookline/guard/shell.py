@@ -28,7 +28,7 @@ from hookline.guard.syntax import (
     Test,
     While,
 )
-from hookline.guard.values import EMPTY, Stream, below, concatenate, unknown
+from hookline.guard.values import EMPTY, ShellState, Stream, below, concatenate, unknown
 
 _MOST_ROUNDS = 20
 #: Commands behind one another with ``&&`` that are followed as one; each is a step deeper.
@@ -110,7 +110,7 @@ class Shell(Commands):
             if not forks:
                 self.run(stage)
             elif last:
-                self.apart(partial(self.run, stage))
+                self._last_stage(stage)
             else:
                 printed = self.captured(partial(self.apart, partial(self.run, stage)))
                 upstream += tuple(replace(each, upstream=()) for each in self.invocations[mark:])
@@ -118,6 +118,18 @@ class Shell(Commands):
         self._forked -= forks
         self.stdin, self.upstream = outer_in, outer_up
         self.status = (None if self.status is None else not self.status) if pipeline.negated else self.status
+
+    def _last_stage(self, stage: Command) -> None:
+        """Bash forgets what it changes; zsh, and bash with ``lastpipe``, do not."""
+        ends = list[ShellState]()
+
+        def run() -> None:
+            self.run(stage)
+            ends.append(self.state)
+
+        self.apart(run)
+        for end in ends:
+            self.state.keep_common(end)
 
     def _chain(self, chain: Chain) -> None:
         items = chain.items

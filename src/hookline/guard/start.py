@@ -88,6 +88,9 @@ def _wrapper(shell: Commands, name: str, argv: list[Word], call: Execution, opti
         shell.state, shell.environment, shell.complete = shell.state.copy(), {}, True
         shell.state.exported = frozenset(_SET_BY_BASH)
         shell.state.variables = dict.fromkeys(_SET_BY_BASH, unknown())
+    elif name == "env" and (unset := found.given.values("u", "unset")):
+        shell.state = shell.state.copy()
+        shell.state.variables |= dict.fromkeys((each.text for each in unset), None)
     outer = shell.state.directory
     folder = found.given.last(*options.directory)
     shell.state.directory = folder or outer

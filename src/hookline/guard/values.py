@@ -198,6 +198,10 @@ class ShellState:
         kept = ("variables", "directory", "positional", "functions", "aliases")
         return all(getattr(self, name) == getattr(other, name) for name in kept)
 
+    def keep_common(self, other: ShellState) -> None:
+        """What ``other`` has changed in variables is no longer known."""
+        self.variables = _common([self.variables, other.variables])
+
     def become(self, *ends: ShellState) -> None:
         """The one state that stands for all ``ends`` of a branch: where they differ, nothing is known."""
         alive = [end for end in ends if not end.dead] or list(ends)

@@ -400,6 +400,15 @@ LESSONS = [
     ("x=([$(p a)]=1); y[`p b`]=1; q ${y[$(p c)]}", "p a | p b | p c | q …"),
     ("i=$(q); a[i]=x; p ${a[0]}", "q | p …"),
     ("trap 'p $v' EXIT; v=1; exit; v=2", "trap p $v EXIT | exit | p 1 | p 2"),
+    ("f() { return 1; }; if f; then p; else q; fi", "return 1 | p | q"),
+    ("(exit 1; true) || p", "exit 1 | true | p"),
+    ("p $(echo a; exit; echo b)", "echo a | exit | echo b | p a…"),
+    ("x=$( { echo q >&2; } 2>&1 ); $x", "echo q | …"),
+    ("{ echo q >&2; } 2>e; bash e", "echo q | bash e"),
+    ("v=a; echo q | read v; p $v", "echo q | read v | p …"),
+    ("export v=1; env -u v bash -c 'p $v'", "export v=1 | env -u v bash -c p $v | bash -c p $v | p"),
+    ('set -- a b; p "${*:-d}"', "set -- a b | p a b"),
+    ("v='$(q)'; p ${v@P}", "q | p …"),
     ("alias s='p '; alias y=z; s y", "alias s=p  | alias y=z | s y | p z"),
 ]
 
