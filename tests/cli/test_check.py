@@ -21,8 +21,9 @@ def test_guards_that_cannot_refuse_are_named(project: Any) -> None:
     assert 'goes ahead (on_failure = "deny" refuses it): open\n' in told.out
     for mode in ("background", "detached", "apply-later"):
         assert f"'{mode}' runs in mode {mode}, so its failure comes too late to refuse" in told.out
+    assert "'watcher' runs in mode background, so its answer comes too late to refuse" in told.out
     told = project.run("check", "--json").json
-    assert (told["fail_open"], len(told["problems"])) == (["open"], 3)
+    assert (told["fail_open"], len(told["problems"])) == (["open"], 4)
 
 
 def test_an_exception_that_has_expired_is_named(project: Any) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from hookline.core._dataclass import replace
 from hookline.core.agents import AGENTS
 from hookline.core.event import COMMON_FIELDS, event_kind
-from hookline.core.hook import DEFAULTED, Gates, HookSpec
+from hookline.core.hook import DEFAULTED, Command, Gates, HookSpec
 from hookline.core.lazy_pattern import lazy_pattern
 from hookline.core.problem import Problem
 from hookline.core.suggest import nearest
@@ -41,10 +41,10 @@ def mode_problems(specs: Iterable[HookSpec]) -> list[Problem]:
     fix = 'write mode = "sync" if it guards, else on_failure = "ignore"'
     late = [
         spec.origin.problem(
-            f"{spec.name!r} runs in mode {spec.mode}, so its failure comes too late to refuse", fix, "warning"
+            f"{spec.name!r} runs in mode {spec.mode}, so its {what} comes too late to refuse", fix, "warning"
         )
         for spec in specs
-        if spec.enabled and spec.mode != "sync" and spec.on_failure == "deny" and event_kind(spec.event).deniable
+        if spec.enabled and spec.mode != "sync" and event_kind(spec.event).deniable and (what := _would_refuse(spec))
     ]
     return late + [
         spec.origin.problem(
@@ -54,6 +54,14 @@ def mode_problems(specs: Iterable[HookSpec]) -> list[Problem]:
         for spec in specs
         if spec.enabled and spec.dialect == "native" and (spec.timeout or 0) >= _LONG
     ]  # fmt: skip
+
+
+def _would_refuse(spec: HookSpec) -> str:
+    """By what it is to refuse, as far as its own text tells; "" if it only watches."""
+    if spec.on_failure == "deny":
+        return "failure"
+    text = spec.action.text if isinstance(spec.action, Command) else ""
+    return "answer" if spec.dialect == "native" and _REFUSES.search(text) else ""
 
 
 def gate_problems(specs: Iterable[HookSpec]) -> list[Problem]:
@@ -75,6 +83,12 @@ def _closed_gates(gates: Gates) -> Iterator[tuple[str, str]]:
         yield f"no agent is called {' or '.join(map(repr, gates.agent))}", f"did you mean {near[0]!r}?"
     if gates.cwd and not any(text.startswith(("/", "~", "*", "?", "[")) for text in gates.cwd):
         yield f"no directory's full path begins with {' or '.join(map(repr, gates.cwd))}", f'write "**/{gates.cwd[0]}"'
+
+
+#: What a guard's text ends with, or prints.
+_REFUSES = lazy_pattern(r"\bexit 2\b|[\"'](?:deny|block|ask)[\"']")
+#: ``mcp__github__*``, and ``mcp__github``.
+_SHELL_PATTERN, _SERVER = lazy_pattern(r"[\w-]+\*[\w*-]*"), lazy_pattern(r"mcp__[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*")
 
 
 def match_problems(specs: Sequence[HookSpec]) -> list[Problem]:
@@ -101,7 +115,7 @@ def _of_hook(ours: Sequence[HookSpec]) -> Iterator[Problem]:
     kinds = [event_kind(spec.event) for spec in ours]
     pattern = ours[0].matcher.subject
     if pattern.style == "full" and kinds[0].subject == "tool_name" and not ours[0].gates.agent:
-        for finding, fix in _tool_name_problems(pattern.text):
+        for finding, fix in (*_tool_name_problems(pattern.text), *_wildcard_problems(pattern.text)):
             yield ours[0].origin.problem(
                 f"the hook {ours[0].name!r}: match = {pattern.text!r} {finding}", fix, "warning"
             )
@@ -177,6 +191,18 @@ def _tool_name_problems(text: str) -> Iterator[tuple[str, str]]:
             )
         elif not meant and tool.isidentifier() and (near := nearest(tool, _TOOLS.values(), 0.75)):
             yield f"has {tool!r}, and no usual tool is called so", f"did you mean {near!r}?"
+
+
+def _wildcard_problems(text: str) -> Iterator[tuple[str, str]]:
+    """A pattern that is no regular expression, but a shell's, or the name of a server: it matches no tool of it."""
+    for word in text.split("|"):
+        if _SHELL_PATTERN.fullmatch(word):
+            what = (
+                f"has {word!r}, in which * only repeats the letter before it: the hook does not run for what you mean"
+            )
+            yield what, f"write {word.replace('*', '.*')!r}"
+        elif _SERVER.fullmatch(word):
+            yield f"has {word!r}, a server and not one of its tools: the hook never runs", f"write '{word}__.*'"
 
 
 def _field_problem(spec: HookSpec, path: str, finding: str, fix: str) -> Problem:

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from hookline.core.hook import FieldTest, Gates, Matcher, Pattern
+from hookline.core.hook import Command, FieldTest, Gates, Matcher, Mode, Pattern
 from hookline.core.samples import hook_spec
-from hookline.engine.lint_matchers import gate_problems, match_problems
+from hookline.engine.lint_matchers import gate_problems, match_problems, mode_problems
 
 
 def told(*paths: str, events: tuple[str, ...] = ("PreToolUse",)) -> list[tuple[str, str]]:
@@ -65,6 +65,9 @@ def on_tool(text: str) -> list[tuple[str, str]]:
         ("Bash | Edit", "has spaces or commas", "write 'Bash|Edit'"),
         ("Bash,Edit", "has spaces or commas", "write 'Bash|Edit'"),
         ("Shell", "has 'Shell', a name that only some", "write 'Bash' for every agent's"),
+        ("mcp__github__*", "* only repeats the letter before it", "write 'mcp__github__.*'"),
+        ("Edit|Notebook*", "* only repeats the letter before it", "write 'Notebook.*'"),
+        ("mcp__my_server", "a server and not one of its tools: the hook never runs", "write 'mcp__my_server__.*'"),
         ("Bash(rm *)", "has no arguments: the hook never runs", "\"tool_input.command\" = '…'"),
     ],
 )
@@ -160,3 +163,20 @@ def test_a_matcher_for_claude_code_that_names_no_tool_of_it_is_told(pattern: Pat
 def test_claude_codes_own_tools_are_left_alone(options: tuple[str, ...]) -> None:
     matcher = Matcher(subject=Pattern(style="exact", options=options))
     assert match_problems([hook_spec("guard", event="PreToolUse", dialect="claude", matcher=matcher)]) == []
+
+
+@pytest.mark.parametrize(
+    ("mode", "text", "late"),
+    [
+        ("background", "grep -q rm && exit 2", True),
+        ("detached", """echo '{"effect": "deny"}'""", True),
+        ("background", "date >> log", False),
+        ("sync", "exit 2", False),
+    ],
+)
+def test_a_guard_that_nobody_waits_for_is_pointed_out(mode: Mode, text: str, late: bool) -> None:
+    action = Command(form="shell", text=text)
+    found = mode_problems([hook_spec("guard", event="PreToolUse", action=action, mode=mode)])
+    assert [one.finding for one in found] == [
+        f"'guard' runs in mode {mode}, so its answer comes too late to refuse"
+    ] * late
