@@ -25,18 +25,18 @@ _HEAD = MAGIC_NUMBER + bytes(4)
 
 def shorten_imports() -> None:
     if sys.pycache_prefix is None and os.path.isfile(__file__):  # else the bytecode is somewhere else
-        sys.meta_path.insert(0, _OwnFinder())
+        sys.meta_path.insert(0, OwnFinder())
 
 
-class _OwnFinder:
+class OwnFinder:
     def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
         if not name.startswith("hookline."):
             return None
         folder, _, file = f"{_ROOT}/{name[9:].replace('.', '/')}".rpartition("/")
-        return _spec(name, folder, file) or _spec(name, f"{folder}/{file}", "__init__")
+        return module_spec(name, folder, file) or module_spec(name, f"{folder}/{file}", "__init__")
 
 
-def _spec(name: str, folder: str, file: str) -> ModuleSpec | None:
+def module_spec(name: str, folder: str, file: str) -> ModuleSpec | None:
     source = f"{folder}/{file}.py"
     try:
         status = os.stat(source)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import hookline
-from hookline.cli.own_imports import _OwnFinder, _spec
+from hookline.cli.own_imports import OwnFinder, module_spec
 
 _ROOT = Path(hookline.__file__).parent
 _MODULES = sorted(
@@ -29,18 +29,18 @@ def _facts(spec: object) -> list[object]:
 def test_every_module_is_found_as_python_finds_it() -> None:
     for name in _MODULES:
         above = _ROOT.parent.joinpath(*name.split(".")[:-1])
-        assert _facts(_OwnFinder().find_spec(name)) == _facts(PathFinder.find_spec(name, [str(above)])), name
+        assert _facts(OwnFinder().find_spec(name)) == _facts(PathFinder.find_spec(name, [str(above)])), name
 
 
 @pytest.mark.parametrize(
     "name", ["hookline", "json", "hookline.nothing", "hookline.cli.commands.nothing", "hooklines.cli"]
 )
 def test_what_is_no_module_of_ours_is_left_to_python(name: str) -> None:
-    assert _OwnFinder().find_spec(name) is None
+    assert OwnFinder().find_spec(name) is None
 
 
 def _value(folder: Path) -> object:
-    spec = _spec("hookline.one", str(folder), "one")
+    spec = module_spec("hookline.one", str(folder), "one")
     assert spec is not None
     assert spec.loader is not None
     found: dict[str, object] = {}
