@@ -215,6 +215,7 @@ class ShellState:
             self.positional = None
         self.variables = _common([end.variables for end in alive])
         self.files = _common([end.files for end in alive])
+        self.functions = first.functions
         if any(end.functions != first.functions for end in alive):
             names = {name for end in alive for name in end.functions}
             self.functions = {name: _bodies(alive, name) for name in names}

@@ -400,6 +400,7 @@ LESSONS = [
     ("x=([$(p a)]=1); y[`p b`]=1; q ${y[$(p c)]}", "p a | p b | p c | q …"),
     ("i=$(q); a[i]=x; p ${a[0]}", "q | p …"),
     ("trap 'p $v' EXIT; v=1; exit; v=2", "trap p $v EXIT | exit | p 1 | p 2"),
+    ("if q; then f() { p $1; }; else exit; fi; f y", "q | exit | p y"),
     ("f() { return 1; }; if f; then p; else q; fi", "return 1 | p | q"),
     ("(exit 1; true) || p", "exit 1 | true | p"),
     ("p $(echo a; exit; echo b)", "echo a | exit | echo b | p a…"),
