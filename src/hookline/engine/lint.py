@@ -11,11 +11,13 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 
 from hookline.core.hook import Command, Function, HookSpec, Plugin
 from hookline.core.lazy_pattern import lazy_pattern
 from hookline.core.problem import Problem
+from hookline.core.typed import TypeAlias
 from hookline.engine.lint_matchers import gate_problems, match_problems, mode_problems
 from hookline.runners.programs import find_program, program_places, why_missing
 
@@ -37,7 +39,8 @@ def lint(specs: Sequence[HookSpec], cwd: str, environ: Mapping[str, str]) -> lis
 
 def program_problems(specs: Sequence[HookSpec], cwd: str, environ: Mapping[str, str]) -> list[Problem]:
     """A warning for each program that cannot be started."""
-    found = (_problem(spec, why) for spec in specs if spec.enabled for why in _unstartable(spec, cwd, environ))
+    examine = cache(_examine)  # hooks that run the same program are common, and a search of PATH takes its time
+    found = (_problem(spec, why) for spec in specs if spec.enabled for why in _unstartable(spec, cwd, environ, examine))
     # One hook of several events is several specs, and one mistake.
     return list({(one.file, one.line, one.finding): one for one in found}.values())
 
@@ -46,19 +49,19 @@ def _problem(spec: HookSpec, why: tuple[str, str]) -> Problem:
     return spec.origin.problem(f"the hook {spec.name!r} cannot run: {why[0]}", why[1], "warning")
 
 
-def _unstartable(spec: HookSpec, cwd: str, environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _unstartable(spec: HookSpec, cwd: str, environ: Mapping[str, str], examine: _Examine) -> Iterator[tuple[str, str]]:
     """What is wrong, and what to do about it."""
     match spec.action:
         case Function(call=None) as action:
             yield from _unimportable(action)
         case Plugin(path=path):
-            yield from _program(spec, path, (cwd,), environ)
+            yield from _program(spec, path, (cwd,), environ, examine)
         case Command(form="argv", argv=(program, *words)):
-            yield from _program(spec, program, program_places(spec, program, cwd), environ)
+            yield from _program(spec, program, program_places(spec, program, cwd), environ, examine)
             yield from _only_for_a_shell(words) if spec.dialect == "native" else ()
             yield from _script(program, words, cwd)
         case Command(form="shell", text=text) if not re.search(r"\(\)|\bfunction\b|\balias\b|<<", text):
-            yield from _shell_line(spec, text, cwd, environ)
+            yield from _shell_line(spec, text, cwd, environ, examine)
         case Command(form="script", text=text) if text.partition("\n")[0].endswith("\r"):
             yield "its script has lines that end with CRLF", "save the file with LF"
         case _:
@@ -66,20 +69,31 @@ def _unstartable(spec: HookSpec, cwd: str, environ: Mapping[str, str]) -> Iterat
 
 
 def _program(
-    spec: HookSpec, name: str, places: tuple[str, ...], environ: Mapping[str, str], *, under_shell: bool = False
-) -> Iterator[tuple[str, str]]:
+    spec: HookSpec, name: str, places: tuple[str, ...], environ: Mapping[str, str], examine: _Examine,
+    *, under_shell: bool = False,
+) -> Iterable[tuple[str, str]]:  # fmt: skip
     path = spec.environ.get("PATH") or environ.get("PATH", os.defpath)
-    program = find_program(os.path.expanduser(name) if spec.dialect == "lash" else name, path, places)
+    return examine(name, os.path.expanduser(name) if spec.dialect == "lash" else name, path, places, under_shell)
+
+
+#: Gets a name as it is written and as it is looked for, PATH, places, and whether a shell starts it.
+_Examine: TypeAlias = "Callable[[str, str, str, tuple[str, ...], bool], tuple[tuple[str, str], ...]]"
+
+
+def _examine(
+    name: str, sought: str, path: str, places: tuple[str, ...], under_shell: bool
+) -> tuple[tuple[str, str], ...]:
+    program = find_program(sought, path, places)
     program = os.path.normpath(program) if program else ""
     if not program or not os.path.exists(program):
         finding, fix = why_missing(name, path, places)
-        yield finding, 'write its full path, or shell = "…", where it is expanded' if _EXPANDED.match(name) else fix
-    elif os.path.isdir(program) or not stat.S_ISREG(os.stat(program).st_mode):
-        yield f"{program} is not a file", "name the program in it"
-    elif not os.access(program, os.X_OK):
-        yield f"{program} is not executable", f"run: chmod +x {_quote(program)}"
-    elif "/" in name:
-        yield from _first_line(program, path, under_shell=under_shell)
+        full = 'write its full path, or shell = "…", where it is expanded'
+        return ((finding, full if _EXPANDED.match(name) else fix),)
+    if os.path.isdir(program) or not stat.S_ISREG(os.stat(program).st_mode):
+        return ((f"{program} is not a file", "name the program in it"),)
+    if not os.access(program, os.X_OK):
+        return ((f"{program} is not executable", f"run: chmod +x {_quote(program)}"),)
+    return tuple(_first_line(program, path, under_shell=under_shell)) if "/" in name else ()
 
 
 def _first_line(program: str, path: str, *, under_shell: bool) -> Iterator[tuple[str, str]]:
@@ -153,7 +167,9 @@ def _script(program: str, words: Sequence[str], cwd: str) -> Iterator[tuple[str,
         yield _crlf(path)
 
 
-def _shell_line(spec: HookSpec, text: str, cwd: str, environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _shell_line(
+    spec: HookSpec, text: str, cwd: str, environ: Mapping[str, str], examine: _Examine
+) -> Iterator[tuple[str, str]]:
     from shlex import split  # most hooks are no lines of shell
 
     from hookline.state.trust.words import expand, of_shell
@@ -165,7 +181,7 @@ def _shell_line(spec: HookSpec, text: str, cwd: str, environ: Mapping[str, str])
         by_name = "/" not in name and (position > 0 or spec.dialect == "native")
         if by_name or not _PLAIN_WORD.fullmatch(name) or name.startswith("-"):
             continue
-        yield from _program(spec, os.path.expanduser(name), (cwd,), environ, under_shell=True)
+        yield from _program(spec, os.path.expanduser(name), (cwd,), environ, examine, under_shell=True)
     try:
         first, *words = split(text)
     except ValueError:

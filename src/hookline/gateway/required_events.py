@@ -132,7 +132,7 @@ def _registered(
     paths: list[tuple[Scope, str]] = [
         (scope, path) for scope in _SCOPES if (path := agent.config_path(scope, root, home, environ)) is not None
     ]
-    found = {one: frozenset(entry_events(read_text(one[1], _LARGEST) or "")) for one in paths}
+    found = {one: entry_events(text) for one in paths if (text := read_text(one[1], _LARGEST))}
     return {one: events for one, events in found.items() if events}
 
 
