@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from hookline.core._dataclass import replace
 from hookline.core.agents import Agent, find_agent
@@ -15,6 +15,8 @@ _NAMES = re.compile(r"[\w\-:@/]+(?:\|[\w\-:@/]+)*", re.ASCII)
 #: How ``mcp__server`` is written where it means every tool of the server.
 _WHOLE_SERVER = "(?:__.*)?"
 _MCP = "mcp__{server}__{tool}"
+#: How an expression of JavaScript with \\w or \\b begins for Python.
+_ASCII = "(?a)"
 
 
 def translate_tools(spec: HookSpec, dialect: str) -> tuple[HookSpec, tuple[str, ...]]:
@@ -37,7 +39,7 @@ def with_canonical_tools(spec: HookSpec) -> HookSpec:
         wider = replace(subject, style="exact", text="", options=tuple(dict.fromkeys((*names, *map(canonical, names)))))
     else:
         ours = _Translation(agent, None).unmatched(subject)
-        wider = replace(subject, text="|".join([f"(?:{subject.text})", *ours])) if ours else subject
+        wider = replace(subject, text=_either(subject.text, ours)) if ours else subject
     return replace(spec, matcher=replace(spec.matcher, subject=wider))
 
 
@@ -74,7 +76,7 @@ class _Translation:
         names = tuple(text.split("|"))
         # An expression that is searched for may mean more than what it spells, unless that is the name of a tool.
         known = {*CANONICAL, *INPUTS, *self._from.values()}
-        return names if pattern.style == "full" or known.issuperset(names) else ()
+        return names if pattern.style == "full" or all(one in known or self._server(one) for one in names) else ()
 
     def _of_name(self, name: str) -> tuple[list[str], list[str]]:
         """What the other agent calls it, and what it is not known to have."""
@@ -94,7 +96,7 @@ class _Translation:
         added += moved
         if not added or pattern.style not in {"full", "search"}:
             return pattern, lost
-        return replace(pattern, text="|".join([f"(?:{pattern.text})", *dict.fromkeys(added)])), lost
+        return replace(pattern, text=_either(pattern.text, added)), lost
 
     def unmatched(self, pattern: Pattern) -> list[str]:
         """The other agent's names of tools that the expression is about, and does not match as they are."""
@@ -158,6 +160,14 @@ def _test(pattern: Pattern) -> Callable[[str], object]:
     except re.error:
         return lambda _name: None
     return expression.fullmatch if pattern.style == "full" else expression.search
+
+
+def _either(text: str, others: Iterable[str]) -> str:
+    """One expression or another; a flag of one of them stands in front of all."""
+    flag = _ASCII if _ASCII in {one[: len(_ASCII)] for one in (text, *others)} else ""
+    return flag + "|".join(
+        dict.fromkeys([f"(?:{text.removeprefix(flag)})", *(one.removeprefix(flag) for one in others)])
+    )
 
 
 def _whole(pattern: Pattern, name: str) -> str:

@@ -131,3 +131,23 @@ def test_what_refuses_nothing_runs_more_often_where_there_is_no_matcher() -> Non
     found, lost = _written_as("claude-code", {"hooks": start}, "cursor")
     assert [one["command"] for one in found["sessionStart"]] == ["./morning"]
     assert "'./morning': a matcher on SessionStart: not supported by cursor, so it runs on every SessionStart" in lost
+
+
+@pytest.mark.parametrize("target", WITH_FILES)
+def test_an_expression_is_written_as_agents_read_it(target: str) -> None:
+    """Read for Python, its end is another sign; written so, it would match nothing there."""
+    hooks = [("^Bash$", "./guard"), (r"^(?<any>Ba\w+|Edit)$", "./some"), (r"^mcp__\w+__push$", "./server")]
+    tree = {"PreToolUse": [{"matcher": on, "hooks": [{"type": "command", "command": one}]} for on, one in hooks]}
+    agent = AGENTS[target]
+    text, _lost = written(parse(AGENTS["claude-code"], json.dumps({"hooks": tree})).specs, agent)
+    assert not re.search(r"\\\\Z|\(\?a\)|\(\?P", text), text
+    found = [(spec.name, spec.matcher.subject) for spec in parse(agent, text).specs]
+    for name in {name for name, _subject in found} - {"./server"}:
+        subjects = [subject for one, subject in found if one == name]
+        assert any(matches(one, agent.tool_name("Bash")) for one in subjects), found
+
+
+def test_a_servers_tool_beside_others_is_known_under_the_names_of_its_agent() -> None:
+    droid = {"PreToolUse": [{"matcher": "Execute|github___push", "hooks": [{"type": "command", "command": "./guard"}]}]}
+    text, _lost = written(parse(AGENTS["droid"], json.dumps(droid)).specs, AGENTS["claude-code"])
+    assert json.loads(text)["hooks"]["PreToolUse"][0]["matcher"] == "Bash|mcp__github__push"

@@ -22,7 +22,7 @@ from hookline.dialects.claude_family.render import (
     Losses,
     amount,
     command_text,
-    full_match_text,
+    full_match_regex,
     toml_table,
     writable_hooks,
 )
@@ -259,7 +259,7 @@ def _native_events(system: HooksFormat, spec: HookSpec, event: str, losses: Loss
 def _events_of_tools(system: HooksFormat, spec: HookSpec, losses: Losses) -> Sequence[str]:
     kinds = {native: _kind(system, native)[1] for native in system.kinds if _kind(system, native)[0] == spec.event}
     subject = spec.matcher.subject
-    wanted = full_match_text(subject)
+    wanted = full_match_regex(subject)
     if wanted is None:
         losses.weaken(spec, f"other tools than {', '.join(kinds.values()).replace('|', ', ')}")
         return tuple(kinds)

@@ -43,6 +43,16 @@ def python_regex(text: str) -> str | None:
     return translated
 
 
+#: What ``python_regex`` writes, and how agents write it: nearly all of them read JavaScript's expressions.
+_PYTHON_ONLY = re.compile(r"(\\\\)|\\Z|\(\?a\)|\(\?P<|\(\?P=(\w+)\)")
+
+
+def agents_regex(text: str) -> str:
+    """The inverse of ``python_regex``."""
+    words = {"\\Z": "$", "(?a)": "", "(?P<": "(?<"}
+    return _PYTHON_ONLY.sub(lambda found: found[1] or words.get(found[0], f"\\k<{found[2]}>"), text)
+
+
 def _translated(text: str) -> str:
     out: list[str] = []
     here = 0
@@ -166,9 +176,9 @@ def claude_text(pattern: Pattern) -> str | None:
             text = "|".join(pattern.options)
             return text if _NAMES.fullmatch(text) else f"^(?:{'|'.join(map(re.escape, pattern.options))})$"
         case "search":
-            return pattern.text
+            return agents_regex(pattern.text)
         case "full":
-            return pattern.text if _NAMES.fullmatch(pattern.text) else f"^(?:{pattern.text})$"
+            return pattern.text if _NAMES.fullmatch(pattern.text) else f"^(?:{agents_regex(pattern.text)})$"
         case "glob":
             inside = "".join({"*": ".*", "?": "."}.get(letter, re.escape(letter)) for letter in pattern.text)
             return f"^(?:{inside})$"

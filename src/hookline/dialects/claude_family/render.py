@@ -13,7 +13,7 @@ from hookline.core.event import event_kind
 from hookline.core.hook import Command, FieldTest, Gates, HookSpec, Output, Pattern, Scope
 from hookline.core.problem import Problem, Severity
 from hookline.dialects.base import Rendered
-from hookline.dialects.claude_family.matcher import IMPLIED
+from hookline.dialects.claude_family.matcher import IMPLIED, agents_regex
 
 
 class Losses:
@@ -113,7 +113,13 @@ def command_text(action: Command) -> str | None:
 
 
 def full_match_text(pattern: Pattern) -> str | None:
-    """A pattern as a full-match expression; None where there is no such expression."""
+    """A pattern as an agent's expression for the whole name; None where there is no such expression."""
+    text = full_match_regex(pattern)
+    return None if text is None else agents_regex(text)
+
+
+def full_match_regex(pattern: Pattern) -> str | None:
+    """The same for Python."""
     match pattern.style:
         case "any" | "command" | "full across lines" | "search across lines":
             return None
@@ -122,7 +128,8 @@ def full_match_text(pattern: Pattern) -> str | None:
         case "exact":
             return "|".join(re.escape(option).replace("\\-", "-").replace("\\ ", " ") for option in pattern.options)
         case "search":
-            return f".*(?:{pattern.text}).*"
+            flag = "(?a)" if pattern.text.startswith("(?a)") else ""
+            return f"{flag}.*(?:{pattern.text.removeprefix(flag)}).*"
         case "glob":
             return "".join({"*": ".*", "?": "."}.get(letter, re.escape(letter)) for letter in pattern.text)
 
