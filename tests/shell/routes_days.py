@@ -36,7 +36,6 @@ COMMON: tuple[Route, ...] = (
     ("a deep directory", "", ("d=$(printf 'x%.0s' {1..120}); mkdir -p $d/$d/$d; cd $d/$d/$d", "echo in; false", "echo $?", "cd ../../..; echo out")),
     ("an interrupted substitution", "", ("x=$(sleep 20)", "<C-c>", "echo $?", "echo $(sleep 20; echo never)", "<C-c>", "echo on")),
     ("a file of variables", "", ("printf 'K=v\\nL=\"w x\"\\n' > .env", "set -a; . ./.env; set +a", "sh -c 'echo $K $L'", "while IFS== read -r k v; do echo $k; done < .env")),
-    ("children of the shell", "", ("ps -o args= --ppid $$", "jobs -p | wc -l", "wait; echo $?")),
     ("open files", "", ("exec 7< /etc/passwd; read -u 7 l; echo ${l%%:*}; exec 7<&-", "exec {n}>out; echo x >&$n; exec {n}>&-; cat out", "ls /dev/fd/ | wc -w", "cat /dev/stdin <<< in; echo err > /dev/stderr")),
     ("not executable", "", ("echo 'echo script $1' > s; ./s; echo $?", "chmod +x s; ./s arg", "printf '#!/nonexistent\\n' > t; chmod +x t; ./t; echo $?", "PATH=$PATH:.; s b", "PATH=; ls; echo $?")),
     ("a command over lines of every kind", "", ("a=(one", "two", ")", "echo ${#a[@]}", "[[ a ==", "a ]] && echo same", "((1 +", "2)) && echo sum", "x=$(", "echo inner", "); echo $x", "echo $((1 +", "2))", "select y in p q; do", "break; done", "1")),
@@ -70,5 +69,6 @@ ZSH: tuple[Route, ...] = (
     ("exit hooks", "zshexit() { print leaving $? }; TRAPEXIT() { print trapped }\n", ("false", "(true)", "exit 3")),
     ("an EXIT trap at the top", "trap 'print out $?' EXIT\n", ("(exit 2)", "f() { true }; f", "trap | wc -l", "exit")),
     ("checks at exit", "", ("sleep 49 &", "exit", "kill %1; sleep 0.3", "exit")),
+    ("not found in a function", "", ("f() { nosuch a }; f; echo $?", "g() {", "true", "nosuch b", "}", "g; f | cat", "(nosuch c); echo $?", "eval nosuch", "echo nosuch > s; . ./s")),
     ("a widget around another", 'w() { zle .self-insert; zle -M "len ${#BUFFER}" }; zle -N self-insert w\n', ("echo ab", "echo c<BSpace>d", "true")),
 )  # fmt: skip

@@ -32,13 +32,14 @@ class Terminal:
         return self
 
     def type(self, text: str) -> Terminal:
-        self._tmux("send-keys", "-l", text)
+        # A semicolon at the end would separate commands of tmux.
+        self._tmux("send-keys", "-l", f"{text[:-1]}\\;" if text.endswith(";") else text)
         return self
 
     def line(self, text: str) -> Terminal:
-        """Type it, see it, and press Enter."""
+        """Type it, see it where the line is edited (the same may stand above), and press Enter."""
         self.type(text)
-        self.wait(lambda: text[-30:] in self.screen())
+        self.wait(lambda: "".join(self.screen().splitlines()[-2:]).endswith(text[-30:].rstrip()))
         return self.keys("Enter")
 
     def screen(self) -> str:

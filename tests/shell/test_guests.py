@@ -7,13 +7,13 @@ import re
 import shutil
 import signal
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
 
 import pytest
+from tests.patience import eventually
 from tests.shell.house import BIN, House, deny, modify
 from tests.shell.terminal import PROMPT, Terminal
 
@@ -400,13 +400,13 @@ def test_a_prompt_that_comes_late_is_drawn(house: House, guest: Open) -> None:
         modify("prompt.render", {"prompt": f"late {PROMPT} "}, delay=0.05)
     )
     terminal = guest()
-    terminal.hears("prompt.render")  # bash cannot draw it anew: what came too late is in the next one
-
-    def drawn() -> bool:
-        time.sleep(0.2)
-        return terminal.last() == f"late {PROMPT}" or not terminal.keys("Enter")
-
-    terminal.wait(drawn)
+    for prompts in range(1, 60):  # bash cannot draw it anew: what came too late is in the next one
+        terminal.hears("prompt.render", prompts)
+        terminal.wait(lambda: terminal.last().endswith(PROMPT))
+        if eventually(lambda: terminal.last() == f"late {PROMPT}", 1):
+            return
+        terminal.keys("Enter")
+    raise AssertionError(terminal.screen())
 
 
 def test_the_mode_of_the_session_stands_in_the_prompt(house: House, guest: Open) -> None:
@@ -422,6 +422,23 @@ def test_without_its_process_a_shell_says_so_and_starts_it_again(house: House, g
     terminal.ready().line("hookline-restart").ready()
     terminal.line("echo again").ready()
     terminal.hears("input.submit", text="echo again")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+def test_a_shell_whose_hookline_is_gone_says_so_and_does_not_wait(shell: str, house: House) -> None:
+    """It waited for its process at every prompt, and then ran without hooks, without a word."""
+    if shutil.which(shell) is None:
+        pytest.skip(f"SKIPPED LOUDLY: {shell} is not installed; try: make shells")
+    text = house.shell("", argv=[str(BIN / "hookline"), "shell-init", shell]).out
+    gone = house.root / "init"
+    gone.write_text(re.sub(r"_hl_program=\([^)]*\)", "_hl_program=(/nonexistent/hookline)", text, count=1))
+    words = [shell, "--norc" if shell == "bash" else "-f", "-i"]
+    typed = f". {gone}\necho room:${{_hl_room-none}}\nexit\n"
+    done = subprocess.run(
+        words, input=typed, env=house.environ(), capture_output=True, text=True, check=False, start_new_session=True
+    )
+    assert "/nonexistent/hookline is gone" in done.stderr
+    assert "room:none" in done.stdout.splitlines()
 
 
 def test_zsh_does_not_wait_for_a_process_that_never_started() -> None:
@@ -610,7 +627,7 @@ def test_ctrl_c_ends_a_hook_that_hangs(house: House, guest: Open) -> None:
     terminal = guest().ready()
     terminal.line("touch hang")
     terminal.wait(lambda: hung.exists() and hung.read_text().strip())
-    terminal.keys("C-c")
+    terminal.keys("C-c").wait(lambda: terminal.last().endswith(PROMPT))
     terminal.line("touch on")
     terminal.wait((house.work / "on").exists)
     terminal.wait(partial(_gone, hung))

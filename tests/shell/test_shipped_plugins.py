@@ -163,7 +163,7 @@ def test_a_model_is_asked_for_a_command_which_stands_in_the_line(house: House, t
     shown.type("make me a file")
     shown.wait(lambda: "make me a file" in shown.last())
     shown.keys("Enter")
-    shown.wait(lambda: shown.last().endswith("touch asked-for"), 40)
+    shown.wait(lambda: shown.last().endswith("touch asked-for"))
     assert not (house.work / "asked-for").exists()
     shown.keys("Enter")
     shown.wait((house.work / "asked-for").exists)
@@ -174,7 +174,7 @@ def test_without_a_model_the_person_is_told_why(house: House, terminal: Open) ->
     shown.keys(">").type("anything")
     shown.wait(lambda: "anything" in shown.last())
     shown.keys("Enter")
-    shown.wait(lambda: "no command: " in shown.screen(), 40)
+    shown.wait(lambda: "no command: " in shown.screen())
 
 
 def _use(house: House, *names: str) -> None:

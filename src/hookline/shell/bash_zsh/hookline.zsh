@@ -59,9 +59,9 @@ _hookline_answered() {
       shift $((words[2] + 2)) words
     done
     text=${(pj:\0:)words}
-    # A moment at a time (4: it is over): the pipe does not show that the process is gone.
+    # A moment at a time (5: the end of the pipe): the pipe does not show that the process is gone.
     until sysread -i $1 -t 0.5 chunk; do
-      (($? == 4 && EPOCHREALTIME < until)) && { [[ ! -d /proc/self ]] || builtin kill -0 $_hl_service 2>/dev/null } || return 1
+      (($? != 5 && EPOCHREALTIME < until)) && { [[ ! -d /proc/self ]] || builtin kill -0 $_hl_service 2>/dev/null } || return 1
     done
     text+=$chunk
   done
@@ -307,7 +307,9 @@ _hookline_missing() {
   if [[ -n $_hl_their_handler ]]; then
     _hookline_their_handler "$@"
   else
-    print -ru 2 -- "zsh: command not found: $1"
+    local where=zsh
+    (($#funcstack < 3)) || [[ $functrace[2] == '(eval)'* ]] || where=${functrace[2]%:0}
+    print -ru 2 -- "$where: command not found: $1"
     return 127
   fi
 }

@@ -48,7 +48,15 @@ _hookline_cached() {
 
 _hookline_prompt() { builtin source "$_hl_script" && _hookline_load && _hookline_prompt "$@"; }
 
+# A shell whose hookline was uninstalled would wait for it at every prompt.
+_hookline_there() {
+  [[ -x ${_hl_program[0]} ]] && return
+  builtin printf 'hookline: %s is gone, so it cannot start hooks here. Install it again, or remove its line from ~/.bashrc.\n' "${_hl_program[0]}" >&2
+  return 1
+}
+
 _hookline_restart() {
+  _hookline_there || return
   _hookline_start restart
   if builtin declare -F _hookline_load >/dev/null; then _hookline_close; _hookline_wait; fi
 }
@@ -59,7 +67,7 @@ elif ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 501)); then
   builtin printf 'hookline: bash %s is too old for hooks; 5.1 or newer is needed.\n' "$BASH_VERSION" >&2
 elif [[ -n ${_hl_room-} ]]; then
   _hookline_restart
-else
+elif _hookline_there; then
   # In posix mode a function cannot have a hyphen in its name.
   if [[ -o posix ]]; then builtin alias hookline-restart=_hookline_restart; else eval 'hookline-restart() { _hookline_restart; }'; fi
   _hl_zero=([0]=/-/) _hl_needed=0

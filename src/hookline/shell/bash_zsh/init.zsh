@@ -6,9 +6,7 @@ _hookline_start() {
   zmodload zsh/datetime zsh/system
   _hl_room=$_hl_home/$$-$EPOCHREALTIME
   [[ -z ${_hl_push-} ]] || { zle -F $_hl_push 2>/dev/null; exec {_hl_push}<&-; }
-  # Not a child of this shell, which terminals would take for a program that still runs.
-  exec {_hl_push}< <(setopt no_bg_nice no_monitor
-    "${_hl_program[@]}" shell-init zsh --serve $$ --room $_hl_room --reason $1 </dev/null 2>/dev/null &!)
+  exec {_hl_push}< <(exec "${_hl_program[@]}" shell-init zsh --serve $$ --room $_hl_room --reason $1 </dev/null 2>/dev/null)
   _hookline_private
   [[ ! -o zle ]] || zle -F $_hl_push _hookline_pushed
 }
@@ -45,7 +43,15 @@ _hookline_source() { emulate -L zsh -o no_local_traps -o no_aliases; source $_hl
 _hookline_pushed() { if _hookline_source; then _hookline_pushed "$@"; else zle -F $1; fi; }
 _hookline_check() { _hookline_source && _hookline_check; }
 
+# A shell whose hookline was uninstalled would wait for it at every prompt.
+_hookline_there() {
+  [[ ! -x ${_hl_program[@]:0:1} ]] || return 0
+  print -ru 2 -- "hookline: ${_hl_program[@]:0:1} is gone, so it cannot start hooks here. Install it again, or remove its line from ~/.zshrc."
+  return 1
+}
+
 hookline-restart() {
+  _hookline_there || return
   (( ! $+functions[_hookline_ask] )) || _hookline_close
   _hookline_start ${1:-restart}
   (( ! $+functions[_hookline_ask] )) || _hookline_check
@@ -75,6 +81,6 @@ if [[ ! -o interactive ]]; then
   :
 elif [[ -n ${_hl_room-} ]]; then
   hookline-restart
-else
+elif _hookline_there; then
   _hookline_init
 fi
