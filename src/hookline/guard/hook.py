@@ -22,6 +22,8 @@ from hookline.guard.verdict import Surroundings, Verdict, judge
 _SHOWN = 160
 #: ``env GUARD=off COMMAND``: the person at the shell means it. No agent's call is a line of that shell.
 _OFF = ("GUARD=off ", "env GUARD=off ")
+#: A call that names no tool is judged by its command, too.
+_RUNS_COMMANDS = ("Bash", "", None)
 
 
 def guard(given: str) -> Callable[[Event], Reply | None]:
@@ -90,9 +92,8 @@ def _judge(policy: Policy, event: Event) -> Verdict | None:
     if command is not None:
         is_owner = partial(_is_person, event.environ) if event.kind.family == "shell" else None
         return judge(command, policy=policy, around=around, script=files.read, is_owner=is_owner)
-    given = event.data.get("tool_input")
     tool = str(event.data.get("tool_name", ""))
-    return judge_tool(tool, given if isinstance(given, Mapping) else {}, policy=policy, around=around)
+    return judge_tool(tool, _tool_input(event.data), policy=policy, around=around)
 
 
 def _command(event: Event) -> str | None:
@@ -102,11 +103,21 @@ def _command(event: Event) -> str | None:
         return shlex.join((str(data.get("command", "")), *map(str, data.get("args") or ())))
     if event.kind.family == "shell":
         return str(data.get("text", ""))
-    given = data.get("tool_input")
-    command = given.get("command") if data.get("tool_name") == "Bash" and isinstance(given, Mapping) else None
+    command = _tool_input(data).get("command") if data.get("tool_name") in _RUNS_COMMANDS else None
     if isinstance(command, list):
         return shlex.join(map(str, command))
     return command if isinstance(command, str) else None
+
+
+def _tool_input(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """An object; where an agent sends text, the object that it spells, or a command by itself."""
+    given = data.get("tool_input")
+    if isinstance(given, str):
+        try:
+            given = json.loads(given)
+        except ValueError:
+            given = {"command": given}
+    return given if isinstance(given, Mapping) else {}
 
 
 def _is_meant(data: Mapping[str, Any]) -> bool:

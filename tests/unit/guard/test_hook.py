@@ -51,6 +51,9 @@ def test_the_words_of_the_table_are_those_of_the_guard() -> None:
     [
         ("PreToolUse", {"tool_name": "Bash", "tool_input": {"command": "rm -rf ~"}}),
         ("PreToolUse", {"tool_name": "Bash", "tool_input": {"command": ["bash", "-lc", "rm -rf ~"]}}),
+        ("PreToolUse", {"tool_name": "Bash", "tool_input": '{"command": "rm -rf ~"}'}),
+        ("PreToolUse", {"tool_name": "Bash", "tool_input": "rm -rf ~"}),
+        ("PreToolUse", {"tool_input": {"command": "rm -rf ~"}}),
         ("PermissionRequest", {"tool_name": "Bash", "tool_input": {"command": "rm -rf ~"}}),
         ("pipeline.pre_execute", {"text": "rm -rf ~", "commands": [{"command": "rm", "args": ["-rf", "~"]}]}),
         ("process.pre_spawn", {"command": "rm", "args": ["-rf", "/"], "env": {}}),
