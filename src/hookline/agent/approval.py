@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from hookline.config.layers import LayerLoader
 
 
-class FoundFiles:
+class ConversationFiles:
     """Decides about the files found for one conversation. ``approve``: they are approved as they are now."""
 
     def __init__(self, where: Where, *, trust_all: bool = False, approve: bool = False) -> None:

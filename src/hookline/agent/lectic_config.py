@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from hookline.agent.approval import FoundFiles
+from hookline.agent.approval import ConversationFiles
 from hookline.agent.conversation.directives import Macro
 from hookline.config.discover import lookup_for
 from hookline.config.layers import LayerLoader
@@ -73,7 +73,7 @@ class Where:
         return os.path.dirname(self.file) if self.file else self.cwd
 
 
-def read_header(text: str, where: Where, found: FoundFiles) -> Header:
+def read_header(text: str, where: Where, found: ConversationFiles) -> Header:
     """Read and merge the layers. Raises ``DataError`` with all problems, and for found files that are not approved."""
     lookup = lookup_for(cwd=where.directory, home=where.home, environ=where.environ, paths=where.paths)
     reading = LayerLoader(lookup=lookup, gate=found.gate())

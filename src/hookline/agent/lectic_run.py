@@ -16,7 +16,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
-from hookline.agent.approval import FoundFiles
+from hookline.agent.approval import ConversationFiles
 from hookline.agent.chat.transcript import timestamp
 from hookline.agent.hook_events import ConversationEvents, RunError, background_failures, build_runtime
 from hookline.agent.lectic_config import Header, Where, read_header
@@ -108,7 +108,7 @@ class ConversationRun:
     async def _set_up(self, stack: AsyncExitStack) -> ConversationContext:
         """Everything that may fail before any hook fires."""
         request = self.request
-        found = FoundFiles(request.where, trust_all=request.trust_all, approve=request.approve)
+        found = ConversationFiles(request.where, trust_all=request.trust_all, approve=request.approve)
         header = read_header(request.text, request.where, found)
         conversation = await read_turns(request.text, header, request.where)
         session = _session(header, request)
