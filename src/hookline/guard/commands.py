@@ -252,7 +252,8 @@ class Commands(ReadingContext):
             self.state.exported |= {f"{name} A"}
         if not isinstance(value, Raw) or braces(self, value.parts) == [value.parts]:
             whole = self.assign(assignment)
-            if words[0] == "local" and not self.in_function:  # bash refuses, zsh does not
+            refused = words[0] == "local" and not self.in_function  # by bash, not by zsh
+            if refused or words[0] in self.state.functions:
                 self.state.variables[name] = unknown(whole.sources)
             return [whole]
         found = fields(self, Raw([LiteralText(f"{name}=", quoted=False), *value.parts], assignment.source))

@@ -22,6 +22,7 @@ from hookline.guard.syntax import (
     FunctionDefinition,
     If,
     Pipeline,
+    Raw,
     ShellScript,
     Simple,
     Substitution,
@@ -158,17 +159,21 @@ class Shell(Commands):
             self.status = status
 
     def _if(self, command: If) -> None:
-        runs = list[Callable[[], None]]()
+        """Branches that are not taken are followed as well: a condition may fail for reasons that nobody foresees."""
+        runs, others = list[Callable[[], None]](), list[Callable[[], None]]()
         certain = False
         for condition, body in command.branches:
+            if certain:
+                others += [partial(self.script, condition), partial(self.script, body)]
+                continue
             self.script(condition)
-            if self.status is not False:
-                certain = certain or self.status is True
-                runs.append(partial(self.script, body))
-                if certain:
-                    break
-        if command.otherwise and not certain:
-            runs.append(partial(self.script, command.otherwise))
+            status = self.status if _is_constant(condition) else None
+            (others if status is False else runs).append(partial(self.script, body))
+            certain = status is True
+        if command.otherwise:
+            (others if certain else runs).append(partial(self.script, command.otherwise))
+        for run in others:
+            self._maybe(False, run, self.state)
         self._branches(runs, complete=certain or command.otherwise is not None)
 
     def _while(self, loop: While) -> None:
@@ -179,6 +184,8 @@ class Shell(Commands):
             self.script(loop.condition)
             done = None if self.status is None else self.status == loop.until
             if done:
+                if not rounds:
+                    self._maybe(False, partial(self.script, loop.body), self.state)
                 self.status = None if rounds else True
                 return
             if done is None:
@@ -257,6 +264,15 @@ class Shell(Commands):
         if any(raw.plain == "=~" for raw in command.words):
             self.state.variables["BASH_REMATCH"] = unknown()
         self.status = None
+
+
+def _is_constant(condition: ShellScript) -> bool:
+    """``true``, ``false`` and the like; what else succeeds mostly, as ``cd`` does, may fail."""
+    command = condition.items[-1][0] if condition.items else None
+    while isinstance(command, Pipeline) and len(command.stages) == 1:
+        command = command.stages[0]
+    first = command.words[0] if isinstance(command, Simple) and command.words else None
+    return isinstance(first, Raw) and first.plain in {"true", "false", ":"}
 
 
 #: Conditions that are always true.
