@@ -59,6 +59,11 @@ def _lines(reports: list[tuple[dict[str, Any], pytest.TestReport]]) -> Iterator[
         yield f"{agent:12} {told} in {seconds:.0f} s{''.join(f'; SKIPPED: {why}' for why in reasons)}"
 
 
+def _limits(cell: dict[str, str] | None) -> tuple[int, bool]:
+    order = ("untested", "yes", "no", "failed")
+    return (-1, False) if cell is None else (order.index(cell["result"]), bool(cell["note"]))
+
+
 def _keep(reports: list[tuple[dict[str, Any], pytest.TestReport]], path: str) -> None:
     from tests.e2e import results  # it knows the agents, which most runs of the suite have no use for
 
@@ -67,6 +72,8 @@ def _keep(reports: list[tuple[dict[str, Any], pytest.TestReport]], path: str) ->
     for properties, report in reports:
         why = report.longrepr[2].removeprefix("Skipped: ") if isinstance(report.longrepr, tuple) else ""
         cells = results.cells(report.user_properties, report.outcome, why)
-        found.setdefault(properties[AGENT], {}).update(cells)
+        mine = found.setdefault(properties[AGENT], {})
+        # Where several tests try the same, what limits it is kept, whichever comes last.
+        mine.update({name: cell for name, cell in cells.items() if _limits(cell) >= _limits(mine.get(name))})
         fields.setdefault(properties[AGENT], {}).update(results.new_fields(report.user_properties))
     results.write(found, path, fields)
