@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.e2e import agents, install
+from tests.e2e import agents, install, summary
 from tests.e2e.results import CAPABILITIES, cells, document
 
 from hookline.core.agents import AGENTS
@@ -116,3 +116,10 @@ def test_what_was_found_of_another_version_is_forgotten():
 
 YES = {"result": "yes", "note": ""}
 ROW = {"agent": "x", "version": "1", "system": "Linux", "hookline": "0"}
+
+
+def test_what_limits_a_cell_is_kept_whichever_test_ends_last() -> None:
+    plain, noted, failed = (
+        {"result": one, "note": note} for one, note in (("yes", ""), ("yes", "but"), ("failed", ""))
+    )
+    assert summary._limits(None) < summary._limits(plain) < summary._limits(noted) < summary._limits(failed)
