@@ -132,6 +132,7 @@ def array_key(shell: ReadingContext, name: str, array: dict[str, Word], index: s
     if _holds_pairs(shell, name, array):
         return text.strip("'\"")
     number = evaluate(text, lambda name: text_lookup(shell, name))
+    shell.failures += number is None  # if it is no expression, nothing of the command happens
     last = max((int(key) for key in array if key.isdigit()), default=-1)
     return None if number is None else str(number if number >= 0 else last + 1 + number)
 

@@ -399,6 +399,7 @@ LESSONS = [
     ("a=(x p); i=1; ${a[$i]} y; ${a[i-1]}; a[${#a[@]}]=z; p ${a[2]}", "p y | x | p z"),
     ("x=([$(p a)]=1); y[`p b`]=1; q ${y[$(p c)]}", "p a | p b | p c | q …"),
     ("i=$(q); a[i]=x; p ${a[0]}", "q | p …"),
+    ("x=:+; p a$(echo b ${a[x]})", "echo b | p a…"),
     ("trap 'p $v' EXIT; v=1; exit; v=2", "trap p $v EXIT | exit | p 1 | p 2"),
     ("if q; then f() { p $1; }; else exit; fi; f y", "q | exit | p y"),
     ("if cd /a; then v=1; else p; v=2; fi; q $v", "cd /a | p | q …"),
