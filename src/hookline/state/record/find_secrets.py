@@ -39,6 +39,8 @@ _IS_LETTER = bytes(120 if chr(byte) in _LETTERS else 32 for byte in range(256))
 _LONG = b"x" * _SHORTEST
 _BASE64_LETTERS = _LETTERS.replace(".", "+/")
 _ESCAPES = (("\\n", " \n"), ("\\t", " \t"), ("\\r", " \r"), ("\\b", "  "), ("\\f", "  "))
+#: Tokens that begin with the letter of an escape: "C:\\rk_live_…" has no carriage return in it.
+_LIKE_ESCAPES = ("rk_", *(word for row in TOKENS for word in row[1].split() if word[0] in "bfnrt"))
 #: How often something decoded is searched again.
 _DEPTH = 2
 
@@ -48,6 +50,8 @@ def flatten(text: str) -> str:
     if not text.isascii():
         text = text.encode("latin-1", "replace").decode("latin-1")
     if "\\" in text:
+        for token in _LIKE_ESCAPES:
+            text = text.replace(f"\\{token}", f" {token}")
         for escape, plain in _ESCAPES:
             text = text.replace(escape, plain)
         if "\\u" in text:

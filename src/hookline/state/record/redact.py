@@ -105,14 +105,14 @@ class Redactor:
             clean.append(_hide(item, depth) if secret_next else self._value(item, depth))
             flag = isinstance(item, str) and item.startswith("-") and "=" not in item
             secret_next = flag and not secret_next and _is_secret_key(item.lstrip("-"))
-        if len(items) > 1 and all(isinstance(item, str) for item in items):
-            return self._words_of_a_line(items, clean)
-        return clean
-
-    def _words_of_a_line(self, items: list[str], clean: list[str]) -> list[Any]:
-        """Words of a command line, or a name and its value, may tell a secret only together."""
+        if not all(isinstance(item, str) for item in items):
+            return clean
         if len(items) == 2 and _is_secret_key(items[0]):  # a header
             return [clean[0], _hide(items[1])]
+        return self._words_of_a_line(items, clean) if any(item.startswith("-") for item in items) else clean
+
+    def _words_of_a_line(self, items: list[str], clean: list[str]) -> list[Any]:
+        """Words of a command line may tell a secret only together. ``suspects`` joins the same lists."""
         line, start = " ".join(items), 0
         spans = find_secrets(flatten(line), (), self._words) if len(line) < _LONGEST_LINE else []
         for number, item in enumerate(items):

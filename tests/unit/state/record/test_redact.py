@@ -138,3 +138,16 @@ def test_a_bottomless_value_is_cut_off() -> None:
     for _ in range(5000):
         deep = [deep]
     assert "nested too deeply" in str(Redactor({}).value(deep))
+
+
+@pytest.mark.parametrize("token", ["rk_live_0000000000", "npm_" + "a1B2" * 9, "tfp_" + "a1B2" * 11])
+def test_a_backslash_before_a_token_is_no_escape_that_hides_it(token: str) -> None:
+    redactor = Redactor({})
+    assert redactor.suspects(json.dumps(f"C:\\{token}"))
+    assert token[5:] not in redactor.value(f"C:\\{token}")
+
+
+def test_words_without_a_flag_are_no_command_line() -> None:
+    """What the quick test clears must have nothing to redact."""
+    words = ["x1y2z3basic", "basicx1y2z3"]
+    assert (Redactor({}).suspects(json.dumps(words)), Redactor({}).value(words)) == (False, words)
