@@ -8,7 +8,8 @@ from tests.shell.routes import Route
 SEEN = {"bash-guard-open files", "bash-observer-open files"}
 NEEDS = {"vim and back": "/usr/bin/vim", "git and its editor": "/usr/bin/vim"}
 
-_GIT = (
+_GIT = (  # commits of one date have one digest
+    "export GIT_AUTHOR_DATE='2026-01-01 00:00 +0000' GIT_COMMITTER_DATE='2026-01-01 00:00 +0000'; "
     "export GIT_CONFIG_GLOBAL=~/gc; git config --global user.name a; git config --global user.email b; "
     "git config --global init.defaultBranch main; git config --global core.pager less\n"
 )
@@ -27,7 +28,6 @@ COMMON: tuple[Route, ...] = (
     ("the shell ends on an error in a function", "", ("f() { false; echo never; }; f || echo caught", "set -e; f || echo caught", "(exit 0); ! true; echo on", "f")),
     ("exit with a trap", "", ("trap 'echo bye $?' EXIT", "(exit 3)", "exit 5")),
     ("end of file with a trap", "trap 'echo leaving $?' EXIT\n", ("false", "<C-d>")),
-    ("a lazy function", 'nvm() { unset -f nvm; nvm() { echo real "$@"; }; nvm "$@"; }\n', ("nvm use 1", "nvm use 2", "type nvm | head -1", "unset -f nvm; nvm; echo $?")),
     ("cd as a function", 'cd() { builtin cd "$@" && echo "now in ${PWD##*/}"; }\n', ("mkdir sub; cd sub", "cd ..", "cd nosuch; echo $?", "pushd / >/dev/null; popd >/dev/null; pwd | wc -l")),
     ("commands as functions", 'ls() { command ls "$@" | sed "s/^/- /"; }; git() { echo "git: $*"; }; rm() { echo "rm: $*"; }\n', ("touch a b; ls", "git push", "rm -rf nothing", "unset -f git rm; command -v ls", "\\ls")),
     ("settings of the terminal", "", ("stty -ixon; stty -a | grep -c -- -ixon", "stty -icanon min 1; stty icanon; echo cooked", "stty sane; echo sane", "stty erase '^H'; echo ab<C-h>c", "stty erase '^?'; echo ok", "tput cols; tput lines")),
@@ -44,6 +44,8 @@ COMMON: tuple[Route, ...] = (
 )  # fmt: skip
 
 BASH: tuple[Route, ...] = (
+    # zsh itself may crash where a function replaces itself while it runs.
+    ("a lazy function", 'nvm() { unset -f nvm; nvm() { echo real "$@"; }; nvm "$@"; }\n', ("nvm use 1", "nvm use 2", "type nvm | head -1", "unset -f nvm; nvm; echo $?")),
     ("running jobs at exit", "shopt -s checkjobs\n", ("sleep 47 &", "exit", "echo still", "kill %1; sleep 0.3", "exit")),
     ("time out of the shell", "", ("echo a", "TMOUT=1", "<Nothing>")),
     ("keys with meta", "", ("touch mm1 mm2; ls mm<M-*>", "echo $((1+1))<M-C-e>", "echo comment<M-#>", "echo a<C-x>(<Nothing>", "b<C-x>)<C-x>e<Nothing>", "<Enter>", "true")),

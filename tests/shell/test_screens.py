@@ -90,6 +90,8 @@ class Screen:
     def text(self) -> str:
         """The screen, with what differs between two homes and two processes left out."""
         shown = self.tmux.screen().replace(str(self.root), "ROOT")
+        # Which job is the current one when another ends just then is a race of the shell with itself.
+        shown = re.sub(r"(?m)^(\[\d\])[+-](?=  Terminated)", r"\1 ", shown)
         return re.sub(r"\b\d{4,8}\b|(?<=^\[\d\] )\d+$", "NUMBER", shown, flags=re.MULTILINE)
 
     def settle(self, before: str, seconds: float = 20) -> str:
