@@ -102,7 +102,7 @@ class CommandRunner:
         environ[DEPTH_VARIABLE] = next_depth(caller)
         if call.standins:
             environ["PATH"] = _with_standins(environ.get("PATH", os.defpath), job)
-        if is_isolated_python(argv) and (compiled := environ.get("PYTHONPYCACHEPREFIX")) and job.approved is not None:
+        if job.approved is not None and (compiled := environ.get("PYTHONPYCACHEPREFIX")) and is_isolated_python(argv):
             argv = (argv[0], "-X", f"pycache_prefix={compiled}", *argv[1:])  # it does not read the variable
         cwd, lost = _existing(call.cwd or event.cwd, job.spec)
         places = program_places(job.spec, argv[0], cwd or ".")
