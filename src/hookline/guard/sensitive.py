@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Final
@@ -113,7 +114,7 @@ def secret_pattern_harm(pattern: str) -> Harm | None:
     return "high" if "high" in found else "medium" if found else None
 
 
-def _matches(names: list[str], patterns: list[str]) -> bool:
+def _matches(names: Sequence[str], patterns: Sequence[str]) -> bool:
     """By their last names; a dot at the beginning must be written."""
     last = patterns[-len(names) :]
     return len(last) == len(names) and all(

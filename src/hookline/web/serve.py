@@ -114,11 +114,12 @@ class _Connection(H11Protocol):
         """``before`` is the request of the last look, or this connection where there was none."""
         if self.transport.is_closing():
             return
-        idle = self.cycle is None or self.cycle.response_complete
-        if idle and before is (self.cycle or self):
+        cycle: Any = self.cycle  # None before the first request, which its type does not say
+        idle = cycle is None or cycle.response_complete
+        if idle and before is (cycle or self):
             self.transport.close()
         else:
-            self.loop.call_later(_PATIENCE, self._look, self.cycle or self)
+            self.loop.call_later(_PATIENCE, self._look, cycle or self)
 
 
 class _Server(uvicorn.Server):
