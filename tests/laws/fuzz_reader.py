@@ -371,8 +371,16 @@ class Grammar:
             f'IFS=, read v w <<< {self._word()}; p1 "$v" "$w"', f"f() {{ w=$v; v=b; }}; v={self._word()} f; p2 $v $w", f"trap 'p3 $v' EXIT; v={self._word()}",
             f'read -a a <<< {self._word()}; p1 "${{a[@]}}"', f"v={self._word()} eval 'w=$v'; p2 $w", 'while (( $# )); do p1 "$1"; shift; done',
             f"[[ {self._letters()} =~ (a)(.*) ]] && p1 ${{BASH_REMATCH[2]}}", f"printf 'a b\\nc %s' {self._word()} | xargs -L1 p1", f'export "v={self._letters()}"; p2 $v',
+            f"v={self._word()} w=$v eval 'p1 $w'", f"v=a; v+={self._word()} eval 'p2 $v'", f"f() {{ v={self._word()}; {self._leave('return')}; v=c; echo $v; }}; p1 $(f); f; p2 $v",
+            f"p1 $(for v in a b {self._word()}; do echo $v; {self._leave('break')}; w=$v; done); p2 $w", f"for v in a b c; do {self._leave('continue')}; w=$v; done; p2 $w $v",
+            f"for v in a b; do for w in c d; do {self._leave('break 2', 'continue 2', 'break')}; x=$w; done; y=$x; done; p1 $v $w $x $y", f"p1 $(echo a; {self._leave('exit')}; echo b)",
+            f"while :; do {self._leave('break')}; x=$v; break; done; p1 $x", f"echo 'v=a; return; v=b' > {(name := self._file())}; . ./{name}; p1 $v",
             f"x=$(exit 1) || {self._simple()}", f"export v={self._word()}; bash -c 'p2 $v'", f"v={self._word()}; bash -c 'p2 $v'", f'eval "f() {{ p3 {self._letters()}; }}"; f',
         ))  # fmt: skip
+
+    def _leave(self, *jumps: str) -> str:
+        condition = self._r.choice(("true", "false", "p3", "[[ $v == a ]]", '[ "$w" = "d" ]', "cd .", "(( x > 1 ))"))
+        return f"{condition} {self._r.choice(('&&', '||'))} {self._r.choice(jumps)}"
 
     def _background(self) -> str:
         return f"{self._simple()} &"

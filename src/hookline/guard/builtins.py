@@ -12,7 +12,7 @@ from hookline.guard.arithmetic import changes
 from hookline.guard.output import foresee_output
 from hookline.guard.parameters import has_unknown, lookup, separators
 from hookline.guard.reading import UNKNOWN, Word, cut, word
-from hookline.guard.values import EMPTY, Stream, concatenate, literal, unknown
+from hookline.guard.values import EMPTY, FUNCTION, LOOP, SHELL, Stream, concatenate, literal, unknown
 from hookline.guard.wrappers import parse, wrapper_options
 
 if TYPE_CHECKING:
@@ -154,9 +154,12 @@ def _source(shell: Commands, argv: list[Word], _call: Execution) -> None:
         content = shell.stdin.word
     if content is not None:
         outer, arguments = shell.state.positional, argv[2:]
+        returns, shell.state.returns = shell.state.returns, True
         shell.state.positional = arguments or outer
-        shell.code(Word(content.pieces, argv[1].source, content.sources), "source")
+        text = Word(content.pieces, argv[1].source, content.sources)
+        shell.scope(FUNCTION, lambda: shell.code(text, "source"))
         shell.state.positional = outer if arguments else shell.state.positional
+        shell.state.returns = returns
     shell.status = None
 
 
@@ -303,14 +306,32 @@ def _let(shell: Commands, argv: list[Word], _call: Execution) -> None:
 def _end(shell: Commands, argv: list[Word], _call: Execution) -> None:
     if argv[0].text == "exit":
         shell.run_traps()
-    shell.status, shell.state.dead = None, True
+    _leave(shell, SHELL)
+
+
+def _return(shell: Commands, _argv: list[Word], _call: Execution) -> None:
+    _leave(shell, FUNCTION, certain=shell.state.returns)
+
+
+def _break(shell: Commands, argv: list[Word], _call: Execution) -> None:
+    count = literal(argv[1]) if len(argv) > 1 else "1"
+    known = count is not None and count.isdecimal() and 0 < int(count) < FUNCTION
+    around = min(int(count or 1), shell.state.loops) if known else 1
+    level = LOOP * max(around, 1) - (argv[0].text == "continue")
+    _leave(shell, level, certain=known and shell.state.loops > 0)
+
+
+def _leave(shell: Commands, level: int, *, certain: bool = True) -> None:
+    """Where there is nothing to leave, bash goes on, and other shells end."""
+    shell.state.jump(level if certain or level > LOOP else SHELL)
+    shell.status, shell.state.dead = None, shell.state.dead or certain
 
 
 def _exec(shell: Commands, argv: list[Word], call: Execution) -> None:
     found = parse(argv[1:], wrapper_options("exec"))
     if found.rest:
         shell.invoke(found.rest, replace(_inner(call), redirects=call.redirects))
-        shell.state.dead = True
+        _leave(shell, SHELL)
         return
     for closed in shell.closed:
         shell.state.descriptors.pop(closed or "1", None)
@@ -361,7 +382,7 @@ BUILTINS: dict[str, Callable[[Commands, list[Word], Execution], None]] = {
     "shift": _shift, "eval": _eval, **dict.fromkeys(("source", "."), _source), "trap": _trap, "alias": _alias,
     "unalias": _unalias, "hash": _hash, "enable": _enable, "read": _read, "let": _let, "printf": _printf,
     **dict.fromkeys(("mapfile", "readarray"), _map_file), "getopts": _options,
-    **dict.fromkeys(("exit", "return", "break", "continue", "logout"), _end), "exec": _exec,
+    **dict.fromkeys(("exit", "logout"), _end), "return": _return, **dict.fromkeys(("break", "continue"), _break), "exec": _exec,
     **dict.fromkeys(("command", "builtin"), _command),
     **dict.fromkeys((":", "true"), _SUCCESS), "shopt": _shell_options, "false": _FAILURE, **dict.fromkeys(("test", "["), _UNSURE),
 }  # fmt: skip

@@ -17,7 +17,7 @@ from hookline.guard.reading import Invocation, Redirect, Word, cut, word
 from hookline.guard.sensitive import RISKY_VARIABLES, secret_harm
 from hookline.guard.start import start
 from hookline.guard.syntax import Assignment, LiteralText, Raw, Redirection, Simple
-from hookline.guard.values import EMPTY, Array, Stream, Variable, concatenate, literal, merge, unknown
+from hookline.guard.values import EMPTY, FUNCTION, Array, Stream, Variable, concatenate, literal, merge, unknown
 
 _NO_OUTPUT = frozenset({"/dev/null"})
 _SAME_OUTPUT = frozenset({"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"})
@@ -49,7 +49,7 @@ class Commands(ReadingContext):
             self.status = True if len(self.invocations) == mark else None
             return
         may_fail = self.failures > failures
-        environment = tuple((each.name, self._value(each)) for each in simple.assignments)
+        environment = self._environment(simple.assignments)
         redirects, stdin, target = self._redirects(simple.redirections)
         call = Execution(simple.source, redirects, environment, self.wrappers)
         outer, self.stdin = self.stdin, stdin or self.stdin
@@ -123,6 +123,17 @@ class Commands(ReadingContext):
             self.state.exported -= added
 
         return restore
+
+    def _environment(self, assignments: list[Assignment]) -> tuple[tuple[str, Word], ...]:
+        """``x=1 y=$x program``: each sees those before it."""
+        before = {each.name: self.state.variables.get(each.name, _ABSENT) for each in assignments}
+        found = list[tuple[str, Word]]()
+        for each in assignments:
+            value = self._appended(each)
+            self.state.variables[each.name] = value
+            found.append((each.name, value))
+        self._bring_back(before)
+        return tuple(found)
 
     def _bring_back(self, before: dict[str, Variable]) -> None:
         for name, value in before.items():
@@ -218,15 +229,16 @@ class Commands(ReadingContext):
         if None in bodies:
             self.emit(argv, call)
         runs = [partial(self.run, body) for body in bodies if body is not None]
-        if len(bodies) == 1:
-            printed = self.captured(runs[0])
-        else:
-            printed = self.captured(lambda: self._branches(runs, complete=None not in bodies))
+        run = runs[0] if len(bodies) == 1 else partial(self._branches, runs, complete=None not in bodies)
+        around = self.state.loops, self.state.returns
+        self.state.loops, self.state.returns = 0, True
+        printed = self.captured(partial(self.scope, FUNCTION, run))
+        self.state.loops, self.state.returns = around
         self.redirect_all(printed, call.redirects, call.source)
         self.print(printed)
         self._bring_back(self._locals.pop())
         restore()
-        self.state.positional, self.state.dead = outer, False
+        self.state.positional = outer
         self.status = None  # it may return anywhere, with any status
         self.budget.leave()
         self._calls.pop()
@@ -266,18 +278,14 @@ class Commands(ReadingContext):
 
     def assign(self, assignment: Assignment) -> Word:
         """Set the variable; the whole as one word, as ``export`` and the like see it."""
-        value = self._value(assignment)
         name = assignment.name
+        value = self._appended(assignment) if assignment.index is None else self._value(assignment)
         if RISKY_VARIABLES.fullmatch(name) and name != "IFS":
             self.doubt(f"{name} decides which programs run", assignment.source, part=True)
         if isinstance(assignment.value, list):
             self.state.variables[name] = self._array(assignment, name)
         elif assignment.index is not None:
             self._assign_element(name, assignment.index, value, append=assignment.append)
-        elif assignment.append:
-            before = lookup(self, name)
-            value = concatenate([before if isinstance(before, Word) else EMPTY if before is None else unknown(), value])
-            self.set(name, value)
         else:
             self.set(name, value)
         return concatenate([word(f"{name}="), value], assignment.source)
@@ -304,6 +312,11 @@ class Commands(ReadingContext):
         value = unknown(value.sources) if f"{name} " in self.state.exported else value
         before = self.state.variables.get(name)
         self.state.variables[name] = {**before, "0": value} if isinstance(before, dict) else value
+
+    def _appended(self, assignment: Assignment) -> Word:
+        value = self._value(assignment)
+        before = lookup(self, assignment.name) if assignment.append else None
+        return value if before is None else concatenate([before if isinstance(before, Word) else unknown(), value])
 
     def _value(self, assignment: Assignment) -> Word:
         if isinstance(assignment.value, list):

@@ -13,7 +13,7 @@ from hookline.guard.pattern import lazy_pattern
 from hookline.guard.reading import UNKNOWN, Doubt, Invocation, Redirect, Word, word
 from hookline.guard.sensitive import RISKY_VARIABLES
 from hookline.guard.syntax import Command, ShellScript, Substitution
-from hookline.guard.values import EMPTY, ShellState, Stream, Variable, concatenate, merge, unknown
+from hookline.guard.values import EMPTY, SHELL, ShellState, Stream, Variable, concatenate, merge, merged, unknown
 
 _MOST_INVOCATIONS = 800
 _FIRST_HOLE = 0x10FE00
@@ -69,6 +69,10 @@ class ReadingContext:
         #: Whether the last command succeeds; None where only running it would tell.
         self.status: bool | None = None
         self._output = list[Word]()
+        #: The jumps that were possible where the current output begins, and whether the current command runs in spite of
+        #: those that are possible since.
+        self._before = self.state.jumps
+        self.runs: bool | None = True
         self._holes = dict[str, Word]()
         self._calls = list[str]()
         self._locals = list[dict[str, Variable]]()
@@ -111,6 +115,7 @@ class ReadingContext:
     def captured(self, run: Callable[[], None]) -> Word:
         """What is printed while ``run`` runs."""
         outer, self._output = self._output, []
+        outside, self._before, self.runs = (self._before, self.runs), self.state.jumps, True
         errors, joins = self.errors, self.joins
         try:
             run()
@@ -118,20 +123,29 @@ class ReadingContext:
             mixed = self.errors > errors and self.joins > joins  # in an order that nobody foresees
             return unknown((*whole.sources, *self.invocations[-1:])) if mixed else whole
         finally:
-            self._output = outer
+            self._output, (self._before, self.runs) = outer, outside
 
     def print(self, value: Word) -> None:
-        if value.pieces:
-            self._output.append(unknown(value.sources) if self.state.dead else value)
+        if value.pieces and self.runs is not False:
+            self._output.append(value if self.runs else unknown(value.sources))
+
+    def scope(self, level: int, run: Callable[[], None]) -> None:
+        """What jumps up to ``level`` leave: a loop, a function, a shell of its own."""
+        dead, jumps = self.state.dead, self.state.jumps
+        self.state.dead, self.state.jumps = False, {}
+        printed = self.captured(run)
+        self.status = None if self.state.jumps else self.status
+        self.state.land(level)
+        self.print(printed)
+        self.state.dead, self.state.jumps = self.state.dead or dead, merged([jumps, self.state.jumps])
 
     def apart(self, run: Callable[[], None]) -> None:
         """As in a subshell: what ``run`` changes is forgotten behind it."""
         self.budget.spend(3 + len(self.state.variables) // 20)
         outer, self.state = self.state, self.state.copy()
         try:
-            self.whole(run)
+            self.scope(SHELL, partial(self.whole, run))
             outer.files = self.state.files
-            self.status = None if self.state.dead else self.status
         finally:
             self.state = outer
 

@@ -29,7 +29,7 @@ from hookline.guard.syntax import (
     Test,
     While,
 )
-from hookline.guard.values import EMPTY, ShellState, Stream, below, concatenate, unknown
+from hookline.guard.values import EMPTY, LOOP, ROUND, ShellState, Stream, below, concatenate, unknown
 
 _MOST_ROUNDS = 20
 #: Commands behind one another with ``&&`` that are followed as one; each is a step deeper.
@@ -41,6 +41,12 @@ class Shell(Commands):
 
     def run(self, command: Command) -> None:
         self.budget.spend()
+        outer, left = self.runs, any(self._before.get(kind) is not state for kind, state in self.state.jumps.items())
+        self.runs = False if self.state.dead else None if left else True
+        self._follow(command)
+        self.runs = outer
+
+    def _follow(self, command: Command) -> None:
         match command:
             case Simple():
                 self._simple(command)
@@ -86,11 +92,11 @@ class Shell(Commands):
             case If():
                 self._if(command)
             case While():
-                self._while(command)
+                self._loop(partial(self._while, command))
             case For():
-                self._for(command)
+                self._loop(partial(self._for, command))
             case Count():
-                self._count(command)
+                self._loop(partial(self._count, command))
             case Case():
                 self._case(command)
             case Test():
@@ -176,6 +182,15 @@ class Shell(Commands):
             self._maybe(False, run, self.state)
         self._branches(runs, complete=certain or command.otherwise is not None)
 
+    def _loop(self, run: Callable[[], None]) -> None:
+        self.state.loops += 1
+        self.scope(LOOP, run)
+        self.state.loops -= 1
+
+    def _round(self, body: ShellScript) -> None:
+        self.script(body)
+        self.state.land(ROUND)
+
     def _while(self, loop: While) -> None:
         if _FOREVER.match(loop.source) and "&" in loop.source and not _says_stop(loop.source):
             self.bombs.append(loop.source)
@@ -190,16 +205,17 @@ class Shell(Commands):
                 return
             if done is None:
                 break
-            self.script(loop.body)
-            if self.state.dead or _says_stop(loop.source):
-                self.state.dead = False
+            self._round(loop.body)
+            if self.state.dead:
+                return
+            if self.state.jumps:
                 break
             if len(self.invocations) == mark and forks == self._forked:
                 break
         else:
             if "&" in loop.source.replace("&&", "").replace(">&", "") or "|" in loop.source:
                 self.bombs.append(loop.source)
-        self._repeat(lambda: self.script(ShellScript([*loop.body.items, *loop.condition.items])))
+        self._repeat(lambda: self._round(ShellScript([*loop.body.items, *loop.condition.items])))
 
     def _repeat(self, run: Callable[[], None]) -> None:
         """Any number of rounds: what a round changes is unknown in the next one."""
@@ -207,7 +223,6 @@ class Shell(Commands):
         for _ in range(4):
             before = self.state.copy()
             printed.append(self.captured(run))
-            self.state.dead = False
             self.state.become(before, self.state.copy())
             if self.state.same_as(before):
                 break
@@ -224,24 +239,23 @@ class Shell(Commands):
         if len(values) > _MOST_ROUNDS:
             values = [*values[:2], unknown(concatenate(values).sources)]
         if any(not value.known or value.globs for value in values) or loop.select:
-            self._branches([partial(self._round, loop, value) for value in values], complete=False)
-            self._repeat(lambda: self._round(loop, concatenate(values) if len(values) == 1 else unknown()))
+            self._branches([partial(self._round_with, loop, value) for value in values], complete=False)
+            self._repeat(lambda: self._round_with(loop, concatenate(values) if len(values) == 1 else unknown()))
             return
-        before = self.state.copy()
         for value in values:
-            self._round(loop, value)
             if self.state.dead:
-                self.state.dead = False
-                self.state.become(before, self.state.copy())
+                self._maybe(False, partial(self._round_with, loop, value), self.state)
+            else:
+                self._round_with(loop, value)
 
-    def _round(self, loop: For, value: Word) -> None:
+    def _round_with(self, loop: For, value: Word) -> None:
         self.state.variables[loop.name] = value
-        self.script(loop.body)
+        self._round(loop.body)
 
     def _count(self, loop: Count) -> None:
         number(self, loop.header)
         mark = len(self.invocations)
-        self._repeat(lambda: self.script(loop.body))
+        self._repeat(partial(self._round, loop.body))
         waits = any(each.name in {"wait", "break", "exit"} for each in self.invocations[mark:])
         forks = any(background for _, background in loop.body.items)
         if forks and not waits and re.search(r";\s*;", loop.header.source):

@@ -21,6 +21,8 @@ Variable: TypeAlias = "Word | Array | None"
 
 
 EMPTY = word("")
+#: What a jump leaves: a round, a loop, a function, the shell.
+ROUND, LOOP, FUNCTION, SHELL = 1, 2, 1_000, 2_000
 _T = TypeVar("_T")
 
 
@@ -154,7 +156,8 @@ class ShellState:
     """What one shell remembers from command to command."""
 
     __slots__ = (
-        "aliases", "dead", "descriptors", "directory", "exported", "files", "functions", "positional", "variables",
+        "aliases", "dead", "descriptors", "directory", "exported", "files", "functions", "jumps", "loops", "positional",
+        "returns", "variables",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -172,6 +175,10 @@ class ShellState:
         self.descriptors: dict[str, Redirect] = {}
         #: It has ended: exit, return, break.
         self.dead = False
+        #: How the shell was where it may have left something, by what it left: see ``jump``.
+        self.jumps: dict[int, ShellState] = {}
+        #: How many loops there are to leave, and whether there is a function or a sourced file.
+        self.loops, self.returns = 0, False
 
     def copy(self) -> ShellState:
         other = ShellState()
@@ -179,8 +186,23 @@ class ShellState:
         other.aliases, other.files = self.aliases.copy(), self.files.copy()
         other.descriptors = self.descriptors.copy()
         other.exported, other.directory, other.positional = self.exported, self.directory, self.positional
-        other.dead = self.dead
+        other.dead, other.jumps, other.loops, other.returns = self.dead, self.jumps, self.loops, self.returns
         return other
+
+    def jump(self, level: int) -> None:
+        """Leave a round of a loop (1), the loop (2), the round (3) or the loop (4) around it, …, a function or the shell."""
+        if not self.dead:
+            here = self.copy()
+            here.jumps = {}
+            self.jumps = merged([self.jumps, {level: here}])
+
+    def land(self, level: int) -> None:
+        """The end of what jumps up to ``level`` leave: the shell is as it was at one of them, or as it is here."""
+        ends = [state.copy() for kind, state in self.jumps.items() if kind <= level]
+        rest = {kind: state for kind, state in self.jumps.items() if kind > level}
+        if ends:
+            self.become(*ends, *(() if self.dead else (self.copy(),)))
+        self.jumps = {kind - LOOP if level == LOOP and kind < FUNCTION else kind: state for kind, state in rest.items()}
 
     def child(self) -> ShellState:
         """A shell started from this one: it gets what is exported, which arrays never are."""
@@ -208,6 +230,7 @@ class ShellState:
         first = alive[0]
         self.exported = frozenset().union(*(end.exported for end in alive))
         self.dead = all(end.dead for end in ends)
+        self.jumps = merged([end.jumps for end in ends])
         self.directory, self.positional = first.directory, first.positional
         if any(end.directory != first.directory for end in alive):
             self.directory = unknown()
@@ -221,6 +244,18 @@ class ShellState:
             self.functions = {name: _bodies(alive, name) for name in names}
         self.aliases = {name: text for end in alive for name, text in end.aliases.items()}
         self.descriptors = {name: target for end in alive for name, target in end.descriptors.items()}
+
+
+def merged(tables: list[dict[int, ShellState]]) -> dict[int, ShellState]:
+    """One state for each kind of jump; the very same where there is only one."""
+    found = dict[int, ShellState]()
+    for table in tables:
+        for kind, state in table.items():
+            before = found.setdefault(kind, state)
+            if before is not state:
+                found[kind] = both = ShellState()
+                both.become(before, state)
+    return found
 
 
 def _bodies(states: list[ShellState], name: str) -> tuple[Command | None, ...]:

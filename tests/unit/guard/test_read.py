@@ -406,7 +406,7 @@ LESSONS = [
     ("until cd /a; do p; done", "cd /a | p"),
     ("f() { return 1; }; if f; then p; else q; fi", "return 1 | p | q"),
     ("(exit 1; true) || p", "exit 1 | true | p"),
-    ("p $(echo a; exit; echo b)", "echo a | exit | echo b | p a…"),
+    ("p $(echo a; exit; echo b)", "echo a | exit | echo b | p a"),
     ("x=$( { echo q >&2; } 2>&1 ); $x", "echo q | …"),
     ("{ echo q >&2; } 2>e; bash e", "echo q | bash e"),
     ("v=a; echo q | read v; p $v", "echo q | read v | p …"),
@@ -414,6 +414,22 @@ LESSONS = [
     ('set -- a b; p "${*:-d}"', "set -- a b | p a b"),
     ("v='$(q)'; p ${v@P}", "q | p …"),
     ("alias s='p '; alias y=z; s y", "alias s=p  | alias y=z | s y | p z"),
+    ("v=b w=$v eval 'p $w'", "eval p $w | p b"),
+    ("v=a; v+=b eval 'p $v'", "eval p $v | p ab"),
+    ("p $(for v in a b; do echo $v; break; done)", "echo a | break | echo b | break | p a"),
+    (
+        "p $(for v in a b; do [ $v = b ] && break; echo $v; done)",
+        "[ a = b ] | break | echo a | [ b = b ] | break | echo b | p …",
+    ),
+    ("for v in a b; do w=$v; q && break; w=z; done; p $w", "q | break | q | break | p …"),
+    (
+        "for v in a b; do for w in c d; do continue 2; done; v=z; done; p $v $w",
+        "continue 2 | continue 2 | continue 2 | continue 2 | p b c",
+    ),
+    ("f() { v=a; q && return; v=b; }; f; p $v", "q | return | p …"),
+    ("p $(f() { echo a; exit; }; f; echo b)", "echo a | exit | echo b | p a"),
+    ("for v in a; do q || continue; p $(echo $v); done", "q | continue | echo a | p a"),
+    ("p $(return; break; echo a)", "return | break | echo a | p …"),
 ]
 
 
