@@ -120,7 +120,8 @@ def run_parallel(shell: Commands, name: str, argv: list[Word], call: Execution) 
     rest = parse(argv[1:], wrapper_options("parallel")).rest
     marks = [n for n, each in enumerate(rest) if re.fullmatch(r":::\+?|::::\+?", each.text)]
     command = rest[: marks[0]] if marks else rest
-    given = rest[marks[0] + 1 :] if marks and rest[marks[0]].text == ":::" and len(marks) == 1 else [unknown()]
+    listed = unknown(shell.stdin.word.sources if shell.stdin.word and not marks else ())
+    given = rest[marks[0] + 1 :] if marks and rest[marks[0]].text == ":::" and len(marks) == 1 else [listed]
     if not command:
         texts = given if marks else [shell.stdin.word or unknown()]
         for each in _few(texts):

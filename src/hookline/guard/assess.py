@@ -108,9 +108,8 @@ def _gentle(reading: Reading, scene: Scene, effects: Iterable[Effect]) -> Iterat
 
 #: Variables whose value a program runs as a command, and those that load code into it.
 _RUN_BY_NAME = lazy_pattern(
-    r"(\w*PAGER|(GIT_|GIT_SEQUENCE_)?EDITOR|VISUAL|GIT_(SSH_COMMAND|EXTERNAL_DIFF|ASKPASS)|PROMPT_COMMAND|BROWSER|RSYNC_RSH)$"
+    r"(\w*PAGER|(GIT_|GIT_SEQUENCE_)?EDITOR|VISUAL|GIT_(SSH_COMMAND|EXTERNAL_DIFF|ASKPASS)|PROMPT_COMMAND|BROWSER|RSYNC_RSH|LESSOPEN|LESSCLOSE)$"
 )
-_SUBSTITUTES = lazy_pattern(r"\$\(|`")
 _LOADS = lazy_pattern(r"(LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|BASH_ENV|PERL5OPT|PYTHONSTARTUP|RUBYOPT)$")
 
 
@@ -122,8 +121,8 @@ _SKIPS = lazy_pattern(
 
 def _surroundings(call: ProgramCall) -> Iterator[Effect]:
     for name, value in call.invocation.environment:
-        if (_RUN_BY_NAME.fullmatch(name) or (name == "PS4" and _SUBSTITUTES.search(value.text))) and value.known:
-            yield from call.shell(value)
+        if _RUN_BY_NAME.fullmatch(name) and (value.known or value.sources):
+            yield from call.shell(cut(value, len(value.prefix) - len(value.prefix.lstrip("|"))))
         elif call.name == "git" and _SKIPS.fullmatch(f"{name}={value.text}"):
             yield call.effect("git-bypass", "medium", f"{name}={value.text}", why="the project's checks are skipped")
         elif name == "PATH" and any(call.place(Word((one,))).name == "temp" for one in value.text.split(":")):

@@ -177,7 +177,7 @@ def _alias(shell: Commands, argv: list[Word], _call: Execution) -> None:
     for each in argv[1:]:
         name, equals, text = each.text.partition("=")
         if equals:
-            shell.state.aliases[name] = text if each.known else f"{name} {shell.hole(unknown())}"
+            shell.state.aliases[name] = text if each.known else f"{name} {shell.hole(unknown(each.sources))}"
 
 
 def _unalias(shell: Commands, argv: list[Word], _call: Execution) -> None:

@@ -10,7 +10,7 @@ from functools import partial
 from hookline.core._dataclass import replace
 from hookline.guard.builtins import BUILTINS
 from hookline.guard.context import Execution, ReadingContext
-from hookline.guard.expand import braces, fields, scalar
+from hookline.guard.expand import braces, expand_text, fields, scalar
 from hookline.guard.output import echo_options, foresee_output, unescape
 from hookline.guard.parameters import array_key, lookup
 from hookline.guard.reading import Invocation, Redirect, Word, cut, word
@@ -26,6 +26,8 @@ _PRINTING = frozenset(
     ["declare", "typeset", "export", "readonly", "local", "alias", "set", "trap", "hash", "shopt", "pushd", "popd"]
 )
 _PROGRAM = re.compile(r"(/usr(/local)?)?/s?bin/[\w.-]+")
+#: Variables in which bash follows substitutions when it shows them.
+_PROMPTS = frozenset({"PS0", "PS1", "PS2", "PS4"})
 _ABSENT = word("", "not set before")
 
 
@@ -321,7 +323,10 @@ class Commands(ReadingContext):
     def _value(self, assignment: Assignment) -> Word:
         if isinstance(assignment.value, list):
             return unknown(source=assignment.source)
-        return scalar(self, assignment.value, assigned=True)
+        value = scalar(self, assignment.value, assigned=True)
+        if assignment.name in _PROMPTS:
+            expand_text(self, value)
+        return value
 
     def _elements(self, name: str) -> Array | None:
         """A variable as an array, to be changed; None if what is in it is not known."""

@@ -10,7 +10,7 @@ from hookline.core._dataclass import dataclass
 from hookline.guard.budget import Budget, LimitReached
 from hookline.guard.parse import ScriptParser
 from hookline.guard.pattern import lazy_pattern
-from hookline.guard.reading import UNKNOWN, Doubt, Invocation, Redirect, Word, word
+from hookline.guard.reading import UNKNOWN, Doubt, Glob, Invocation, Redirect, Word, word
 from hookline.guard.sensitive import RISKY_VARIABLES
 from hookline.guard.syntax import Command, ShellScript, Substitution
 from hookline.guard.values import EMPTY, SHELL, ShellState, Stream, Variable, concatenate, merge, merged, unknown
@@ -204,7 +204,8 @@ class ReadingContext:
     def code(self, value: Word, runner: str) -> None:
         """A text that ``runner`` reads as commands."""
         self.budget.enter()
-        text = "".join(piece if isinstance(piece, str) else self._as_text(piece) for piece in value.pieces)
+        hole = self.hole(unknown(value.sources)) if UNKNOWN in value.pieces else ""
+        text = "".join(piece if isinstance(piece, str) else getattr(piece, "text", hole) for piece in value.pieces)
         if UNKNOWN in value.pieces:
             known = any(isinstance(piece, str) and piece.strip() for piece in value.pieces)
             reason = f"{runner} runs a text {'with a part ' * known}that is only known when it runs"
@@ -213,13 +214,12 @@ class ReadingContext:
                 self.print(unknown(value.sources))
                 self.budget.leave()
                 return
+        if any(isinstance(piece, Glob) for piece in value.pieces) and re.search("[<>]", text):
+            self.doubt("which files a pattern means decides where data go", value.source or value.text, part=True)
         if text.rstrip("\n").endswith("\\"):  # bash goes on with the line behind it, or reads that otherwise
             self.doubt(f"{runner} runs a text that ends with a backslash", value.source or value.text, part=True)
         self.statements(ScriptParser(text.replace("\0", ""), self.budget, self.doubts).statements())
         self.budget.leave()
-
-    def _as_text(self, piece: object) -> str:
-        return self.hole(unknown()) if piece is UNKNOWN else getattr(piece, "text", "")
 
     def child_code(self, value: Word, runner: str, call: Execution, *, arguments: Sequence[Word] | None = ()) -> None:
         """A text for a shell of its own: it knows what is exported, and nothing it does comes back."""

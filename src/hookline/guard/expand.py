@@ -113,9 +113,24 @@ def number(shell: ReadingContext, raw: Raw) -> Word:
         shell.state.variables[name] = unknown()
     if "[" in text and ("$(" in text or "`" in text):
         shell.doubt("a subscript is evaluated, with the commands in it", text, part=True)
-    found = evaluate(text, lambda name: text_lookup(shell, name))
+    found = evaluate(text, lambda name: _evaluated(shell, name))
     shell.failures += found is None
     return unknown(value.sources, raw.source) if found is None else Word((str(found),), raw.source, value.sources)
+
+
+def _evaluated(shell: ReadingContext, name: str) -> str | None:
+    """A variable's text as an expression, in which a subscript may hold commands."""
+    text = text_lookup(shell, name)
+    if text and "[" in text:
+        expand_text(shell, word(text))
+    return text
+
+
+def expand_text(shell: ReadingContext, value: Word) -> Word:
+    """A text in which bash looks for expansions once more, as if in double quotes."""
+    from hookline.guard.parse import ScriptParser
+
+    return scalar(shell, ScriptParser("", shell.budget, shell.doubts).inner(value.prefix))
 
 
 class _Fields:
@@ -168,6 +183,7 @@ class _Fields:
     def _text(self, value: Word) -> None:
         for piece in value.pieces:
             add(self._pieces, globs(piece) if isinstance(piece, str) else (piece,))
+        self._sources = merge(self._sources, value.sources)
         self._begun = self._begun or bool(value.pieces)
 
     def _list(self, values: list[Word], *, quoted: bool) -> None:

@@ -39,7 +39,7 @@ _READ_OPTIONS: Final = lazy_pattern(
 )
 #: Programs that do what a file of this name says.
 _RECIPES: Final = MappingProxyType(
-    {"make": "Makefile", "npm": "package.json", "yarn": "package.json", "just": "justfile"}
+    {"make": "Makefile", "npm": "package.json", "yarn": "package.json", "just": "justfile", "pip": "setup.py"}
 )
 #: Code that runs a text as code, which may be what it reads.
 #: Programs that carry out, or set up, what is in the files that they name.
@@ -50,6 +50,9 @@ _PLAIN: Final = words(
 )
 #: Programs that carry out what stands on their input.
 _INSTRUCTED: Final = words("psql mysql mariadb sqlite3 mongosh redis-cli kubectl oc")
+_STATEMENTS: Final = lazy_pattern(r"-[cfeQq]$|--(command|file|execute|eval|query)\b")
+#: Programs that talk to other machines, but mostly print what is neither code nor a page.
+_SERVICES: Final = words("aws gsutil gcloud rclone azcopy gh mc s3cmd")
 #: Programs that send to whoever listens: no account of one's own is at the other end.
 _RAW: Final = words("nc ncat netcat nc.traditional nc.openbsd socat telnet curl wget openssl dig nslookup host")
 
@@ -108,7 +111,7 @@ class _Flow(DataLabels):
         if source is not None and source.stdin and not labels and self._unreadable(call):
             why = f"{call.name} runs what another program prints"
             yield call.effect("unknown", "medium", call.invocation.upstream[-1].source, why=why)
-        if incoming & NETWORK and call.name in _INSTRUCTED and ("-" in call.texts or not call.words):
+        if incoming & NETWORK and call.name in _INSTRUCTED and ("-" in call.texts or _asks_input(call)):
             yield call.effect("remote-code", "medium", call.name, why="it does unread what another machine says")
         if labels & (NETWORK | HIDDEN):
             why = "code from the network is run unread" if labels & NETWORK else "hidden code is decoded and run unread"
@@ -156,7 +159,7 @@ class _Flow(DataLabels):
             bool(one.upstream)
             and one.stdin is None
             and one.upstream[-1].name not in _PLAIN
-            and not is_network(one.upstream[-1].name)
+            and (one.upstream[-1].name in _SERVICES or not is_network(one.upstream[-1].name))
         )
 
     def _code(self, call: ProgramCall, source: CodeSource, incoming: Labels) -> Labels:
@@ -274,6 +277,11 @@ class _Flow(DataLabels):
         yield from found
         if not found and word.known and self._files.get(self._path(call, word), NOTHING) & SECRET:
             yield call.effect("secret", "high", word.text, why="it holds credentials that were put there before")
+
+
+def _asks_input(call: ProgramCall) -> bool:
+    """A client of a database takes its statements from its input unless it is given others."""
+    return call.name not in {"kubectl", "oc"} and not any(map(_STATEMENTS.match, call.texts))
 
 
 def _all_of_home(place: JudgedPath) -> bool:

@@ -133,6 +133,8 @@ class DataLabels:
             labels |= TOKEN
         if name in _LANGUAGES and any(secret_harm(one[1]) for text in texts for one in _STRINGS.finditer(text)):
             labels |= SECRET
+        if name == "git" and any(secret_harm(text.partition(":")[2]) for text in texts if ":" in text):
+            labels |= SECRET
         if _decodes(name, texts) and not _foreseen(call):
             labels |= HIDDEN
         for word in call.words:
@@ -224,6 +226,8 @@ class DataLabels:
             )
             if archive is not None:
                 self._mark(call, archive, outgoing)
+        for word in call.words if call.name in {"gunzip", "unxz", "bunzip2", "unzstd"} else ():
+            self._mark(call, Word((word.text.rpartition(".")[0],), ""), self._file(call, word))
         if call.name in {"gzip", "xz", "bzip2", "zstd", "gpg", "age", "lz4"}:
             suffix = next((texts[index + 1] for index, text in enumerate(texts[:-1]) if text == "-S"), None)
             ending = suffix or _ENDINGS.get(call.name, f".{call.name}")

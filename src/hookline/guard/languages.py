@@ -73,6 +73,11 @@ _SCANS: Final = tuple(
             + _QUOTED,
             "read",
         ),
+        (r"""\b(?:File\.(?:open|new)|fopen|open)\s*\(?\s*(["'])((?:(?!\1).)+)\1\s*,\s*["'](?:w|a|x|r\+)""", "write"),
+        (
+            r"""\bopen\b[^;"']{0,80}["']\s*\+?>>?\s*([^"'\s>]+)["']|\bopen\b[^;"']{0,80}["']\+?>>?["']\s*,\s*["']([^"']+)""",
+            "write",
+        ),
         (r"\b(?:renameSync|rename|File\.rename|FileUtils\.mv)" + _QUOTED, "move"),
         (
             r"\b(?:chmodSync|chmod|FileUtils\.chmod\w*)\s*\(?\s*(?:\S+?\s*,\s*)?" + r"""(["'])((?:\\.|(?!\1).)*)\1""",
@@ -88,7 +93,7 @@ _HOMES, _HOMES_INSIDE = lazy_pattern(_HOME), lazy_pattern(r"[#$]\{\s*(" + _HOME 
 _STARTS = lazy_pattern(r"child_process|Open3|ProcessBuilder|getRuntime\(|[\"']\s*\|-?\s*(\S*/)?(ba|da|z)?sh\b")
 _BACKTICKS = lazy_pattern(r"`([^`]+)`")
 _FETCHES = lazy_pattern(
-    r"(?i)\b(eval|exec|iex|invoke-expression|new Function|loadstring|load)\b.{0,200}(fetch|https?://|atob|base64|downloadstring|invoke-webrequest|iwr|curl|unpack)|(downloadstring|iwr|irm|invoke-webrequest).{0,200}\|\s*(iex|invoke-expression)|\bfetch\s*\(.{0,200}\beval\b|\b(system|popen|exec\w*|spawn\w*|shell_exec|passthru)\b[^;]{0,80}(atob|base64|unpack|fromcharcode|\bchr\()",
+    r"(?i)\b(eval|exec|iex|invoke-expression|new Function|loadstring|load)\b.{0,200}(fetch|https?://|atob|base64|downloadstring|invoke-webrequest|iwr|curl|unpack)|(downloadstring|iwr|irm|invoke-webrequest).{0,200}\|\s*(iex|invoke-expression)|\b(fetch\s*\(|https?\.(get|request)\b).{0,200}\b(eval|new Function)\b|\b(system|exec|eval)\s*\(?\s*`\s*(curl|wget)\b|\b(system|popen|exec\w*|spawn\w*|shell_exec|passthru)\b[^;]{0,80}(atob|base64|unpack|fromcharcode|\bchr\()",
     re.DOTALL,
 )
 _POWERSHELL = lazy_pattern(

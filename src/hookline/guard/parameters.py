@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hookline.guard.context import ReadingContext
 
 #: Set in nearly every shell, and to a path in most: their first letter is known, and they are not unset.
-_PATHS = frozenset({"PATH", "PWD", "OLDPWD", "SHELL", "BASH", "TMPDIR", "XDG_RUNTIME_DIR"})
+_PATHS = frozenset({"PATH", "PWD", "OLDPWD", "TMPDIR", "XDG_RUNTIME_DIR"})
 _ALWAYS_SET = _PATHS | {
     "BASHPID", "DIRSTACK", "EPOCHREALTIME", "EPOCHSECONDS", "EUID", "FUNCNAME", "GROUPS", "HOSTNAME", "HOSTTYPE", "LANG", "LINENO", "LOGNAME",
     "MACHTYPE", "OPTIND", "OSTYPE", "PIPESTATUS", "PPID", "RANDOM", "SECONDS", "SHELLOPTS", "SHLVL", "TERM", "UID", "USER", "_",
@@ -63,6 +63,8 @@ def lookup(shell: ReadingContext, name: str) -> Variable:
             pass
     if shell.environment is not None and name in shell.environment:
         return word(shell.environment[name])
+    if name in {"SHELL", "BASH"}:
+        return word("/bin/bash")
     if name in _ALWAYS_SET or name.startswith("BASH_"):
         return Word(("/", UNKNOWN)) if name in _PATHS else unknown()
     return unknown() if shell.environment is None or not shell.complete else None
@@ -123,10 +125,9 @@ def array_key(shell: ReadingContext, name: str, array: dict[str, Word], index: s
     """What the text in brackets comes to; None where that is not known. The commands in it run."""
     text: str | None = index
     if "$" in index or "`" in index:
-        from hookline.guard.expand import scalar
-        from hookline.guard.parse import ScriptParser
+        from hookline.guard.expand import expand_text
 
-        text = literal(scalar(shell, ScriptParser("", shell.budget, shell.doubts).inner(index)))
+        text = literal(expand_text(shell, word(index)))
     if text is None or text in array:
         return text
     if _holds_pairs(shell, name, array):
@@ -283,7 +284,7 @@ def _argument(shell: ReadingContext, part: Parameter) -> Word | list[Word] | Raw
 
 
 def _transform(shell: ReadingContext, part: Parameter, value: Word) -> Word:
-    from hookline.guard.expand import scalar
+    from hookline.guard.expand import expand_text, scalar
 
     operator = part.operator
     if operator == ":":
@@ -305,9 +306,7 @@ def _transform(shell: ReadingContext, part: Parameter, value: Word) -> Word:
             changed = {"U": text.upper(), "u": text[:1].upper() + text[1:], "L": text.lower(), "E": ansi(text)}
             return Word((changed[operator[1]],), "", value.sources)
         case "@" if operator[1] == "P":
-            from hookline.guard.parse import ScriptParser
-
-            scalar(shell, ScriptParser("", shell.budget, shell.doubts).inner(text))  # the commands in it run
+            expand_text(shell, word(text))  # the commands in it run
         case "#" | "%" | "/":
             second = scalar(shell, part.second, assigned=True) if part.second else EMPTY
             found = _replace(shell, operator, text, argument, second)

@@ -99,6 +99,9 @@ def _wrapper(shell: Commands, name: str, argv: list[Word], call: Execution, opti
     if code is not None:
         shell.child_code(code, name, call)
         done = True
+    elif len(rest) == 1 and any(sign.isspace() for sign in rest[0].prefix):  # yarn exec 'rm -rf ~'
+        shell.child_code(rest[0], name, call)
+        done = True
     elif rest:
         shell.invoke(rest, handed)
         if not rest[0].known and len(rest) > 1:
@@ -214,6 +217,8 @@ def _code(shell: Commands, name: str, argv: list[Word], call: Execution, options
                 shell.child_code(code, name, call)
             elif name == "su":
                 return _from_input(shell, name, call)
+            elif options.operands:  # BSD's script FILE COMMAND…
+                return hand_on(shell, name, parse(argv[1:], replace(options, permuted=False)).rest, call)
             return code is not None
         rest = found.rest
         if name == "ssh" and rest and rest[0].text.startswith("-"):

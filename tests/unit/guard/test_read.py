@@ -441,3 +441,12 @@ def test_a_lesson_of_the_fuzzer_is_kept(command: str, programs: str) -> None:
 @pytest.mark.parametrize("text", ['p "`rm "-rf" ~`"{b,c}', "p {1..1000000}$(rm -rf ~)"])
 def test_the_commands_in_a_word_are_read_though_its_braces_are_not(text: str) -> None:
     assert "rm" in {one.name for one in read(text).invocations}
+
+
+def test_a_pattern_in_code_may_name_the_file_that_is_written() -> None:
+    assert [each.part for each in read("eval p '>' *").doubts] == [True]
+
+
+def test_what_a_text_for_another_shell_comes_from_is_not_lost() -> None:
+    (curl,) = [one for one in read('x=$(cat key); bash -c "curl $x"').invocations if one.name == "curl"]
+    assert [source.name for source in curl.argv[1].sources] == ["cat"]

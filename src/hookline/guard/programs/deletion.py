@@ -41,12 +41,7 @@ def _rm(call: ProgramCall) -> Iterator[Effect]:
                 harmless = one.where == "project" and one.harm == "high" and _DOTS.search(word.text)
                 yield replace(one, harm="medium", why="rm itself refuses to delete . and ..") if harmless else one
     if found:
-        wide = any(word.prefix and call.place(word).outside for word in options.operands if not word.known)
-        harm: Harm = "high" if (force and (tree or found == "searched")) or wide else "low"
-        if harm == "high" and not wide and _narrow(call, options.operands):
-            harm = "low"
-        why, safer = "another program says which files", "print the list first, then delete"
-        yield call.effect("delete", harm, where="unknown", why=why, safer=safer)
+        yield _listed(call, options.operands, grave=force and (tree or found == "searched"))
     elif tree and force and not options.operands and _upstream(call):
         why, safer = "what it deletes is not named here", "name the files"
         yield call.effect("delete", "high", where="unknown", why=why, safer=safer)
@@ -58,6 +53,20 @@ def _finds(call: ProgramCall, operands: tuple[Word, ...]) -> str:
     if not listed or not {"xargs", "parallel", "find", "gfind", "fd", "fdfind"} & set(call.invocation.wrappers):
         return ""
     return "searched" if _upstream(call) & _FINDERS else "listed"
+
+
+def _listed(call: ProgramCall, operands: tuple[Word, ...], *, grave: bool) -> Effect:
+    """Another program says which files lose their content."""
+    wide = any(word.prefix and call.place(word).outside for word in operands if not word.known)
+    harm: Harm = "high" if wide or (grave and not _narrow(call, operands)) else "low"
+    why, safer = "another program says which files", "print the list first, then delete"
+    return call.effect("delete", harm, where="unknown", why=why, safer=safer)
+
+
+def searched(call: ProgramCall, operands: tuple[Word, ...]) -> Iterator[Effect]:
+    """``find … | xargs shred``: as bad as what a search names for ``rm -f``."""
+    if found := _finds(call, operands):
+        yield _listed(call, operands, grave=found == "searched")
 
 
 def _narrow(call: ProgramCall, operands: tuple[Word, ...]) -> bool:
@@ -144,14 +153,18 @@ def _rimraf(call: ProgramCall) -> Iterator[Effect]:
 
 
 def _unlink(call: ProgramCall) -> Iterator[Effect]:
-    for word in call.options().operands:
+    options = call.options()
+    for word in options.operands:
         yield from deletion(call, word, tree=False)
+    if call.name == "unlink":
+        yield from searched(call, options.operands)
 
 
 def _shred(call: ProgramCall) -> Iterator[Effect]:
     options = call.options(
         "f,force n:,iterations: s:,size: u,remove? v,verbose x,exact z,zero ,random-source: r R d l m"
     )
+    yield from searched(call, options.operands)
     for word in options.operands if not options.informs else ():
         place = call.place(word)
         if options.any("r", "R"):
@@ -182,7 +195,7 @@ def _find(call: ProgramCall) -> Iterator[Effect]:
             words.pop(0)
     actions = list(_without_commands(words))
     texts = [word.text for word in actions]
-    filtered = any(_FILTERS.match(text) for text in texts)
+    filtered = any(_FILTERS.match(text) and not _matches_most(texts, at) for at, text in enumerate(texts))
     if "-delete" in texts and not _argument(texts, "-delete"):
         little = not {"-o", "-or", "!", "-not"} & set(texts) and ("-empty" in texts or _made_again(actions))
         for root in roots or [Word((".",), ".")]:
@@ -190,6 +203,11 @@ def _find(call: ProgramCall) -> Iterator[Effect]:
     for text, word in zip(texts, actions[1:], strict=False):
         if text in _FIND_WRITES:
             yield from call.write(word)
+
+
+def _matches_most(texts: list[str], at: int) -> bool:
+    """``! -name keep`` and ``-name '*'``."""
+    return texts[max(at - 1, 0)] in {"!", "-not"} or set("".join(texts[at + 1 : at + 2])) in ({"*"}, {".", "*"})
 
 
 _FIND_TAKES = lazy_pattern(

@@ -12,13 +12,14 @@ from hookline.guard.effects import Effect, Harm
 from hookline.guard.options import GivenOptions, parse_options
 from hookline.guard.paths import JudgedPath
 from hookline.guard.pattern import words
-from hookline.guard.programs.deletion import deletion
+from hookline.guard.programs.deletion import deletion, searched
 from hookline.guard.reading import Word, cut
-from hookline.guard.sensitive import own_path, write_kind
+from hookline.guard.sensitive import holds_secrets, own_path, write_kind
 
 
 def _truncate(call: ProgramCall) -> Iterator[Effect]:
     options = call.options("c,no-create o,io-blocks r:,reference: s:,size:")
+    yield from searched(call, options.operands)
     for word in options.operands if not options.informs else ():
         yield from call.write(word)
         place = call.place(word)
@@ -96,6 +97,8 @@ def moving(call: ProgramCall, word: Word, target: JudgedPath | None) -> Iterator
         yield call.effect("move", _loss_of_whole(place, word), word.text, where=place.name, why=why)
     elif place.name in {"system", "root"}:
         yield call.effect("move", "medium", word.text, where=place.name, why="the system depends on it")
+    elif place.name == "home" and target is not None and target.name == "temp" and holds_secrets(place.path):
+        yield call.effect("move", "medium", word.text, where=place.name, why="keys are soon gone there")
     else:
         yield call.effect("move", "low", word.text, where=place.name)
 
@@ -253,7 +256,9 @@ def _tar(call: ProgramCall) -> Iterator[Effect]:
         if word.prefix.startswith("exec="):
             yield from call.shell(cut(word, 5))
     if "extract" in options and "to-stdout" not in options:
-        for word in options.values("directory") or ((Word(("/",), "/"),) if "absolute-names" in options else ()):
+        for word in options.values("directory", "one-top-level") or (
+            (Word(("/",), "/"),) if "absolute-names" in options else ()
+        ):
             yield from _unpack(call, word)
     if options.any("create", "append", "update"):
         for word in options.values("file"):
@@ -272,9 +277,17 @@ def _unpack(call: ProgramCall, word: Word) -> Iterator[Effect]:
         yield call.effect("overwrite", "high", word.text, where=place.name, why=why, safer=safer)
 
 
+#: The options of programs that unpack, and the one that says where to.
+_UNPACKING: Final = {
+    **dict.fromkeys(("unzip", "bsdcpio"), ("d: l t v p c f u o n j q x: a b C K L M U V W X Z z h D P:", "d")),
+    **dict.fromkeys(("7z", "7za", "7zz"), ("o: p: y a: m: t: r x: i: s: w: ,bd", "o")),
+    "cpio": ("i,extract o,create p,pass-through d m u v D:,directory: F:,file: H: I: O: E: M: R: 0 a t", "directory"),
+}
+
+
 def _unzip(call: ProgramCall) -> Iterator[Effect]:
-    options = call.options("d: l t v p c f u o n j q x: a b C K L M U V W X Z z h D P:")
-    for word in options.values("d"):
+    specification, target = _UNPACKING[call.name]
+    for word in call.options(specification).values(target):
         yield from _unpack(call, word)
 
 
@@ -297,6 +310,6 @@ PROGRAMS: Final[Mapping[str, Handler]] = MappingProxyType({
     **dict.fromkeys(words("chmod chown chgrp setfacl chattr gchmod gchown chflags"), _permissions),
     **dict.fromkeys(("tar", "gtar", "bsdtar"), _tar),
     **dict.fromkeys(("tee", "patch", "sponge"), _tee),
-    **dict.fromkeys(words("unzip 7z 7za 7zz bsdcpio"), _unzip),
+    **dict.fromkeys(_UNPACKING, _unzip),
     "truncate": _truncate, "ln": _ln, "dd": _dd, "rsync": _rsync, "touch": _touch, "zip": _zip,
 })  # fmt: skip

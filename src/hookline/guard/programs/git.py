@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from itertools import dropwhile
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
@@ -193,7 +194,8 @@ def _rm(call: ProgramCall, options: GivenOptions, _settings: _Settings) -> Itera
 
 def _foreach(call: ProgramCall, options: GivenOptions, _settings: _Settings) -> Iterator[Effect]:
     if options.operands[:1] and options.operands[0].text == "foreach":
-        yield from call.shell(Word((" ".join(word.text for word in options.operands[1:]),), "foreach"))
+        given = dropwhile(lambda text: text.startswith("-"), call.texts[call.texts.index("foreach") + 1 :])
+        yield from call.shell(Word((" ".join(given),), "foreach"))
 
 
 def _bisect(call: ProgramCall, options: GivenOptions, _settings: _Settings) -> Iterator[Effect]:

@@ -13,7 +13,9 @@ from hookline.guard.effects import Effect
 from hookline.guard.languages import language_effects
 from hookline.guard.options import parse_options
 from hookline.guard.pattern import lazy_pattern, words
+from hookline.guard.programs.text import AWK_RUNS
 from hookline.guard.reading import Invocation, Word, cut
+from hookline.guard.wrappers import parse, wrapper
 
 _SH = "c i l,login r s v x e u n f h p t a b k m B C D E H P T o: O: ,rcfile: ,init-file: ,norc ,noprofile ,posix ,restricted"
 
@@ -78,11 +80,11 @@ def code_source(invocation: Invocation) -> CodeSource | None:
     if name in {"eval", "trap"}:
         return CodeSource(language="sh", code=invocation.argv[1 : 2 if name == "trap" else None])
     if kind is None:
-        return None
+        return _carried_out(invocation, name)
     if kind.language == "powershell":
         return _powershell(invocation)
     words = invocation.argv[1:]
-    if name == "deno" and words and words[0].text in {"run", "eval"}:
+    if name in {"deno", "bun"} and words and words[0].text in {"run", "eval"}:
         rest = tuple(word for word in words[1:] if not word.prefix.startswith("-"))[:1]
         return (
             CodeSource(language="js", script=rest[0] if rest else None, stdin=not rest)
@@ -108,6 +110,22 @@ def code_source(invocation: Invocation) -> CodeSource | None:
     if script is not None and script.text in {"-", "/dev/stdin"}:
         script = None
     return CodeSource(language=kind.language, script=script, stdin=script is None)
+
+
+def _carried_out(invocation: Invocation, name: str) -> CodeSource | None:
+    """Programs that hand a text to a shell, or carry out their input: ``parallel`` by itself, ``awk`` if it says so."""
+    words = invocation.argv[1:]
+    operands = tuple(word for word in words if not word.prefix.startswith("-"))
+    if name == "parallel" and not operands:
+        return CodeSource(language="sh", stdin=True)
+    if name in {"awk", "gawk", "mawk", "nawk"}:
+        runs = any(AWK_RUNS.search(word.text) for word in words)
+        return CodeSource(language="awk", code=operands[:1], stdin=runs)
+    options = wrapper(name)
+    if options is None or not options.shell:
+        return None
+    found = parse(list(words), options)  # ssh host "$(…)"
+    return CodeSource(language="sh", code=(*found.given.values(*options.code), *found.rest))
 
 
 def _powershell(invocation: Invocation) -> CodeSource:

@@ -132,7 +132,7 @@ def _http(call: ProgramCall) -> Traffic:
         saves=options.values("output"),
         files=tuple(files),
         words=options.operands,
-        stdin=bool(call.invocation.upstream),
+        stdin=True,
         address=options.operands[-1].text,
     )
 
@@ -315,6 +315,9 @@ def _openssl(call: ProgramCall) -> Traffic:
 def _cloud_copy(call: ProgramCall) -> Traffic:
     texts = [word for word in call.words if not word.prefix.startswith("-")]
     remote = lazy_pattern(r"(s3|gs|https?|r2|b2)://|[\w-]+:")
+    fetched = next((word for word in texts[1:] if remote.match(word.prefix)), None)
+    if fetched and ("-" in call.texts[-1:] or texts[0].text == "cat"):
+        return Traffic(prints=True, address=fetched.text)
     if (
         not texts
         or not remote.match(texts[-1].prefix)
@@ -331,7 +334,7 @@ def _cloud_copy(call: ProgramCall) -> Traffic:
 def _gist(call: ProgramCall) -> Traffic:
     if call.texts[:2] == ("gist", "create") or call.texts[:2] == ("release", "upload"):
         return Traffic(files=call.words[2:], stdin=True, address="github.com")
-    return _NONE
+    return Traffic(prints=call.texts[:1] == ("api",) or call.texts[:2] == ("gist", "view"))
 
 
 _TRAFFIC: Final[Mapping[str, Callable[[ProgramCall], Traffic]]] = MappingProxyType({
@@ -339,7 +342,7 @@ _TRAFFIC: Final[Mapping[str, Callable[[ProgramCall], Traffic]]] = MappingProxyTy
     **dict.fromkeys(words("nc ncat netcat nc.traditional nc.openbsd telnet"), _nc), "socat": _socat, "ssh": _ssh,
     **dict.fromkeys(words("scp rsync pscp"), _copying), **dict.fromkeys(("tar", "gtar", "bsdtar"), _tar),
     **dict.fromkeys(words("mail mailx mutt sendmail msmtp swaks"), _mail), **dict.fromkeys(words("ftp sftp lftp tftp ftpput fetch"), _ftp),
-    **dict.fromkeys(words("lynx w3m links elinks aria2c axel"), _browser),
+    **dict.fromkeys(words("lynx w3m links elinks aria2c axel lwp-request"), _browser),
     **dict.fromkeys(words("dig nslookup host whois ping"), _lookup), "openssl": _openssl,
     **dict.fromkeys(words("aws gsutil rclone azcopy s3cmd mc gcloud"), _cloud_copy), "gh": _gist,
 })  # fmt: skip

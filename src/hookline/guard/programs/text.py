@@ -9,7 +9,7 @@ from typing import Final
 
 from hookline.guard.call import LONGEST_CODE, Handler, ProgramCall
 from hookline.guard.effects import Effect
-from hookline.guard.pattern import words
+from hookline.guard.pattern import lazy_pattern, words
 from hookline.guard.reading import Word
 
 _SED = "n,quiet,silent e:,expression: f:,file: i?,in-place? I? E,regexp-extended r l:,line-length: s,separate u z,null-data ,posix ,debug ,sandbox b a"
@@ -49,6 +49,10 @@ def _sed_script(call: ProgramCall, word: Word) -> Iterator[Effect]:
         yield from call.write(Word((found[1],), found[0]))
 
 
+#: ``system($0)``, ``$1 | "sh"``: the input of awk becomes commands.
+AWK_RUNS: Final = lazy_pattern(r"\bsystem\s*\(\s*[$a-zA-Z]|\|&?\s*[\"'](\S*/)?(ba|da|z|k)?sh\b|\$\d+\s*\|&?\s*getline")
+
+
 def _awk(call: ProgramCall) -> Iterator[Effect]:
     options = call.options(
         "F:,field-separator: v:,assign: f:,file: i:,include: l: W: e:,source: b c C d? D? E:,exec: g h L? n N M o? O p? P r s S t V",
@@ -66,6 +70,8 @@ def _awk(call: ProgramCall) -> Iterator[Effect]:
         if re.search(r"\bsystem\b|\|", word.text):  # a text that looks like a command, kept for later
             for found in re.finditer(r'"([\w./]+\s+[-/~$][^"]*)"', word.text[:LONGEST_CODE]):
                 yield from call.shell(Word((found[1],), found[0]))
+        if AWK_RUNS.search(word.text):
+            yield call.effect("unknown", "medium", word.text[:80], why="awk runs what it reads as commands")
         if "/inet/" in word.text or "/inet4/" in word.text:
             yield call.effect("remote-code", "high", word.text[:80], why="awk talks to another machine")
         for found in re.finditer(r'>>?\s*"([^"]+)"', word.text[:LONGEST_CODE]):
