@@ -17,6 +17,7 @@ from hookline.core.lazy_pattern import lazy_pattern
 from hookline.core.typed import TypeAlias
 from hookline.state.record.secret_patterns import (
     ASSIGNED,
+    BEHIND,
     HARMLESS_NAMES,
     INSIDE,
     KEY_NAMES,
@@ -26,6 +27,7 @@ from hookline.state.record.secret_patterns import (
     PLAIN_NAMES,
     PUBLIC_NAMES,
     ROOTS,
+    SIGNLESS,
     TOKENS,
 )
 
@@ -39,6 +41,7 @@ _IS_LETTER = bytes(120 if chr(byte) in _LETTERS else 32 for byte in range(256))
 _LONG = b"x" * _SHORTEST
 _BASE64_LETTERS = _LETTERS.replace(".", "+/")
 _ESCAPES = (("\\n", " \n"), ("\\t", " \t"), ("\\r", " \r"), ("\\b", "  "), ("\\f", "  "))
+_ESCAPED = lazy_pattern(r"\\[bfnrtu]")
 #: Tokens that begin with the letter of an escape: "C:\\rk_live_…" has no carriage return in it.
 _LIKE_ESCAPES = ("rk_", *(word for row in TOKENS for word in row[1].split() if word[0] in "bfnrt"))
 #: How often something decoded is searched again.
@@ -48,8 +51,10 @@ _DEPTH = 2
 def flatten(text: str) -> str:
     """A text of the same length with one byte for each character, and without escapes (of JSON in a text)."""
     if not text.isascii():
+        if b"\xff" in text.encode("utf-16-le", "surrogatepass"):
+            text = text.translate(_HALFWIDTH)
         text = text.encode("latin-1", "replace").decode("latin-1")
-    if "\\" in text:
+    if _ESCAPED.search(text):
         for token in _LIKE_ESCAPES:
             text = text.replace(f"\\{token}", f" {token}")
         for escape, plain in _ESCAPES:
@@ -57,6 +62,10 @@ def flatten(text: str) -> str:
         if "\\u" in text:
             text = _expression(r"\\u(?!00[2-7])[0-9a-fA-F]{4}").sub("      ", text)
     return text
+
+
+#: Letters and signs as East Asian keyboards write them.
+_HALFWIDTH = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F)}
 
 
 def find_secrets(raw: str, known: Sequence[str] = (), words: Sequence[str] | None = None, depth: int = 0) -> list[Span]:
@@ -81,21 +90,32 @@ def find_secrets(raw: str, known: Sequence[str] = (), words: Sequence[str] | Non
 
 def words_in(low: str) -> list[str]:
     """The words of rules that are in a text."""
-    has = low.__contains__
-    words = [word for root in filter(has, ROOTS) for word in _words_by_root()[root] if word == root or has(word)]
-    return [*words, *{*_FLAG.findall(low)}] if " -" in low else words
+    words: dict[str, None] = {}
+    seen = {*filter(low.__contains__, ROOTS)}
+    for root in tuple(seen):
+        for word, part in _words_by_root()[root]:
+            if (not part or part in words) and word in low:
+                words[word] = None
+    seen.update(words)
+    for word, behind in BEHIND.items():
+        if not seen.isdisjoint(behind) and word in low:
+            words[word] = None
+    return [*words, *{*_FLAG.findall(low)}] if " -" in low else [*words]
 
 
 #: The words of rules that are flags, which are searched for at once.
-_FLAG = lazy_pattern(r" -(?:[pu]|[abhnw] |-user|-header)")
+_FLAG = lazy_pattern(r" -(?:[pu]|[abhknw] |-user|-header)")
 
 
 @lru_cache(maxsize=1)
-def _words_by_root() -> dict[str, tuple[str, ...]]:
-    table: dict[str, list[str]] = {root: [] for root in ROOTS}
-    for word in dict.fromkeys((*(word for word in _phrases() if not word.startswith(" -")), *NAMES)):
-        table[next((root for root in ROOTS if root in word), "secret")].append(word)
-    return {root: tuple(words) for root, words in table.items()}
+def _words_by_root() -> dict[str, list[tuple[str, str]]]:
+    """Each word with the longest other word in it, without which it cannot be in a text; the short ones first."""
+    table: dict[str, list[tuple[str, str]]] = {root: [] for root in ROOTS}
+    words = {*(word for word in _phrases() if not word.startswith(" -") and word not in BEHIND), *NAMES}
+    for word in sorted(words, key=lambda word: (len(word), word)):
+        known = table[next((root for root in ROOTS if root in word), "secret")]
+        known.append((word, max((one for one, _ in known if one in word), key=len, default="")))
+    return table
 
 
 @lru_cache(maxsize=1024)
@@ -117,6 +137,12 @@ def _search_long_words(raw: str, low: str, found: list[Span], known: Sequence[st
             head = raw[max(0, start - 400) : start]
             start -= len(head) - len(head.rstrip(_BASE64_LETTERS))
         word = low[start:end]
+        if not word.strip(_HEX_DIGITS):  # a hash, most often: no token
+            _search_assigned(raw, low, start, word, found)
+            if depth < _DEPTH and not bytes.fromhex(word[:8]).translate(None, _PRINTABLE):
+                found += _encoded(raw, word, start, known, depth)
+            at = letters.find(_LONG, end)
+            continue
         _search_parts(raw, low, start, word, found)
         if not word.replace("_", "").isalpha():
             for name, inside, pattern, _ in INSIDE:
@@ -194,11 +220,17 @@ def _encoded(raw: str, word: str, start: int, known: Sequence[str], depth: int) 
     for piece_end, decoded in pieces:
         if len(decoded) > _SHORTEST // 2 and not decoded.translate(None, _PRINTABLE):
             text = decoded.decode("ascii")
-            if any(form in text for form in known) or find_secrets(flatten(text), known, None, depth + 1):
+            if (
+                any(form in text for form in known)
+                or _LOGIN.fullmatch(text)
+                or find_secrets(flatten(text), known, None, depth + 1)
+            ):
                 yield start, piece_end, "encoded"
                 return
 
 
+#: As in the header of basic authentication.
+_LOGIN = lazy_pattern(r"[\w.@-]{2,60}:(?=\S*[a-z])(?=\S*[A-Z])(?=\S*\d)[^\s/.:]{8,100}")
 _PRINTABLE = bytes(range(32, 127)) + b"\t\r\n"
 
 
@@ -321,12 +353,18 @@ def _is_flag_of(commands: tuple[str, ...], low: str, at: int) -> bool:
     return any(map(window.__contains__, commands))
 
 
+def _needs_no_sign(name: str, before: str) -> bool:
+    return name in SIGNLESS or _SETTING.search(before) is not None
+
+
+#: ``aws configure set NAME VALUE``, ``#define NAME "VALUE"`` and their like.
+_SETTING = lazy_pattern(r"(?:\bset|setx|\bdefine) (?:--\w+ )?\S*\Z")
 _REST = lazy_pattern(r"[A-Za-z0-9_.-]{0,60}")
 _OPERATOR = lazy_pattern(
     r"""\\{0,8}["']?\]?(\s{0,4}(?:=>|:=|\?=|={1,3}|:)\s{0,4}|,\s{0,3}(?=\\{0,8}["'])|\s{1,4}value\s?=\s?|(?:[ \t]{1,4}))(?!\s)"""
 )
 _VALUE = lazy_pattern(
-    r"""(?P<quote>\\{0,8}["'])(?P<quoted>.*?)(?:(?<!\\)(?P=quote)|\Z)|(?P<bare>[^\s"'`&;<>|{\[][^\s"'`&;<>|]{0,511})""",
+    r"""(?:[bBrRN]{1,2}(?=["']))?(?P<quote>\\{0,8}["'])(?P<quoted>.*?)(?:(?<!\\)(?P=quote)|\Z)|(?P<bare>[^\s"'`&;<>|{\[][^\s"'`&;<>|]{0,511})""",
     re.DOTALL | re.ASCII,
 )
 _MORE = lazy_pattern(r"[^\s\"'`&;<>|]*")
@@ -349,7 +387,11 @@ def _assignment(raw: str, low: str, at: int, name: str) -> Iterator[Span]:
     if operator is None:
         return
     sign = operator[1].strip()
-    if not sign and not whole.startswith("-"):
+    if (
+        not sign
+        and not whole.startswith("-")
+        and (raw.startswith("-", operator.end()) or not _needs_no_sign(whole, before))
+    ):
         return
     match = _VALUE.match(raw, operator.end())
     if match is None:
@@ -361,7 +403,7 @@ def _assignment(raw: str, low: str, at: int, name: str) -> Iterator[Span]:
         if (firm or len(value) > 2) and _is_value(value, quoted=True) and (sure or _RANDOM.match(value)):
             yield begin, match.end(), "secret"
     elif not sign.startswith("==") and _is_bare_secret(
-        raw, start, begin, match["bare"], glued=operator[1] == "=" or not sign, firm=firm
+        raw, start, begin, match["bare"], glued=operator[1] == "=" or (not sign and whole.startswith("-")), firm=firm
     ):
         more = _MORE.match(raw, match.end())
         yield begin, more.end() if more else match.end(), "secret"
@@ -436,8 +478,10 @@ def announces(name: str, *, shouted: bool = False) -> bool:
         return True
     if shouted and "_token_" in text:
         return True
+    if text in SIGNLESS:
+        return True
     if text.endswith("pass"):
         return text == "pass" or (not text.endswith(NOT_PASS) and (shouted or text.endswith("_pass")))
     if text.endswith("_key"):
         return shouted and not any(public in text for public in PUBLIC_NAMES)
-    return text in ("auth", "_auth") or text.endswith("_auth")
+    return text in ("auth", "pw") or text.endswith(("_auth", "_pw"))

@@ -40,7 +40,7 @@ class Redactor:
 
     def suspects(self, serialised: str) -> bool:
         """Whether this JSON (or plain) text may hold a secret; False is certain. The one cheap test."""
-        if self._patterns:
+        if self._patterns or "\\uff" in serialised:
             return True
         for form in self._secrets:
             if form in serialised:

@@ -68,6 +68,9 @@ TOKENS: tuple[tuple[str, str, str, str], ...] = (
     ("npm/token", "npm_", r"(?i:npm_[a-z0-9]{30,})", "gitleaks npm-access-token"),
     ("octopus/key", "api-", r"API-[A-Z0-9]{26}(?![A-Za-z0-9])", "gitleaks octopus-deploy-api-key"),
     ("openai/key", "sk-", r"sk-(?:[A-Za-z0-9]{20,}|(?=[a-z_-]{0,80}[0-9A-Z])[A-Za-z0-9_-]{16,})", "gitleaks openai-api-key; vendor: keys of that style, such as DeepSeek's and OpenRouter's"),
+    ("langsmith/key", "lsv2_", r"lsv2_(?:pt|sk)_[a-f0-9]{32}_[a-f0-9]{10}", "vendor: LangSmith API keys"),
+    ("crates/token", "cio", r"cio[A-Za-z0-9]{32}(?![A-Za-z0-9])", "vendor: crates.io API tokens"),
+    ("pinecone/key", "pcsk_", r"pcsk_[A-Za-z0-9]{4,8}_[A-Za-z0-9]{40,}", "vendor: Pinecone API keys"),
     ("perplexity/key", "pplx-", r"pplx-[A-Za-z0-9]{32,}", "gitleaks perplexity-api-key"),
     ("plaid/token", "access-sandbox- access-development- access-production-", r"access-(?:sandbox|development|production)-[0-9a-fA-F-]{36}", "gitleaks plaid-api-token"),
     ("planetscale/token", "pscale_", r"(?i:pscale_(?:tkn|oauth|pw)_[\w=.-]{30,64})", "gitleaks planetscale-api-token, planetscale-oauth-token, planetscale-password"),
@@ -171,7 +174,7 @@ ASSIGNED: tuple[tuple[str, str, str, str], ...] = (
     ("twitter/key", "twitter", r"[a-z0-9]{25}|[a-z0-9]{45}|[a-z0-9]{50}|[0-9]{15,25}-[a-z0-9]{20,40}", "gitleaks twitter-access-secret, twitter-access-token, twitter-api-key, twitter-api-secret"),
     ("yandex/aws", "yandex", r"YC[\w-]{38}", "gitleaks yandex-aws-access-token"),
     ("zendesk/secret", "zendesk", r"[a-z0-9]{40}", "gitleaks zendesk-secret-key"),
-    ("secret/generic", "key auth access creds api", r"(?=[^A-Z]{0,60}(?-i:[A-Z]))(?=[^a-z]{0,60}(?-i:[a-z]))(?=\D{0,24}\d\D{0,24}\d)[A-Za-z0-9+/]{20,150}={0,3}", "gitleaks generic-api-key"),
+    ("secret/generic", "key auth access creds api", r"(?-i:(?=[^A-Z]{0,60}[A-Z])(?=[^a-z]{0,60}[a-z]))(?=\D{0,24}\d\D{0,24}\d)[A-Za-z0-9+/]{20,150}={0,3}", "gitleaks generic-api-key"),
 )
 #: Names of which the last row would be wrong: identifiers and hashes that nobody hides.
 PUBLIC_NAMES = ("public", "pubkey", "cache", "primary", "foreign", "author", "integrity", "hash", "sha", "digest", "checksum", "fingerprint", "key_id", "keyid", "capital", "rapid", "access_count")
@@ -183,10 +186,10 @@ PHRASES: tuple[tuple[str, tuple[str, ...], str, str, str], ...] = (
     ("authorization/bearer", ("bearer",), r"""(?i:bearer\s{1,4}(?P<value>(?!tokens?\b|grant|realm|only\b|auth|scheme|header|format|access\b|credential|prefix|string|method|security|middleware|strategy)[A-Za-z0-9._~+/=-]{6,}))""", "vendor: RFC 6750", ""),
     ("authorization/basic", ("basic",), r"(?i:basic\s{1,4})(?=[A-Za-z0-9+/=]{0,400}?(?:[0-9=]|[a-z][A-Z]))(?=[A-Za-z0-9]{0,6}[A-Z0-9])([A-Za-z0-9+/]{8,}={0,2})", "vendor: RFC 7617", ""),
     ("authorization/named-header", (" -h ", " --header"), r"""(?:-H|--header)[ =:]{0,3}\\{0,8}["']?[\w-]{0,40}(?i:key|token|auth|secret)[\w-]{0,20}:\s{0,4}(?i:bearer +|basic +|token +)?(?P<value>[^\s"'\\]{6,})""", "gitleaks curl-auth-header", ""),
-    ("cookie/header", ("cookie",), r"""(?i:cookie\\{0,8}["']?\s{0,3}[:=]\s{0,3}\\{0,8}["']?)(?=[^\s=;"']{1,80}=)([^\n"'\\]{3,4096})""", "vendor: RFC 6265", ""),
+    ("cookie/header", ("cookie",), r"""(?i:cookie\\{0,8}["']?\s{0,3}(?:[:=]|(?<=--cookie ))\s{0,3}\\{0,8}["']?)(?=[^\s=;"']{1,80}=)([^\n"'\\]{3,4096})""", "vendor: RFC 6265", ""),
     ("cookie/flag", (" -b ",), r"""-b +["']?(?=[^\s=;"']{1,80}=)([^\n"'\\;]{3,1000})""", "vendor: curl", "curl"),
     ("cookie/session", ("sess",), r"(?i:sess(?:ion)?[_-]?(?:id)?=)(?=[A-Za-z_-]{0,40}\d)([A-Za-z0-9%._-]{16,})", "gitleaks gitlab-session-cookie", ""),
-    ("url/userinfo", ("://",), r"""://[^\s/?#"'@:\[]{0,256}:(?P<value>[^\s/?#"']{1,1024})@""", "gitleaks sidekiq-sensitive-url; RFC 3986", ""),
+    ("url/userinfo", ("://",), r"""://[^\s/?#"'@:\[]{0,256}(?:@[^\s/?#"'@:]{1,100})?:(?P<value>[^\s/?#"']{1,1024})@""", "gitleaks sidekiq-sensitive-url; RFC 3986", ""),
     ("url/token", ("://",), r"""://(?=[A-Za-z_.~%+-]{0,60}\d)([A-Za-z0-9_.~%+-]{16,512})@""", "vendor: Git over HTTPS, Sentry DSN", ""),
     ("url/signature", ("sig=", "signature="), r"(?i:(?:sig|signature)=)([A-Za-z0-9%/+=_-]{20,})", "vendor: signed URLs of Azure, AWS and Google", ""),
     ("slack/webhook", ("hooks.slack.com/",), r"hooks\.slack\.com/(?:services|workflows|triggers)?/?([A-Za-z0-9/+_-]{12,})", "gitleaks slack-webhook-url", ""),
@@ -198,29 +201,58 @@ PHRASES: tuple[tuple[str, tuple[str, ...], str, str, str], ...] = (
     ("kubernetes/secret", ("kind:",), r"""(?i:kind:[ \t]*["']?secret\b(?s:.){0,300}?\b(?:string)?data:[ \t]*\n((?:[ \t]+[^\n]+(?:\n|\Z))+))""", "gitleaks kubernetes-secret-yaml", ""),
     ("kubernetes/data", ("data:",), r"""(?i:data:[ \t]*\n((?:[ \t]+[^\n]+\n)+)(?=(?s:.){0,300}?\bkind:[ \t]*["']?secret\b))""", "gitleaks kubernetes-secret-yaml", ""),
     ("secret/netrc", ("login",), r"login\s+[^\s/]\S{0,200}\s+password\s+(?P<value>[^\s\"']{1,400})", "vendor: .netrc", ""),
-    ("secret/user", (" -u", " --user"), r"""(?:-u|--user)[ =]{0,3}["']?[^\s"':]{1,200}:(?P<value>[^\s"']{1,400})""", "gitleaks curl-auth-user", "curl http wget"),
-    ("secret/password-flag", (" -p",), r"""-p[ =]{0,3}["']?(?P<value>[^\s"'`;&|<>-][^\s"'`;&|<>]{2,400})""", "vendor: sshpass, docker login, mongo", "sshpass mongo login rabbitmq snowsql"),
-    ("secret/password-glued", (" -p",), r"""-p["']?(?P<value>[^\s"'`;&|<>=-][^\s"'`;&|<>]{2,400})""", "vendor: mysql, 7z", "mysql mariadb 7z"),
-    ("secret/password-capital", (" -p",), r"""-P[ =]{0,3}["']?(?P<value>[^\s"'`;&|<>-][^\s"'`;&|<>]{2,400})""", "vendor: sqlcmd, zip, ssh-keygen", "sqlcmd zip bcp ssh-keygen"),
-    ("secret/new-passphrase", (" -n ",), r"""-N +["']?(?P<value>[^\s"'`;&|<>-][^\s"'`;&|<>]{2,400})""", "vendor: ssh-keygen", "ssh-keygen"),
-    ("secret/after-percent", (" -u",), r"""-U[ =]{0,3}["']?[^\s"'%]{1,100}%(?P<value>[^\s"']{1,400})""", "vendor: smbclient and its family", "smb rpcclient"),
-    ("secret/store", ("pass",), r"""(?i:pass(?:word)?[ =:]{1,3}["']?(?P<value>[^\s"'`;&|<>-][^\s"'`;&|<>]{2,400}))""", "vendor: keytool, jarsigner", "keytool jarsigner"),
-    ("secret/named-value", ("pass", "secret", "token", "api_key", "apikey", "pwd", "cred"), r"""(?i:(?:pass|pwd|cred|secret|token(?!s\b)|api_?key)[\w-]{0,40}\\{0,8}["']?\s{0,3},?\s{0,40}\\{0,8}["']?value\\{0,8}["']?\s{0,3}[:=]\s{0,3}\\{0,8}["']?(?P<value>[^\s"'\\,}]{6,400}))""", "vendor: variables of a container", ""),
+    ("secret/user", (" -u", " --user"), r"""(?:-u|--user)[ =]{0,3}\\{0,8}["']?[^\s"':]{1,200}:(?P<value>[^\s"'\\]{1,400})""", "gitleaks curl-auth-user", "curl http wget etcd"),
+    ("secret/password-flag", (" -p",), r"""-p[ =]{0,3}\\{0,8}["']?(?P<value>[^\s"'`;&|<>-][^\s"'`;&|<>\\]{2,400})""", "vendor: sshpass, docker login, mongo", "sshpass mongo login rabbitmq snowsql security useradd usermod"),
+    ("secret/password-glued", (" -p",), r"""-p\\{0,8}["']?(?P<value>[^\s"'`;&|<>=-][^\s"'`;&|<>\\]{2,400})""", "vendor: mysql, 7z", "mysql mariadb 7z"),
+    ("secret/password-capital", (" -p",), r"""-P[ =]{0,3}\\{0,8}["']?(?P<value>[^\s"'`;&|<>-][^\s"'`;&|<>\\]{2,400})""", "vendor: sqlcmd, zip, ssh-keygen", "sqlcmd zip bcp ssh-keygen"),
+    ("secret/new-passphrase", (" -n ",), r"""-N +\\{0,8}["']?(?P<value>[^\s"'`;&|<>-][^\s"'`;&|<>\\]{2,400})""", "vendor: ssh-keygen", "ssh-keygen"),
+    ("secret/after-percent", (" -u",), r"""-U[ =]{0,3}["']?[^\s"'%]{1,100}%(?P<value>[^\s"']{1,400})""", "vendor: smbclient and its family", "smb rpcclient winexe"),
+    ("secret/store", ("pass",), r"""(?i:pass(?:word)?[ =:]{1,3}\\{0,8}["']?(?P<value>[^\s"'`;&|<>-][^\s"'`;&|<>\\]{2,400}))""", "vendor: keytool, jarsigner", "keytool jarsigner"),
+    ("secret/named-value", ("pass", "secret", "token", "api_key", "apikey", "pwd", "cred"), r"""(?i:(?:pass|pwd|cred|secret|token(?!s\b)|api_?key)[\w-]{0,40}\\{0,8}["']?\s{0,3}[:,]?\s{0,40}\{?\s{0,40}\\{0,8}["']?value\\{0,8}["']?\s{0,3}[:=]\s{0,3}\\{0,8}["']?(?P<value>[^\s"'\\,}]{6,400}))""", "vendor: variables of a container", ""),
     ("secret/block", ("pass", "secret", "token", "api_key", "apikey"), r"""(?i:(?:pass|secret|token|api_?key)[\w-]{0,40}["']?:[ \t]{0,4}[|>][+-]?\d?[ \t]{0,8}\r?\n[ \t]{1,80}(?P<value>\S{6,400}))""", "vendor: YAML", ""),
     ("secret/form", ("pass", "secret", "token", "api_key", "apikey"), r"""(?i:(?:pass|secret|token|api_?key)[\w-]{0,40}\\{0,8}"[ \r]{0,3}\n[ \r]{0,3}\n(?P<value>[^\s"']{3,400}))""", "vendor: multipart/form-data", ""),
-    ("secret/auth-flag", (" -a ",), r"""-a +["']?(?:[^\s"':]{1,200}:)?(?P<value>[^\s"'`;&|<>:-][^\s"'`;&|<>]{2,400})""", "vendor: redis-cli, httpie", "redis-cli http"),
-    ("secret/bind-flag", (" -w ",), r"""-w +["']?(?P<value>[^\s"'`;&|<>-][^\s"'`;&|<>]{2,400})""", "vendor: ldapsearch and its family", "ldap"),
+    ("secret/auth-flag", (" -a ",), r"""-a +["']?(?:[^\s"':]{1,200}:)?(?P<value>[^\s"'`;&|<>:-][^\s"'`;&|<>]{2,400})""", "vendor: redis-cli, httpie", "redis-cli http xh"),
+    ("secret/bind-flag", (" -w ",), r"""-w +\\{0,8}["']?(?P<value>[^\s"'`;&|<>-][^\s"'`;&|<>\\]{2,400})""", "vendor: ldapsearch and its family", "ldap security"),
+    ("secret/flag-group", ("curl ",), r"""curl(?=\s)[^\n;|]{0,400}?\s(?:-[A-Za-z]{1,8}[uU]|-U|--proxy-user)[ =]{0,3}\\{0,8}["']?[^\s"':]{1,200}:(?P<value>[^\s"'\\]{1,400})""", "vendor: curl", ""),
+    ("secret/piped", ("echo ", "printf "), r"""(?:echo|printf)\s+(?:-\w+\s+)*(?:\\{0,8}["'][^"'\n]{0,40}%s[^"']{0,9}["']\s+)?\\{0,8}["']?(?P<value>[^\n|]{3,400}?)\\{0,8}["']?\s*\|[^\n;]{0,200}(?:-stdin|--with-token|chpasswd|sudo\s[^|\n]{0,40}-S|cryptsetup|passwd)""", "vendor: docker login, gh, sudo", ""),
+    ("secret/kept", ("echo ", "printf "), r"""(?i:(?:echo|printf)\s+(?:-\w+\s+)*\\{0,8}["']?(?P<value>[^\s"'|]{6,400})\\{0,8}["']?\s*>>?\s*[^\s;|]{0,100}(?:pass|secret|token|cred|netrc|\.key))""", "own", ""),
+    ("secret/here-string", ("<<<",), r"""<<<\s*\\{0,8}["']?(?P<value>(?=[^\s"']{0,100}\d)[^\s"']{6,400})""", "own", "chpasswd sudo passwd cryptsetup kinit secret"),
+    ("secret/chpasswd", ("chpasswd",), r"""chpasswd\s{0,4}<<(?:<\s*|-?\s{0,4}["']?\w+["']?\s*\n)\\{0,8}["']?([^\n"']{3,400})""", "vendor: chpasswd", ""),
+    ("secret/pgpass", (":5432:", ":*:*:"), r"""(?<=[\w*]):(?:5432|\*):[\w*-]{1,63}:[\w*@.-]{1,63}:(?P<value>[^\s"':]{3,400})""", "vendor: .pgpass", ""),
+    ("secret/net-use", ("net use",), r"""(?i:net user?(?:\s+[A-Z]:)?\s+[\\\w]\S*\s+(?:/user:\S+\s+)?(?P<value>[^\s/*"'][^\s"']{2,200}))""", "vendor: net use", ""),
+    ("secret/sql", ("identified by", "passw"), r"""(?:(?i:identified by|password\s{0,3}=|password for [^\n=]{1,80}=)|PASSWORD)\s{0,4}(?:PASSWORD)?\(?N?\\{0,8}'(?P<value>[^'\n\\]{3,200})'""", "vendor: MySQL, PostgreSQL, SQL Server", ""),
+    ("secret/oracle", ("sqlplus ",), r"""sqlplus(?:\s+-\w+)*[\s"']{0,3}[\w$]{1,60}/(?P<value>[^\s@"'/]{3,100})@""", "vendor: Oracle", ""),
+    ("secret/enc", (" -k ",), r"""-k +\\{0,8}["']?(?P<value>[^\s"'`;&|<>\\-][^\s"'`;&|<>\\]{2,400})""", "vendor: openssl enc, nuget", "openssl nuget"),
+    ("secret/user-and-password", (" -u",), r"""(?i:-u +[^\s;|&-][^\s;|&]{0,100} +-p +\\{0,8}["']?(?P<value>(?![\d.:/]+(?:\s|\Z))(?=[^\s"']{0,60}[^a-z_./:\s-])[^\s"'`;&|<>\\-][^\s"'`;&|<>\\]{2,400}))""", "vendor: az, twine, evil-winrm, cqlsh, ipmitool", ""),
+    ("secret/putty", (" -p",), r"""-pw +\\{0,8}["']?(?P<value>[^\s"'`;&|<>\\-][^\s"'`;&|<>\\]{2,400})""", "vendor: PuTTY and its family", "plink pscp putty psftp"),
+    ("secret/htpasswd", ("htpasswd",), r"""htpasswd(?=[^\n|;&]{0,40}\s-\w{0,6}b)(?:\s+-\w+)*\s+(?:[^\s-]\S{0,200}\s+)?[^\s-]\S{0,100}\s+\\{0,8}["']?(?P<value>[^\s"'|;&\\]{3,200})""", "vendor: htpasswd", ""),
+    ("secret/argument", ("passphrase", "basic"), r"""(?:passphrase \S{1,100}|basic\.\S{1,100} \S{1,100}) +\\{0,8}["']?(?P<value>[^\s"'|;&\\-][^\s"'|;&\\]{5,400})""", "vendor: wpa_supplicant, poetry", "wpa_ poetry"),
+    ("secret/literal", ("--from-literal",), r"""--from-literal[= ]\\{0,8}["']?[\w.-]{1,200}=(?P<value>[^\s"'\\]{3,400})""", "vendor: kubectl create secret", ""),
+    ("secret/secure-string", ("securestring",), r"""(?i:securestring (?:-string )?\\{0,8}["'](?P<value>[^"'\\\n]{3,200}))""", "vendor: PowerShell", ""),
+    ("secret/basic-auth", ("auth",), r"""(?i:auth=?\(\s{0,4}\\{0,8}["'][^"'\n]{1,100}["'],\s{0,4}\\{0,8}["'](?P<value>[^"'\n\\]{3,200})\\{0,8}["'])""", "vendor: requests, httpx", ""),
+    ("secret/terraform", ("variable",), r"""variable\s{1,4}\\{0,8}"[\w-]{0,60}(?i:pass|secret|token|key)[\w-]{0,60}\\{0,8}"\s{0,4}\{[^}]{0,300}?\bdefault\s{0,20}=\s{0,4}\\{0,8}"(?P<value>[^"\\\n]{3,400})""", "vendor: Terraform", ""),
+    ("secret/expect", ("passw",), r"""(?i:password:?[*\\"' ]{0,6}\{?[;\n\s]{0,6}send(?: --)? \\{0,8}["'](?P<value>[^"'\\\n]{3,100}))""", "vendor: expect", ""),
+    ("secret/mnemonic", ("mnemonic",), r"""(?i:mnemonic)["']?\W{1,6}((?:[a-z]{3,8} ){11,23}[a-z]{3,8})""", "vendor: BIP 39", ""),
+    ("private-key/putty", ("private-lines",), r"""(?i:private-lines):\s\d+\s+([A-Za-z0-9+/=\s]{40,8000}(?=\s\S+:|\Z))""", "vendor: PuTTY", ""),
+    ("secret/hash", ("$",), r"""\$(?:[156]|apr1)\$(?:rounds=\d+\$)?[\w./]{1,16}\$[\w./]{22,86}|\$2[abxy]?\$\d\d\$[\w./]{53}|\$argon2\w{1,2}\$v=\d+\$[\w=,]{1,60}\$[\w+/]{1,200}\$[\w+/]{20,200}|\$y\$[\w./]{1,20}\$[\w./]{1,90}\$[\w./]{43}""", "vendor: crypt(5)", ""),
     ("secret/openssl", ("pass:",), r"pass:(?P<value>[^\s\"']{3,200})", "vendor: openssl -passin", "openssl"),
-    ("secret/spoken", ("password is", "passphrase is"), r"""(?i:pass(?:word|phrase) is:? ["'`]?(?=[^\s"'`]{0,60}[0-9])(?P<value>[^\s"'`,]{4,80}))""", "own", ""),
-    ("secret/tag", ("pass", "secret", "token", "apikey", "api_key"), r"(?i:(?:pass(?:word|wd|phrase)|secret|token|api_?key)[\w-]{0,20}>\s{0,4}(?P<value>[^<\s]{3,400})</)", "gitleaks generic-api-key", ""),
+    ("secret/spoken", ("passw", "passphrase"), r"""(?i:pass(?:word|phrase)(?:'s| is:?| set to) ["'`]?(?=[^\s"'`]{0,60}[0-9])(?P<value>[^\s"'`,]{4,80}))""", "own", ""),
+    ("secret/mentioned", ("passw", "passphrase", "token", "api key", "secret", "pw"), r"""(?i:passwor[dt]|passphrase|token|api key|secret|pw)(?: is| provided)?:?\*{0,2}[ \t:|=]{1,6}\\{0,8}["'`]?(?P<value>(?=[^\s"'`|]{0,200}[a-z])(?=[^\s"'`|]{0,200}[A-Z])(?=[^\s"'`|]{0,80}\d[^\s"'`|\d]{1,40}\d)[A-Za-z0-9!@#$%^&*+=_~-]{10,200})(?![\w./(])""", "own", ""),
+    ("secret/tag", ("pass", "secret", "token", "apikey", "api_key"), r"""(?i:(?:pass(?:word|wd|phrase)|secret|token|api_?key)[\w-]{0,20}["']?(?:>|</key>\s{0,40}<string>)\s{0,4}(?P<value>[^<\s]{3,400})</)""", "gitleaks generic-api-key", ""),
 )
 
 #: One of these is in every word of the table above and of the one below, or "secret" is in the text too: fewer searches.
-ROOTS = ("pass", "pwd", "secret", "cred", "token", "key", "auth", "cookie", "bearer", "basic", "---", "://", "login", "sig", "sess", "hook", "~", "contribsys", "telegr")
+ROOTS = ("pass", "secret", "cred", "token", "key", "auth", "cookie", "bearer", "basic", "://", "sig", "sess", "hook", "~", "contribsys", "telegr", "sudo", ":5432:", ":*:*:", "net use", "identified by", "sqlplus ", "mnemonic", "$", "pw")
+#: Words that are only searched for where another word is, too.
+BEHIND = {
+    "echo ": ("passw", "secret", "token", "sudo"), "printf ": ("passw", "secret", "token", "sudo"), "<<<": ("passw", "secret", "sudo"),
+    "variable": ("passw", "secret", "token", "key"), "curl ": ("://",), "private-lines": ("key",), "--from-literal": ("secret",),
+    "-----begin": ("key",), "login": ("passw",), "securestring": ("passw", "secret", "cred"),
+}
 #: Parts of names that announce a secret: alone, or behind one of the words that make a key of a lock.
-NAMES = ("passw", "passphrase", "passcode", "pass", "pwd", "secret", "credential", "creds", "token", "key", "auth")
-PLAIN_NAMES = ("password", "passwd", "passphrase", "passcode", "secret", "credential", "creds")
-_KEYS = ("api", "access", "private", "signing", "encryption", "account", "auth", "client", "master", "license", "subscription", "shared", "shared_access", "deploy")
+NAMES = ("passw", "passphrase", "passcode", "pass", "pwd", "pw", "secret", "credential", "creds", "token", "key", "auth")
+PLAIN_NAMES = ("password", "passwort", "passwd", "passphrase", "passcode", "secret", "credential", "creds")
+_KEYS = ("api", "access", "private", "signing", "encryption", "account", "auth", "client", "master", "license", "subscription", "shared", "preshared", "shared_access", "deploy")
 KEY_NAMES = tuple(f"{which}{joint}key" for which in _KEYS for joint in ("", "_"))
 #: Endings and words of names that only speak of a secret.
 HARMLESS_NAMES = (
@@ -230,6 +262,8 @@ HARMLESS_NAMES = (
     "store", "helper", "rotation", "strength", "error", "index", "placeholder", "message", "regex", "pattern",
     "validator", "form", "input", "tokens", "tokenizer", "per_token", "pertoken", "less", "env", "arn", "ref", "reset",
 )
+#: Names in files that have no sign between a name and its value.
+SIGNLESS = ("requirepass", "masterauth", "bindpw", "rootpw")
 NOT_PASS = ("bypass", "compass", "surpass", "trespass", "underpass")
 
 VARIABLE_PARTS = (

@@ -292,6 +292,15 @@ PLAIN = (
     "ssh-keygen -p -P «{A12}» -N «{A12}9»".replace("» -N «", " -N "), "smbclient //h/s -U 'me%«{A12}»'", "keytool -storepass «{A12}» -list",
     '{"env": [{"name": "DB_PASSWORD", "value": "«{A12}»"}]}', "env:\n- name: API_TOKEN\n  value: «{A12}»\n", "api_key: >-\n  «{A20}»\n", "password: |\n  «{A12}»\n", 'form-data; name="password"\r\n\r\n«{A12}»\r\n',
     "discord.com/api/webhooks/{d18}/«{w68}»", "https://api.telegram.org/bot«{d9}:AA{w33}»/getMe", "x-api-key: «{A20}»", "Ocp-Apim-Subscription-Key: «{h32}»", "X-Vault-Token: «{A24}»", "PRIVATE-TOKEN: «{A20}»",
+    "echo «{A14}» | docker login -u me --password-stdin r.example", "printf '%s' \"«{A14}»\" | podman login --password-stdin quay.io", "echo -n «{A12}» | gh auth login --with-token", "echo '«{A9}1»' | sudo -S apt update", "sudo -S <<< '«{A9}1»' ls", "echo «{A12}9» > ~/.vault_password",
+    "echo 'root:«{A10}»' | chpasswd", "printf 'bob:%s\\n' «{A10}» | sudo chpasswd", "chpasswd <<< 'me:«{A10}»'", "chpasswd <<EOF\nroot:«{A10}»\nEOF", "htpasswd -b .htpasswd me «{A10}»", "htpasswd -nb me «{A10}»",
+    "db.example:5432:shop:me:«{A12}»", "*:*:*:replicator:«{a8}{d2}»", "net use Z: \\\\srv\\share «{A10}» /user:D\\me", "net use Z: \\\\srv\\share /user:D\\me «{A10}»", "net user bob «{A10}» /add",
+    "Passwort: «{A9}1»",
+    "CREATE USER 'me'@'%' IDENTIFIED BY '«{A10}»';", "CREATE ROLE me LOGIN PASSWORD '«{A10}»';", "ALTER LOGIN sa WITH PASSWORD = N'«{A10}»';", "SET PASSWORD FOR 'me'@'%' = '«{A10}»';", "sqlplus -S 'scott/«{A8}»@orcl'", "smtp://me@x.example:«{A10}»@mail:587",
+    "curl -sSu 'me:«{A10}»' https://x.example", "curl --proxy-user me:«{A10}» https://x.example", "curl -XPOST --cookie 'SID=«{A40}»' https://x.example", "etcdctl --user root:«{A10}» get x", "twine upload -u me -p «{A11}1» dist/x", "plink -pw «{A10}» me@h", 'mysqldump -u root -p"«{A9}»" shop', "openssl enc -aes-256-cbc -k «{A12}» -in f", "security unlock-keychain -p «{A12}» login.keychain",
+    "aws configure set aws_secret_access_key «{b40}»", "npm config set //r.example/:_authToken «{A36}»", "setx API_KEY «{A24}»", '#define API_KEY "«{A24}»"', "\nrequirepass «{A12}»", "kubectl create secret generic db --from-literal=pg=«{A12}9»", '$secret = ConvertTo-SecureString "«{A12}!»" -AsPlainText', "poetry config http-basic.x me «{A12}»", "wpa_passphrase home «{A12}»",
+    'variable "token" {\n  default = "«{A24}»"\n}', "app.secret_key = b'«{A16}»'", "requests.get(url, auth=('me', '«{A9}1»'))", '{"apiKey":{"value":"«{A24}»"}}', '<string name="api_key">«{A24}»</string>', "<key>apiToken</key>\n<string>«{A24}»</string>", "pw=«{A9}1»", "bind_pw: «{A9}1»",
+    'expect "password:"; send "«{A10}1»\\r"', "Incorrect API key provided: «{A22}1a2B»", "token «a1B2{A28}» is expired", "PuTTY-User-Key-File-3: ssh-ed25519\nPrivate-Lines: 1\n«{b60}»\nPrivate-MAC: {h64}", "mnemonic: «abandon ability able about above absent absorb abstract absurd abuse access accident»", "root:«$6${A16}${A86}»:19000:0:99999:7:::", "me:«$apr1${A8}${A22}»", "«$2b$12${A53}»", "«lsv2_pt_{h32}_{h10}»", "«pcsk_{A5}_{A60}»", 'token = "«cio{A32}»"',
     "password: 'p«{A6}#$%»'", "DB_PASS='«{A9}»'", "ENCRYPTION_KEY=«{A32}»", "JWT_SECRET=«{A32}»", 'SIGNING_KEY: "«{A32}»"', "stripe: «sk_live_{A24}»", "«hf_{A34}»", "«gsk_{A52}»", "«r8_{A37}»", "«xai-{A80}»", "«dckr_pat_{A27}»", "«tskey-auth-{A20}»", "«figd_{A40}»", "«sbp_{h40}»", "«sk-or-v1-{h64}»", "«vcp_{A40}»", "«ya29.{w60}»", "«GOCSPX-{w28}»",
 )  # fmt: skip
 
@@ -310,6 +319,8 @@ ENCODED: dict[str, Callable[[str], tuple[str, str]]] = {
     "escapes of URLs": lambda secret: (f"password%3D{secret}", secret),
     "a token with an escape": lambda secret: (f"ghp%5F{secret}", secret),
     "escapes of C": lambda secret: (f"token%3D{(text := _escaped(secret))}", text),
+    "fullwidth letters": lambda secret: (_wide("password=") + secret, secret),
+    "a fullwidth secret": lambda secret: (_wide(f"API_KEY: {secret}"), _wide(secret)),
     "two texts": lambda secret: (f'x = "ghp_{secret[:12]}" + "{secret[12:]}"', secret[12:]),
     "a line that goes on": lambda secret: (f"run --token ghp_{secret[:12]}\\\n{secret[12:]}", secret[12:]),
 }
@@ -317,6 +328,11 @@ ENCODED: dict[str, Callable[[str], tuple[str, str]]] = {
 
 def _escaped(text: str) -> str:
     return "".join(f"\\x{ord(letter):02x}" for letter in text)
+
+
+def _wide(text: str) -> str:
+    """As East Asian keyboards write it."""
+    return "".join(chr(ord(letter) + 0xFEE0) if letter > " " else letter for letter in text)
 
 
 #: What has something of a secret's look and is none.
@@ -335,6 +351,7 @@ INNOCENT = (
     "password=<your password>", "password: ********", "API_KEY=xxxxxxxx", "token: {{ token }}", "secret: ${{ secrets.DEPLOY }}", "PASSWORD=%PASSWORD%", "api_key: YOUR_API_KEY", "password: ''", 'token: ""', "token: null",
     "max_tokens: 4096", "tokens=12000 of 200000", "token_count = 1234567", '"input_tokens": 123456', "tokenizer: cl100k_base", "Unexpected token: ';'", "SyntaxError: Unexpected token '}'", "invalid token: expected identifier", "js-tokens@4.0.0", '"jsonwebtoken": "^9.0.2"', '"@octokit/auth-token": "^2.4.4"', "passlib==1.7.4", "secretstorage==3.3.3", "keyring>=24.2.0",
     "PWD=/home/me/project", "SSH_AUTH_SOCK=/tmp/ssh-XXXXabc/agent.123", "password_file: /etc/app/password", "token_url: https://x.example/oauth/token", "secretName: app-tls", "credentials: include", "passwordless login is on", "bypass = 1", "compass: north", "author: Jane Doe 1984", "cache_key = user_1234_profile_5678", "sort_key=name2", "primary_key=id12", "foreign key: user_id_123", "keyboard: us-intl-2", "public_key: AAAAC3NzaC1lZDI1NTE5AAAAIJ1",
+    "echo done | tee log", "echo '{}' | hookline fire Stop --data -", "echo $PASSWORD | sudo -S ls", "printf '%s' \"$TOKEN\" | docker login --password-stdin", "docker run -u 1000 -p 8080:80 nginx", "psql -U me -p 5432 shop", "sudo -u me mkdir -p a/b", 'cat <<< "$SECRET"', "git config set user.name Jane", "#define TOKEN_MAX 128", "set password policy", "htpasswd -c f me", "net use Z: /delete", "1.2.3.4:5432:up", "SELECT password FROM users", "PASSWORD NOT NULL", "form.password('Enter it')", "auth=('me', PASSWORD)", "npm install -g pw", "sed 's/$1$2/x/'", "the phrase mnemonic: a help for memory", 'variable "token" {\n  type = string\n}', "the token PBKDF2 is not known",
     "env:\n- name: TOKEN_LIMIT\n  value: 4096\n", "env:\n- name: DB_PASSWORD\n  valueFrom: x\n", "git commit -n -m 'pass the key'", "token: >-\n  $TOKEN\n",
     "a basic understanding of 3 things", "Basic HTTP2 support", "the bearer authentication scheme", "bearer tokens are short-lived", "Cookie: see the privacy page", "cookie policy", "https://example.com/@user/post", "ssh://git@github.com/o/r", "git@github.com:o/r.git", "https://x.example:8443/path@2x.png", "sk-learn-compatible-estimators", "task-force-alpha-one-two-three", "hooks/pre-tool-use/check-command.sh",
     "/usr/lib/python3.11/site-packages/hookline/state/record/redact.py", "AbstractSingletonProxyFactoryBean2", "test_what_the_quick_test_clears_has_nothing_to_redact_42", "node_modules/.pnpm/@babel+core@7.23.0/node_modules", "2024-05-01T12:00:00.000000Z", "v18.17.1-nightly20230801abcdef1234", "0x7ffee4b3c8d0 0xdeadbeefcafebabe", "ubuntu-22.04.3-live-server-amd64.iso", "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----", "-----BEGIN PUBLIC KEY-----\nMFkw\n-----END PUBLIC KEY-----", "100%25 done, 5%20more", 'x = "abc" + "def"', "session = 12; sessions=3", "signature: def f(x)", "kind: ConfigMap\ndata:\n  mode: fast\n", "Enter password:", "password: see the wiki", "the password is required", "ghp_ is the prefix of a token", "AKIA is a prefix",

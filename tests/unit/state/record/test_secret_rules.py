@@ -112,7 +112,7 @@ def test_a_token_has_a_sample_that_only_its_rule_needs_to_match(rule: tuple[str,
 UNITS = (
     "a", "A1", "ghp_", "sk-", "token", "password=", '"password": "', "password: '", "://a:", "://a@", "basic ", "bearer a", "-----BEGIN ",
     "-----BEGIN PRIVATE KEY-----\\n", "eyJ", "eyJa.", "--token ", "curl -u a:", " -p", "docker login -p ", "%41", "\\x41", '"+"', '"" ', "a\\\n", "Cookie: a=",
-    "authorization: ", "key = ", "kind: secret\ndata:\n  a: b\n", "data:\n a\n", "telegram ", "sig=", "sessionid=", "Q~", "/", "+", "a/", "-", ".", "login a password ", "\\", '\\\\"',
+    "authorization: ", "curl -U a ", "echo a ", "echo pass|", "sudo <<< a ", "passwd -b ", "twine -u a -p ", 'variable "key" {', "mnemonic: aaa ", "private-lines: 1 key", "api key ", "$1$", "net use a ", "net use /user:a ", "password for ", "key = ", "kind: secret\ndata:\n  a: b\n", "data:\n a\n", "telegram ", "sig=", "sessionid=", "Q~", "/", "+", "a/", "-", ".", "login a password ", "\\", '\\\\"',
 )  # fmt: skip
 
 
