@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import time
 from collections.abc import Callable, Mapping
-from functools import cache, partial
-from typing import Any, cast
+from functools import partial
+from typing import Any, TypeVar, cast
 
 from hookline.core.errors import ConfigError
 from hookline.core.event import Event
@@ -18,6 +19,9 @@ from hookline.guard.scripts import SessionFiles
 from hookline.guard.tools import judge_tool
 from hookline.guard.verdict import Surroundings, Verdict, judge
 
+_T = TypeVar("_T")
+#: Lines of a shell whose verdicts are remembered.
+_REMEMBERED = 64
 #: Characters of a command that a refusal repeats.
 _SHOWN = 160
 #: ``env GUARD=off COMMAND``: the person at the shell means it. No agent's call is a line of that shell.
@@ -34,14 +38,35 @@ def guard(given: str) -> Callable[[Event], Reply | None]:
     return _Guard(policy)
 
 
-class _Guard:
-    """Remembers the programs of the last line of a shell that may run: one of them alone is not judged again."""
+class _Looks:
+    """What was looked at for a verdict: where paths lead, what is in scripts, and whose command it is. All else that it
+    depends on is in the command, the policy, the directories and the environment."""
 
-    __slots__ = ("_line", "_policy")
+    __slots__ = ("_found",)
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[Callable[[str], object], str], object] = {}
+
+    def __call__(self, look: Callable[[str], _T], path: str = "") -> _T:
+        if (look, path) not in self._found:
+            self._found[look, path] = look(path)
+        return cast("_T", self._found[look, path])
+
+    def hold(self) -> bool:
+        """Everything is found again as it was."""
+        return all(look(path) == found for (look, path), found in self._found.items())
+
+
+class _Guard:
+    """Remembers the programs of the last line of a shell that may run: one of them alone is not judged again. Nor is a
+    line that comes again, while nothing has changed that its verdict depends on."""
+
+    __slots__ = ("_known", "_line", "_policy")
 
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
         self._line: tuple[object, frozenset[tuple[str, ...]]] = (None, frozenset())
+        self._known: dict[object, tuple[Verdict, _Looks, Mapping[str, str]]] = {}
 
     def __call__(self, event: Event) -> Reply | None:
         if event.kind.family != "shell":
@@ -51,10 +76,25 @@ class _Guard:
         spawns = event.kind.name == "process.pre_spawn"
         if _is_meant(data) or (spawns and self._line[0] == line and _program(data) in self._line[1]):
             return None
-        verdict = _judge(self._policy, event)
+        verdict = self._judge_line(event)
         if not spawns and verdict is not None:
             self._line = (line, verdict.programs if verdict.would == "allow" else frozenset())
         return _answer(self._policy, event, verdict)
+
+    def _judge_line(self, event: Event) -> Verdict | None:
+        places = (event.cwd, project_root(event.cwd, _home(event)), event.session)
+        same = (_command(event), places, time.localtime()[:3])
+        known = self._known.pop(same, None)
+        if known is None or known[2] is not event.environ or not known[1].hold():
+            looks = _Looks()
+            verdict = _judge(self._policy, event, looks)
+            if verdict is None or verdict.would != "allow":
+                return verdict
+            known = verdict, looks, event.environ
+        self._known[same] = known
+        if len(self._known) > _REMEMBERED:
+            del self._known[next(iter(self._known))]
+        return known[0]
 
 
 def _program(data: Mapping[str, Any]) -> tuple[str, ...]:
@@ -74,8 +114,9 @@ def _answer(policy: Policy, event: Event, verdict: Verdict | None) -> Reply | No
     return Reply(effect=verdict.verdict, reason=reason, attributes=found)
 
 
-def _judge(policy: Policy, event: Event) -> Verdict | None:
+def _judge(policy: Policy, event: Event, looks: _Looks | None = None) -> Verdict | None:
     """None for a line without a command."""
+    looks = looks or _Looks()
     home = _home(event)
     project = project_root(event.cwd, home)
     around = Surroundings(
@@ -83,15 +124,15 @@ def _judge(policy: Policy, event: Event) -> Verdict | None:
         home=home,
         project=project,
         environment=event.environ,
-        resolve=cast("Callable[[str], str]", cache(os.path.realpath)),
+        resolve=partial(looks, os.path.realpath),
     )
     files = SessionFiles(_state(event, home), event.session)
     command = _command(event)
     if command is not None and not command.strip():
         return None
     if command is not None:
-        is_owner = partial(_is_person, event.environ) if event.kind.family == "shell" else None
-        return judge(command, policy=policy, around=around, script=files.read, is_owner=is_owner)
+        is_owner = partial(looks, partial(_is_person, event.environ)) if event.kind.family == "shell" else None
+        return judge(command, policy=policy, around=around, script=partial(looks, files.read), is_owner=is_owner)
     tool = str(event.data.get("tool_name", ""))
     return judge_tool(tool, _tool_input(event.data), policy=policy, around=around)
 
@@ -127,7 +168,7 @@ def _is_meant(data: Mapping[str, Any]) -> bool:
     return spawned or given or str(data.get("text", "")).lstrip().startswith(_OFF)
 
 
-def _is_person(environ: Mapping[str, str]) -> bool:
+def _is_person(environ: Mapping[str, str], _path: str) -> bool:
     from hookline.core.agent_processes import is_person  # only a line that changes the guard needs it
 
     return is_person(environ)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shlex
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -173,6 +175,57 @@ def test_an_older_script_is_not_read(here: Path) -> None:
 
     time.sleep(0.02)  # file times have a grain
     assert bash(here, "bash x.sh") is None
+
+
+ENVIRON = {"PATH": "/bin"}
+
+
+def lines(here: Path) -> Callable[[str], Reply | None]:
+    """The same guard for every line of one shell."""
+    judge, home, state = guard(json.dumps({"policy": "standard"})), str(here / "home"), str(here / "state")
+
+    def judged(text: str) -> Reply | None:
+        return judge(
+            Event(
+                kind=event_kind("pipeline.pre_execute"), data={"text": text}, session="s", environ=ENVIRON,
+                cwd=str(here / "project"), directories=Directories(home=home, paths=Paths(config="", state=state, data="")),
+            )
+        )  # fmt: skip
+
+    return judged
+
+
+def test_a_line_that_comes_again_is_judged_by_what_its_script_says_now(here: Path) -> None:
+    judged, script = lines(here), here / "project" / "x.sh"
+    assert judged("bash x.sh") is None
+    script.write_text("bash y.sh\n")
+    assert judged("bash x.sh") is None
+    assert judged("bash x.sh") is None
+    (here / "project" / "y.sh").write_text(BAD_SHELL)
+    assert judged("bash x.sh") is not None
+    script.unlink()
+    assert judged("bash x.sh") is None
+
+
+def test_a_line_that_comes_again_is_judged_by_where_a_link_leads_now(here: Path) -> None:
+    judged, link = lines(here), here / "project" / "out"
+    (here / "project" / "build").mkdir()
+    link.symlink_to("build")
+    assert judged("rm -rf out/") is None
+    assert judged("rm -rf out/") is None
+    link.unlink()
+    link.symlink_to("../home")
+    assert judged("rm -rf out/") is not None
+
+
+def test_a_line_that_comes_again_is_not_read_again(here: Path) -> None:
+    judged, called = lines(here), list[str]()
+    sys.setprofile(lambda frame, event, _: called.append(frame.f_code.co_qualname) if event == "call" else None)
+    try:
+        assert [judged("make -j4 test"), judged("make -j4 test")] == [None, None]
+    finally:
+        sys.setprofile(None)
+    assert called.count("judge") == 1
 
 
 def test_a_script_that_is_large_binary_or_endless_is_not_read(here: Path) -> None:

@@ -25,9 +25,10 @@ _hookline_close() {
 # Take the token.
 _hookline_turn() {
   [[ -z $_hl_off ]] || return 1
+  [[ -z $_hl_held ]] || return 0
   [[ -n $_hl_asks ]] || _hookline_open || { _hookline_lost 'the helper process did not start'; return 1; }
   builtin kill -0 "$_hl_service" 2>/dev/null || { _hookline_lost 'no answer'; return 1; }
-  [[ -n $_hl_held ]] || builtin read -r -N 1 -t "$_hl_timeout" -u "$_hl_token" _hl_held || { _hookline_lost 'no turn to ask'; return 1; }
+  builtin read -r -N 1 -t "$_hl_timeout" -u "$_hl_token" _hl_held || { _hookline_lost 'no turn to ask'; return 1; }
 }
 
 # Ask; the answer is in the array _hl_said. Fails without an answer in time.
@@ -246,7 +247,8 @@ _hookline_prompt() {
   local - ran=$_hl_running$_hl_aborted statuses
   builtin set +euxf
   builtin printf -v statuses '%s ' "${@:2}"
-  _hookline_reset
+  _hl_running= _hl_aborted=
+  [[ -z ${!_hl_shadows[*]}$_hl_skip$_hl_their_int ]] || _hookline_reset
   [[ ! -s $_hl_room/trap ]] || : >|"$_hl_room/trap"
   [[ -z $_hl_held ]] || builtin kill -INT "$_hl_service" 2>/dev/null  # Ctrl-C while a hook was asked
   if [[ ! -e $_hl_room/ready && -z $ran && " ${_hl_cached%%$'\t'*} " != *' '@(prompt|prefix|keys)' '* ]]; then  # it is still starting
@@ -276,7 +278,7 @@ _hookline_reset() {
   [[ -z ${!_hl_shadows[*]} ]] || _hookline_unshadow "${!_hl_shadows[@]}"
   [[ -z $_hl_skip ]] || builtin shopt -u extdebug
   [[ -z $_hl_their_int ]] || builtin eval "$_hl_their_int"
-  _hl_running= _hl_aborted= _hl_skip= _hl_their_int=
+  _hl_skip= _hl_their_int=
 }
 
 _hookline_at_prompt() {
@@ -320,11 +322,8 @@ _hookline_arm() {
   # bash-preexec, when it installs itself, takes our next command for the person's first one.
   [[ -z ${__bp_imported-}${bash_preexec_imported-} ]] || __bp_preexec_interactive_mode=on
   builtin set -T
-  # No "[[", no "((" and no assignment in a trap: after an error in a condition, and while the words of an array are typed,
-  # bash reads them as something else.
-  local ours='builtin declare -g _hl_last="$_" _hl_keep=1; case $_hl_verdict:$_hl_running in 1:*) builtin declare -g _hl_keep= ;; *:?*) _hookline_line || : ;; esac; case $BASH_COMMAND in trap*) case $BASHPID in $$) ;; *) builtin declare -g _hl_keep=1 ;; esac ;; esac; case $_hl_keep in "") trap - DEBUG; case $_hl_trace in "") set +T ;; esac ;; esac; : "$_hl_last"'
   if [[ -z ${words[1]-} || ${words[1]-} == - ]]; then
-    builtin trap -- "{ $ours; } 2>/dev/null" DEBUG
+    builtin trap -- "$_hl_trap" DEBUG
   else
     # Their trap runs where it ran before: not in functions and subshells, and not for what is ours.
     builtin trap -- "{ builtin declare -g _hl_last=\"\$_\" _hl_keep=1; _hookline_line || :; case \$_hl_keep\$_hl_trace in '') set +T ;; esac; : \"\$_hl_last\"; } 2>/dev/null
@@ -540,6 +539,9 @@ _hookline_load() {
   _hl_call='\C-x\C-]k' _hl_do='\C-x\C-]d' _hl_return='\C-x\C-]e' _hl_prompt= _hl_own_prompt=$PS1 _hl_next= _hl_n=x
   _hl_verdict= _hl_watch= _hl_refused=([2]=1 [4]=1)
   _hl_ps0='${_hl_n:$((_hl_running=1,_hl_line=HISTCMD-!!HISTCMD,_hl_began=${EPOCHREALTIME/[.,]/},_hl_verdict=${_hl_watch:+$({ builtin trap -- - DEBUG RETURN ERR; _hookline_foresee; } 8>&1 >/dev/null 2>&1)}+0,1))}${_hl_refused[_hl_verdict]+${_hookline?"$({ builtin trap -- - DEBUG RETURN ERR; _hookline_reason; } 2>/dev/null)"}}'
+  # No "[[", no "((" and no assignment in a trap: after an error in a condition, and while the words of an array are typed,
+  # bash reads them as something else.
+  _hl_trap='{ case $_hl_verdict$_hl_running in ?*) builtin declare -g _hl_last="$_" _hl_keep=1; case $_hl_verdict:$_hl_running in 1:*) builtin declare -g _hl_keep= ;; *:?*) _hookline_line || : ;; esac; case $BASH_COMMAND in trap*) case $BASHPID in $$) ;; *) builtin declare -g _hl_keep=1 ;; esac ;; esac; case $_hl_keep in "") trap - DEBUG; case $_hl_trace in "") set +T ;; esac ;; esac; : "$_hl_last" ;; esac; } 2>/dev/null'
   exec {_hl_err}>&9 {_hl_null}>/dev/null
   declare -gA _hl_sink=([_]=2 [_x]=$_hl_null)
   _hookline_cached || _hl_cached="line spawn"$'\t'$_hl_strict  # unknown: the first line asks
