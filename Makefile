@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# Every worker of the tests, and every program that they start, would compile all of it again.
+unexport PYTHONDONTWRITEBYTECODE
 CLIENT := src/hookline/daemon/client/hookc
 
 .PHONY: two-weeks demo test test-quick coverage check bench e2e sdk nvim shells shells-screens browser web-test web-load web-picture fuzz fuzz-door broker dist site docs picture lock clean help fleet bench-agents
@@ -47,7 +49,7 @@ QUICK := $(addprefix tests/unit/,config core daemon deploy dialects doctor engin
          $(addsuffix .py,$(addprefix tests/laws/test_law_,deny failure order patience rewrite))
 
 test-quick: $(STAMP) $(CLIENT)  ## the pure middle of it, for while you work: under a minute
-	HOOKLINE_HYPOTHESIS=quick $(BIN)/python -m pytest -q -n 2 $(QUICK) $(ARGS)
+	HOOKLINE_HYPOTHESIS=quick $(BIN)/python -m pytest -q -n 3 -m "not slow" $(QUICK) $(ARGS)
 
 coverage: $(STAMP)        ## the whole suite with every program it starts, and how much of src it reaches; at least 92 %
 	$(BIN)/python tools/cover.py $(ARGS)

@@ -6,6 +6,8 @@ import ast
 import re
 from pathlib import Path
 
+import pytest
+
 from hookline.core.agents import AGENTS
 
 SRC = Path(__file__).resolve().parents[3] / "src" / "hookline"
@@ -49,6 +51,7 @@ def _names(path: Path) -> set[str]:
     return {one for one in found if VENDORS.search(one.replace("claude_family", ""))}
 
 
+@pytest.mark.slow
 def test_no_other_room_names_a_vendor() -> None:
     found = {
         name: sorted(vendors)

@@ -9,6 +9,8 @@ import sys
 import threading
 from typing import TYPE_CHECKING
 
+import pytest
+
 from hookline.core.event import Event, event_kind
 from hookline.core.hook import Function, HookSpec, Origin
 from hookline.core.settings import Settings
@@ -18,8 +20,6 @@ from hookline.runners.base import Job, Stop
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
 CODE = """\
 import os, time
@@ -64,6 +64,7 @@ def test_a_worker_that_is_being_ended_is_asked_nothing_more(tmp_path: Path, monk
     assert second.value == third.value
 
 
+@pytest.mark.slow
 def test_a_worker_that_hangs_does_not_outlive_whoever_would_end_it(tmp_path: Path) -> None:
     """A daemon that was killed cannot end it, and it does not see that its input has ended."""
     (tmp_path / "h.py").write_text("import re\ndef judge(event):\n    re.match(r'(a+)+$', 'a' * 40 + 'b')\n")

@@ -200,6 +200,7 @@ def test_nothing_of_ours_gets_into_a_comment_and_no_comment_is_lost(text: str) -
     assert without_original.count("//") == text.count("//")
 
 
+@pytest.mark.slow
 def test_a_diff_of_a_long_file_is_short_and_right() -> None:
     lines = [f'  "k{number}": {number},' for number in range(20_000)]
     text = "\n".join(["{", *lines, '  "hooks": {}', "}", ""])

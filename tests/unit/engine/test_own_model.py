@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from hookline import Engine
 from hookline.core.hook import OWN_MODEL, Prompt
 from hookline.core.settings import Settings
@@ -44,6 +46,7 @@ def test_letta_s_prompt_without_a_model_is_for_the_agents_own() -> None:
     assert json.loads(DIALECT.render(parsed.specs).text) == FILE
 
 
+@pytest.mark.slow
 def test_the_model_that_the_event_names_is_asked(tmp_path: Path) -> None:
     assert asked(tmp_path, {"model": "gpt-9-large"}) == "gpt-9-large"
 

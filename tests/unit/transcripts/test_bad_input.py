@@ -156,6 +156,7 @@ def reading(path: Path, agent: str) -> tuple[int, int]:
     return count, kilobytes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("agent", ["claude-code", "codex"])
 def test_sixty_megabytes_take_no_more_memory_than_one(agent: str, tmp_path: Path) -> None:
     record = (SAMPLES / f"{agent}.jsonl").read_bytes().replace(b"First answer.", b"First answer. " * 2000)

@@ -106,11 +106,13 @@ def entered(store: Store) -> set[int]:
     return {block for (block,) in store.read("SELECT DISTINCT block FROM blocks")}
 
 
+@pytest.mark.slow
 def test_writers_enter_full_blocks_and_every_filter_finds_what_a_walk_finds(full) -> None:
     assert entered(full) == {0, 1, 2}
     check(full)
 
 
+@pytest.mark.slow
 def test_a_store_of_before_is_entered_by_the_first_filter_and_not_when_it_is_opened(full, path) -> None:
     full.close()
     with sqlite3.connect(path) as connection:
@@ -127,6 +129,7 @@ def test_a_store_of_before_is_entered_by_the_first_filter_and_not_when_it_is_ope
     later.close()
 
 
+@pytest.mark.slow
 def test_a_store_that_cannot_be_written_is_walked(full) -> None:
     with full.connection() as connection:
         connection.execute("DELETE FROM blocks WHERE block <> 1")
@@ -135,6 +138,7 @@ def test_a_store_that_cannot_be_written_is_walked(full) -> None:
     assert entered(full) == {1}
 
 
+@pytest.mark.slow
 def test_what_is_forgotten_leaves_no_name_and_the_rest_is_found(full, path) -> None:
     assert full.forget("everywhere") > 0
     assert full.forget("session-1") > 0
@@ -148,6 +152,7 @@ def test_what_is_forgotten_leaves_no_name_and_the_rest_is_found(full, path) -> N
     assert b"everywhere" not in kept
 
 
+@pytest.mark.slow
 def test_numbers_that_are_given_again_are_found(full) -> None:
     for session in [f"session-{number}" for number in range(2, 8)]:
         full.forget(session)

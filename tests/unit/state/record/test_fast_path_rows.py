@@ -92,6 +92,7 @@ def test_a_pattern_of_the_users_own_is_always_asked(firing: Callable[..., Record
     assert _both(plain, firing())[0] is None
 
 
+@pytest.mark.slow
 def test_memory_has_an_end() -> None:
     plain = PlainRows(Redactor({}))
     for number in range(2 * MOST):

@@ -123,6 +123,7 @@ def test_a_catastrophic_pattern_costs_the_text_but_not_the_time() -> None:
     assert time.monotonic() - began < 30
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit", ["a", "sk-", "token", "password=", '"password": "', "://a:", "basic ", "-----BEGIN ", "eyJ", "--token "]
 )

@@ -116,6 +116,7 @@ UNITS = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", UNITS)
 def test_no_text_takes_more_than_linear_time(unit: str) -> None:
     """Not a measure of speed: what is worse than linear takes minutes here."""

@@ -256,6 +256,7 @@ def test_a_connection_does_not_cross_a_fork(store, firing) -> None:
     assert ids(store) == ["parent", "child", "parent again"]
 
 
+@pytest.mark.slow
 def test_a_process_that_ends_without_closing_loses_nothing_and_leaves_a_short_log(path, firing) -> None:
     for number in range(60):
         child = os.fork()
@@ -275,6 +276,7 @@ def test_a_process_that_ends_without_closing_loses_nothing_and_leaves_a_short_lo
 # ── many at once ─────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.slow
 def test_four_processes_lose_nothing_and_record_nothing_twice(path) -> None:
     writers = [writer(path, f"w{n}", 500) for n in range(4)]
     for process in writers:
@@ -292,6 +294,7 @@ def test_threads_share_a_store(store, firing) -> None:
     assert len(ids(store)) == 200
 
 
+@pytest.mark.slow
 def test_what_was_acknowledged_survives_kill_9(path) -> None:
     acknowledged: list[str] = []
     for turn in range(5):
@@ -326,6 +329,7 @@ def test_what_is_too_old_goes_in_bounded_batches(path, firing, replied) -> None:
     store.close()
 
 
+@pytest.mark.slow
 def test_what_is_too_much_goes_by_itself_and_the_file_shrinks(path, firing, replied) -> None:
     store = Store(path, keep_mb=1)
     for number in range(1500):
@@ -338,6 +342,7 @@ def test_what_is_too_much_goes_by_itself_and_the_file_shrinks(path, firing, repl
     store.close()
 
 
+@pytest.mark.slow
 def test_the_pace_of_a_hundred_thousand_firings(path, firing, replied, capsys) -> None:
     """Printed, not asserted: the machine is shared. ``pytest -s`` shows it; HOOKLINE_FULL=1 writes all of them."""
     count = 100_000 if os.environ.get("HOOKLINE_FULL") else 2_000

@@ -121,6 +121,7 @@ def test_threads_count_every_firing_once(sessions) -> None:
     assert sessions.peek("s", "Stop") == Facts(turn=200, generation=200)
 
 
+@pytest.mark.slow
 def test_of_many_processes_exactly_one_wins_each_claim_and_no_turn_is_lost(path) -> None:
     claimers = [
         subprocess.Popen(

@@ -176,7 +176,13 @@ def test_a_log_that_a_hook_writes_does_not_untrust_it(project, store) -> None:
     assert store.verdict(hook).state == "trusted"
 
 
-@pytest.mark.parametrize("text", ["'", '"', "$(", "a\0b", "x" * 100_000, "\ud800", "<<EOF\n'\nEOF", "((((", "\\"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "'", '"', "$(", "a\0b", pytest.param("x" * 100_000, marks=pytest.mark.slow), "\ud800", "<<EOF\n'\nEOF", "((((",
+        "\\",
+    ],
+)  # fmt: skip
 def test_any_text_is_survived(project, text) -> None:
     for action in (
         shell(text),
@@ -409,6 +415,7 @@ def test_a_place_that_cannot_be_written_is_a_state_error(project, tmp_path) -> N
         store.approve([spec(project)])
 
 
+@pytest.mark.slow
 def test_approvals_of_many_processes_are_all_kept(project, store) -> None:
     file = str(project / "hookline.toml")
     approvers = [subprocess.Popen([sys.executable, "-c", APPROVER, store.path, f"p{n}", file]) for n in range(3)]
