@@ -93,7 +93,14 @@ class Server:
         self._unfinished = 0
         self._ended = False
         self._latest = monotonic()
-        # The leader's own: what it polls, incomplete requests, and requests that wait for an answer.
+        #: Locked while the timekeeper may sleep.
+        self._sleeping = threading.Lock()
+        self._sleeping.acquire()
+        self._parked = False
+        self._prepare_leader()
+
+    def _prepare_leader(self) -> None:
+        """What only the leader uses: what it polls, incomplete requests, and requests that wait for an answer."""
         self._poll = select.poll()
         self._waking, self._wake = os.pipe()
         self._partial: dict[int, PartialRequest] = {}
@@ -101,10 +108,6 @@ class Server:
         self._turns, self._crowd = 0, True
         #: Answers that are ready while others of the same turn are served.
         self._answers: deque[tuple[ClientConnection, bytes]] = deque()
-        #: Locked while the timekeeper may sleep.
-        self._sleeping = threading.Lock()
-        self._sleeping.acquire()
-        self._parked = False
 
     def run(self) -> None:
         """In the main thread, which keeps the time and gets the signals."""

@@ -146,9 +146,7 @@ def parse_request(
     incoming = dialect.event_in(event_name, payload, environ)
     if ":" in incoming.event:
         incoming = _known_event(dialect, arguments.event, incoming, payload, environ)
-    cwd = incoming.cwd if incoming.cwd.isprintable() and incoming.cwd else _possible(incoming.cwd) or caller_cwd
-    if not cwd.startswith("/"):
-        cwd = os.path.join(caller_cwd, cwd)
+    cwd = _working_directory(incoming, caller_cwd)
     named = arguments.directories
     started = _session_project(arguments.agent, environ)
     project = started or cwd
@@ -172,6 +170,11 @@ def parse_request(
     begins = incoming.event == "SessionStart"
     places = session_places(own.paths.state, agent.name, session, cwd, begins=begins)
     return request if places == (cwd,) else replace(request, began_in=places)
+
+
+def _working_directory(incoming: Incoming, caller_cwd: str) -> str:
+    cwd = incoming.cwd if incoming.cwd.isprintable() and incoming.cwd else _possible(incoming.cwd) or caller_cwd
+    return cwd if cwd.startswith("/") else os.path.join(caller_cwd, cwd)
 
 
 def _session_project(agent: str, environ: Mapping[str, str]) -> str:

@@ -27,7 +27,7 @@ _DETAIL: dict[Kind, str] = {"decision": "rationale", "failure": "prevention", "l
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReviewItem:
+class _ReviewItem:
     """What a person should decide. ``why`` is one of question, rivals, alike, old."""
 
     why: str
@@ -121,22 +121,22 @@ def changes_since(state: State, now: datetime, seconds: float) -> dict[str, list
     }
 
 
-def review(state: State, now: datetime, index: NoteIndex) -> Iterator[ReviewItem]:
+def review(state: State, now: datetime, index: NoteIndex) -> Iterator[_ReviewItem]:
     """What only a person can decide, most pressing first."""
     for entry in state.entries.values():
         if entry.is_current and (asked := entry.question):
             because = str(asked.data.get("because") or asked.data.get("wants") or "a change that it may not make")
-            yield ReviewItem(why="question", entries=(entry,), text=f"the distiller asked: {because}")
+            yield _ReviewItem(why="question", entries=(entry,), text=f"the distiller asked: {because}")
     for entry in state.entries.values():
         if entry.is_current and entry.rivals:
-            yield ReviewItem(
+            yield _ReviewItem(
                 why="rivals", entries=(entry,), text="was edited in two places: " + " / ".join(entry.rivals)
             )
     for one, other in _alike(state.current("decision"), index):
-        yield ReviewItem(why="alike", entries=(one, other), text="may contradict each other")
+        yield _ReviewItem(why="alike", entries=(one, other), text="may contradict each other")
     for entry in state.current():
         if is_old(entry, now):
-            yield ReviewItem(why="old", entries=(entry,), text=f"nobody confirmed it for {age(entry, now)} days")
+            yield _ReviewItem(why="old", entries=(entry,), text=f"nobody confirmed it for {age(entry, now)} days")
 
 
 def _alike(entries: list[Entry], index: NoteIndex) -> Iterator[tuple[Entry, Entry]]:

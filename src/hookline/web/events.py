@@ -50,7 +50,7 @@ def journal_line(rows: Any) -> dict[str, Any]:
     return line((None, *(row[at] for at in _JOURNAL)), [(run[2], run[4], run[5]) for run in runs])
 
 
-def where(filters: Mapping[str, str]) -> tuple[str, list[Any]]:
+def _condition(filters: Mapping[str, str]) -> tuple[str, list[Any]]:
     """A condition on ``firings`` and its arguments."""
     tests: list[str] = []
     arguments: list[Any] = []
@@ -90,16 +90,16 @@ def where(filters: Mapping[str, str]) -> tuple[str, list[Any]]:
 
 def page(store: Store, filters: Mapping[str, str], offset: int, limit: int) -> list[dict[str, Any]]:
     """The newest first. ``upto`` among the filters pins the newest, so that pages fit together while events arrive."""
-    condition, arguments = where(filters)
+    condition, arguments = _condition(filters)
     numbers = f"SELECT number FROM firings {_index(filters)} WHERE {condition} ORDER BY number DESC LIMIT ? OFFSET ?"
     limits = (max(1, min(limit, _MOST)), max(0, offset))
     rows = store.read(
         f"SELECT {_COLUMNS} FROM firings WHERE number IN ({numbers}) ORDER BY number DESC", [*arguments, *limits]
     )
-    return lines(store, rows)
+    return _lines(store, rows)
 
 
-def lines(store: Store, rows: Sequence[Sequence[Any]]) -> list[dict[str, Any]]:
+def _lines(store: Store, rows: Sequence[Sequence[Any]]) -> list[dict[str, Any]]:
     if not rows:
         return []
     found: dict[int, list[Any]] = {}
@@ -120,7 +120,7 @@ def _index(filters: Mapping[str, str]) -> str:
 
 
 def count(store: Store, filters: Mapping[str, str]) -> int:
-    condition, arguments = where(filters)
+    condition, arguments = _condition(filters)
     rows = store.read(f"SELECT count(*) FROM firings {_index(filters)} WHERE {condition}", arguments)
     return int(rows[0][0]) if rows else 0
 
@@ -139,7 +139,7 @@ def since(store: Store, number: int, known: Container[str]) -> tuple[int, list[d
     fresh = [one for one, name in found if name not in known]
     marks = ", ".join("?" * len(fresh))
     query = f"SELECT {_COLUMNS} FROM firings WHERE number IN ({marks}) ORDER BY number"
-    return found[-1][0] if found else number, lines(store, store.read(query, fresh) if fresh else ())
+    return found[-1][0] if found else number, _lines(store, store.read(query, fresh) if fresh else ())
 
 
 def choices(store: Store) -> dict[str, list[str]]:

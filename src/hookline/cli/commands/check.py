@@ -20,7 +20,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 
 from hookline.cli.loading import build_runtime, missing_registrations, unread_files
@@ -72,27 +73,11 @@ def run(args: Namespace) -> int:
             {"path": one.path, "dialect": one.dialect, "layer": one.layer, "approved": one.path not in unapproved}
             for one in found
         ]
-        print_json(
-            {
-                "ok": not errors,
-                "files": files,
-                "problems": [problem_shape(one) for one in problems],
-                "fail_open": fail_open,
-            }
-        )
+        shapes = [problem_shape(one) for one in problems]
+        print_json({"ok": not errors, "files": files, "problems": shapes, "fail_open": fail_open})
     else:
-        for problem in problems:
-            _print(problem)
-        for line in dict.fromkeys(approval_lines(runtime)):
-            print(safe(line))
-        if fail_open:
-            print(
-                f'If they fail, what they guard goes ahead (on_failure = "deny" refuses it): {safe(", ".join(fail_open))}'
-            )
-        warnings = sum(problem.severity == "warning" for problem in problems)
-        numbers = [(len(found), "file"), (count_hooks(loaded.specs), "hook"), (errors, "error"), (warnings, "warning")]
-        notes = len(problems) - errors - warnings
-        print(", ".join(plural(number, word) for number, word in [*numbers, *([(notes, "note")] if notes else [])]))
+        _print_report(problems, approval_lines(runtime), fail_open)
+        print(_summary(len(found), count_hooks(loaded.specs), problems))
     return 78 if errors else 0
 
 
@@ -157,6 +142,23 @@ def _front_matter_problems(source: SourceFile) -> Iterator[Problem]:
 def _problems(loaded: Loaded) -> list[Problem]:
     found = lint(loaded.specs, os.getcwd(), os.environ)
     return [*loaded.problems, *found, *find_changes_of_meaning(loaded.specs)]
+
+
+def _print_report(problems: Iterable[Problem], approvals: Iterable[str], fail_open: Sequence[str]) -> None:
+    for problem in problems:
+        _print(problem)
+    for line in dict.fromkeys(approvals):
+        print(safe(line))
+    if fail_open:
+        names = safe(", ".join(fail_open))
+        print(f'If they fail, what they guard goes ahead (on_failure = "deny" refuses it): {names}')
+
+
+def _summary(files: int, hooks: int, problems: Sequence[Problem]) -> str:
+    found = Counter(problem.severity for problem in problems)
+    numbers = [(files, "file"), (hooks, "hook"), (found["error"], "error"), (found["warning"], "warning")]
+    notes = len(problems) - found["error"] - found["warning"]
+    return ", ".join(plural(number, word) for number, word in [*numbers, *([(notes, "note")] if notes else [])])
 
 
 def _print(problem: Problem) -> None:

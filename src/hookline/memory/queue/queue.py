@@ -61,7 +61,7 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QueueCounts:
+class _QueueCounts:
     pending: int
     claimed: int
     done: int
@@ -165,12 +165,12 @@ class Queue:
     def claimed_names(self) -> list[str]:
         return [name for name, _host, _path in self._claims()]
 
-    def counts(self) -> QueueCounts:
+    def counts(self) -> _QueueCounts:
         now = self._clock()
         today = time.localtime(now)[:3]
         done = [name for name in list_names(self.done) if task_time(name) is not None]
         times = [_mtime(os.path.join(self.done, name)) for name in done]
-        return QueueCounts(
+        return _QueueCounts(
             pending=len(sort_tasks(list_names(self.folder))),
             claimed=len(list(self._claims())),
             done=len(done),

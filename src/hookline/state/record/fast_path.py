@@ -48,7 +48,7 @@ _Plan: TypeAlias = "tuple[tuple[Any, ...], ...]"
 _WHO = itemgetter(0, 1, 2, 3, 6)
 
 
-class QuietRuns(list[Columns]):
+class _QuietRuns(list[Columns]):
     """The runs of a firing in which no hook had anything to say: which hooks, and the time of each."""
 
     __slots__ = ("plan", "times")
@@ -101,7 +101,7 @@ class PlainRows:
         )  # fmt: skip
         return None if len(serialised) > DATA_LIMIT else (firing, runs)
 
-    def _quiet_runs(self, record: Record) -> QuietRuns | None:
+    def _quiet_runs(self, record: Record) -> _QuietRuns | None:
         """By far the most common: no hook had anything to say, and the same ones ran before."""
         outcomes = record.decision.outcomes
         for outcome in outcomes:
@@ -121,7 +121,7 @@ class PlainRows:
                 for at, one in enumerate(outcomes)
             ]
             known = self._heads[key] = (specs, heads, tuple(map(_WHO, heads)))
-        return QuietRuns(known[1], known[2], [outcome.ms for outcome in outcomes])
+        return _QuietRuns(known[1], known[2], [outcome.ms for outcome in outcomes])
 
     def _all_clean(self, texts: list[str]) -> bool:
         known = self._clean
@@ -249,7 +249,7 @@ def insert_many(
 
 def _quiet_part(runs: Sequence[Sequence[Any]]) -> tuple[_Plan, list[float], Sequence[Sequence[Any]]]:
     """The runs that said nothing, their times, and the other runs."""
-    if type(runs) is QuietRuns:
+    if type(runs) is _QuietRuns:
         return runs.plan, runs.times, ()
     quiet = [run for run in runs if _SAID(run) == _SAID_NOTHING]
     plan, times = tuple(map(_WHO, quiet)), [run[7] for run in quiet]

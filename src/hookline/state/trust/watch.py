@@ -18,7 +18,7 @@ else:
     import _signal as signal  # the module around it makes an enum of every number first
 
 #: Gets the name and the mask of an event.
-Listener = Callable[[str, int], None]
+_Listener = Callable[[str, int], None]
 
 #: What a watch is on is the link itself.
 _NO_FOLLOW = 0x02000000
@@ -35,12 +35,12 @@ class Watch:
         self.held: frozenset[str] = frozenset()
         self.resident = False
         self._inotify: Inotify | None = None
-        self._listeners: dict[int, dict[object, Listener]] = {}
+        self._listeners: dict[int, dict[object, _Listener]] = {}
         #: Path -> who wants to know that somebody moves what leads to it; and the paths that are watched now.
         self._ways: dict[str, dict[object, Callable[[], None]]] = {}
         self._followed: set[str] = set()
 
-    def add(self, path: str, mask: int, key: object, listener: Listener) -> bool:
+    def add(self, path: str, mask: int, key: object, listener: _Listener) -> bool:
         """``listener`` gets the name and the mask of every event; one for each ``key``."""
         if self._inotify is None:
             self._inotify = Inotify()
