@@ -14,6 +14,7 @@ from hookline.core.errors import ConfigError
 from hookline.core.event import Event
 from hookline.core.paths import find_paths, home_directory, project_root
 from hookline.core.result import Reply
+from hookline.guard.paths import expand_home
 from hookline.guard.policy import Policy
 from hookline.guard.scripts import SessionFiles
 from hookline.guard.tools import judge_tool
@@ -27,7 +28,7 @@ _SHOWN = 160
 #: ``env GUARD=off COMMAND``: the person at the shell means it. No agent's call is a line of that shell.
 _OFF = ("GUARD=off ", "env GUARD=off ")
 #: A call that names no tool is judged by its command, too.
-_RUNS_COMMANDS = ("Bash", "", None)
+_RUNS_COMMANDS = ("Bash", "")
 
 
 def guard(given: str) -> Callable[[Event], Reply | None]:
@@ -119,8 +120,9 @@ def _judge(policy: Policy, event: Event, looks: _Looks | None = None) -> Verdict
     looks = looks or _Looks()
     home = _home(event)
     project = project_root(event.cwd, home)
+    elsewhere = _tool_input(event.data).get("cwd")  # a shell that the agent starts in another directory
     around = Surroundings(
-        cwd=event.cwd,
+        cwd=expand_home(elsewhere, home) if isinstance(elsewhere, str) and elsewhere[:1] in {"/", "~"} else event.cwd,
         home=home,
         project=project,
         environment=event.environ,
@@ -133,8 +135,13 @@ def _judge(policy: Policy, event: Event, looks: _Looks | None = None) -> Verdict
     if command is not None:
         is_owner = partial(looks, partial(_is_person, event.environ)) if event.kind.family == "shell" else None
         return judge(command, policy=policy, around=around, script=partial(looks, files.read), is_owner=is_owner)
-    tool = str(event.data.get("tool_name", ""))
-    return judge_tool(tool, _tool_input(event.data), policy=policy, around=around)
+    return judge_tool(_tool(event.data), _tool_input(event.data), policy=policy, around=around)
+
+
+def _tool(data: Mapping[str, Any]) -> str:
+    """The tool's name; "" where the agent sends none, or what is no text."""
+    name = data.get("tool_name")
+    return name if isinstance(name, str) else ""
 
 
 def _command(event: Event) -> str | None:
@@ -144,9 +151,9 @@ def _command(event: Event) -> str | None:
         return shlex.join((str(data.get("command", "")), *map(str, data.get("args") or ())))
     if event.kind.family == "shell":
         return str(data.get("text", ""))
-    command = _tool_input(data).get("command") if data.get("tool_name") in _RUNS_COMMANDS else None
-    if isinstance(command, list):
-        return shlex.join(map(str, command))
+    command = _tool_input(data).get("command") if _tool(data) in _RUNS_COMMANDS else None
+    if isinstance(command, list) and all(isinstance(word, str) for word in command):
+        return shlex.join(command)
     return command if isinstance(command, str) else None
 
 

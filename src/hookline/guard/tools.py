@@ -58,7 +58,8 @@ def judge_tool(
     around = around or here()
     policy = READY[policy] if isinstance(policy, str) else policy
     command = tool_input.get("command")
-    if tool_name in _SHELLS and command is not None:
+    is_argv = isinstance(command, list) and all(isinstance(word, str) for word in command)
+    if tool_name in _SHELLS and (isinstance(command, str) or is_argv):
         text = command if isinstance(command, str) else _joined(command)
         return judge(text, policy=policy, around=around, today=today)
     effects = tuple(dict.fromkeys(_effects(tool_name, tool_input, around.places())))
@@ -88,7 +89,9 @@ def _commands(tool: str, values: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _effects(tool: str, values: Mapping[str, Any], places: KnownPlaces) -> Iterator[Effect]:
-    if tool in _WRITES:
+    if tool in _SHELLS or not tool:
+        yield _effect(tool or "a call of no tool", "unknown", "high", "its input", why="no command can be read in it")
+    elif tool in _WRITES:
         for path in (*_paths(values), *_patched(values)):
             yield from _edit(path, places, tool)
     elif tool in _READS:

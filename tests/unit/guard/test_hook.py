@@ -70,6 +70,36 @@ def test_every_door_refuses(here: Path, kind: str, data: dict[str, Any]) -> None
 
 
 @pytest.mark.parametrize(
+    "data",
+    [
+        {"tool_name": "Bash"},
+        *({"tool_name": "Bash", "tool_input": given} for given in (None, 7, {}, {"command": None}, {"command": {"a": "ls"}})),
+        {"tool_name": "Bash", "tool_input": {"command": [["ls"]]}},
+        {"tool_name": None, "tool_input": {"cmd": 7}},
+    ],
+)  # fmt: skip
+def test_a_command_that_cannot_be_read_does_not_pass(here: Path, data: dict[str, Any]) -> None:
+    reply = fire(here, "PreToolUse", data)
+    assert reply is not None
+    assert reply.effect in {"ask", "deny"}
+    assert "no command can be read in it" in reply.reason
+
+
+@pytest.mark.parametrize("name", [7, ["Bash"], None])
+def test_a_tool_whose_name_is_no_text_is_judged_by_its_command(here: Path, name: object) -> None:
+    reply = fire(here, "PreToolUse", {"tool_name": name, "tool_input": {"command": "rm -rf ~"}})
+    assert reply is not None
+    assert reply.effect == "deny"
+
+
+def test_a_command_is_judged_where_the_agent_runs_it(here: Path) -> None:
+    given = {"tool_name": "Bash", "tool_input": {"command": "rm -rf *", "cwd": "/"}}
+    reply = fire(here, "PreToolUse", given)
+    assert reply is not None
+    assert reply.effect == "deny"
+
+
+@pytest.mark.parametrize(
     "command", ["r''m -rf ~", "rm${IFS}-rf${IFS}$HOME", "$(echo rm) -rf ~", "echo cm0gLXJmIH4= | base64 -d | sh"]
 )
 def test_tricks_are_read(here: Path, command: str) -> None:
