@@ -29,7 +29,7 @@ _NATIVE = {
     " read_url_content read_web_page webFetch agentic_fetch download browser_navigate",
     "WebSearch": "google_web_search web_search websearch search_web SearchWeb remote_web_search webSearch",
     "Task": "task Agent agent spawn_agent collaborationspawn_agent spawn_subagent delegate_task runSubagent"
-    " invokeSubAgent use_subagent invoke_agent AgentSwarm",
+    " invokeSubAgent use_subagent invoke_agent AgentSwarm subagent",
     "Delete": "delete delete_file DeleteFile deleteFile delete_files remove_file",
     "NotebookEdit": "notebook_edit edit_notebook EditNotebook editNotebook edit_notebook_file",
     "TodoWrite": "todo_write todowrite write_todos todo todos TodoList SetTodoList manage_todo_list update_plan update_todo",
@@ -80,7 +80,8 @@ def _canonical_call(native: str, given: Any) -> str:
         order = given.get("command")
         if isinstance(order, str) and order in {"view", "create"}:
             return "Read" if order == "view" else "Write"
-        if order is None and given.keys().isdisjoint({*INPUTS["Edit"]["old_string"], "insert_line", "edits"}):
+        old = (*INPUTS["Edit"]["old_string"], "insert_line", "edits")
+        if order is None and all(given.get(key) is None for key in old):
             return "Write"
         return "Edit"
     if native in RUNNERS:
@@ -94,8 +95,7 @@ def _run_text(native: str, own: Mapping[str, Any]) -> str:
     if native == "execute_code" and isinstance(given, str):
         return _command_line(["python3", "-c", given])
     if isinstance(given, dict):
-        words = given.get("args")
-        return " ".join([_one_command(given), *(map(str, words) if isinstance(words, list) else ())])
+        return _one_command(given)
     return given if isinstance(given, str) else ""
 
 
@@ -138,7 +138,10 @@ _FOLDER = (
 #: Canonical tool -> our name for a part of its input (Claude Code's) -> what agents call it, ours first.
 INPUTS: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
-        "Bash": {"command": ("command", "cmd", "command_line", "CommandLine", "commands")},
+        "Bash": {
+            "command": ("command", "cmd", "command_line", "CommandLine", "commands", "input"),
+            "cwd": ("cwd", "workdir", "working_directory", "workingDirectory", "dir_path", "directory", "Cwd"),
+        },
         "Read": {"file_path": _PATH},
         "Write": {
             "file_path": _PATH,
@@ -147,11 +150,11 @@ INPUTS: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "Edit": {
             "file_path": _PATH,
             "old_string": (
-                "old_string", "oldString", "old_str", "oldStr", "oldText", "old_text", "TargetContent", "search",
+                "old_string", "oldString", "old_str", "oldStr", "oldText", "old_text", "TargetContent", "search", "old",
             ),
             "new_string": (
                 "new_string", "newString", "new_str", "newStr", "newText", "new_text", "ReplacementContent", "code_edit",
-                "text", "code",
+                "text", "code", "new",
             ),
             "replace_all": ("replace_all", "replaceAll", "change_all", "allow_multiple", "AllowMultiple"),
         },
@@ -189,7 +192,9 @@ _LINE = lazy_pattern(r"[^\\<(){}`\n]*")
 _HIDING = frozenset({"command", "file_path", "content", "new_string", "new_source"})
 #: Where an input lists files, and changes of one or several.
 _FILES = ("paths", "files", "operations")
-_EDITS = ("edits", "replacements", "ReplacementChunks")
+_EDITS = ("edits", "edit", "changes", "replacements", "ReplacementChunks")
+#: What stands beside other marks of such a block.
+_BLOCK_MARKS = MappingProxyType({"SEARCH": "<<<<<", "REPLACE": ">>>>>"})
 _SHELLS = frozenset({"sh", "bash", "zsh", "dash"})
 
 
@@ -234,7 +239,7 @@ def _as_object(given: Any) -> Mapping[str, Any]:
 def _renamed(native: str, name: str, own: Mapping[str, Any], cwd: str) -> tuple[dict[str, Any], dict[str, str]]:
     """What is found in an input under our names, and where it was; what was made of something else has no place."""
     keys = {
-        ours: next(key for key in theirs if key in own)
+        ours: next((key for key in theirs if own.get(key) is not None), next(key for key in theirs if key in own))
         for ours, theirs in INPUTS.get(name, {}).items()
         if not own.keys().isdisjoint(theirs)
     }
@@ -246,7 +251,7 @@ def _renamed(native: str, name: str, own: Mapping[str, Any], cwd: str) -> tuple[
         return _unpacked(native, own), {}
     if native in _PATCHERS and "new_string" not in found:
         found |= _patched(own)
-    elif name == "Bash" and isinstance(found.get("command"), list):
+    elif name == "Bash" and isinstance(found.get("command"), list) and all(map(_is_readable, found["command"])):
         if keys["command"] in _SEVERAL:
             found["command"] = _several_commands([*map(_one_command, found["command"])])
         else:
@@ -329,7 +334,8 @@ def _listed_paths(own: Mapping[str, Any], *more: str) -> dict[str, Any]:
 
 
 def _listed_edits(own: Mapping[str, Any]) -> list[Any]:
-    return next((own[key] for key in _EDITS if isinstance(own.get(key), list)), [])
+    found: Any = next((own[key] for key in _EDITS if isinstance(own.get(key), list | dict)), [])
+    return found if isinstance(found, list) else [found]
 
 
 def _listed_urls(own: Mapping[str, Any]) -> dict[str, Any]:
@@ -342,7 +348,7 @@ def _listed_urls(own: Mapping[str, Any]) -> dict[str, Any]:
 
 def _complete(found: dict[str, Any], cwd: str) -> None:
     """Paths are absolute, as Claude Code's are; the first of several is what a hook for one of them reads."""
-    for one, several, made in (("file_path", "file_paths", cwd), ("url", "urls", "")):
+    for one, several, made in (("file_path", "file_paths", cwd), ("url", "urls", ""), ("cwd", "", cwd)):
         if isinstance(found.get(several), list):
             found[several] = [_absolute(value, made) for value in found[several]]
             found |= {one: found[several][0]} if found[several] else {}
@@ -356,8 +362,21 @@ def _absolute(path: str, cwd: str) -> str:
     return os.path.normpath(os.path.join(cwd, path)) if cwd and path and not path.startswith(("/", "~")) else path
 
 
+def _is_readable(part: Any) -> bool:
+    """A word or a command line; what is neither stays as it came, so that a guard can see that it cannot read it."""
+    return isinstance(part.get("command") if isinstance(part, dict) else part, str | int | float)
+
+
 def _one_command(part: Any) -> str:
-    return str(part.get("command", "") if isinstance(part, dict) else part)
+    """A command line, also where its arguments stand beside the program."""
+    if not isinstance(part, dict):
+        return str(part)
+    import shlex  # noqa: PLC0415  few agents send lists
+
+    words = [str(word) for word in part["args"]] if isinstance(part.get("args"), list) else []
+    return " ".join(
+        [str(part.get("command", "")), *(shlex.quote(word) if word.split() != [word] else word for word in words)]
+    )
 
 
 def _command_line(words: list[Any]) -> str:
@@ -376,8 +395,9 @@ def _replacements(own: Mapping[str, Any]) -> dict[str, str]:
     part = ""
     for line in text.splitlines():
         marks = {"<<<<<": "old_string", "=====": "new_string" if part == "old_string" else "", ">>>>>": ""}
-        if line[:5] in marks:
-            part = marks[line[:5]] or (part if line[0] == "=" else "")
+        begins = _BLOCK_MARKS.get(line.strip("-+<> "), line[:5]) if line[:1] in "-+" else line[:5]
+        if begins in marks:
+            part = marks[begins] or (part if begins[0] == "=" else "")
         elif part:
             lines.setdefault(part, []).append(line)
     return {ours: "\n".join(found) for ours, found in lines.items()}

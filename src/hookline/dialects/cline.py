@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from hookline.dialects.claude_family.agent import PluginDialect
 from hookline.dialects.claude_family.field_map import event_table, field_map, pick
-from hookline.dialects.claude_family.payload import output_text, tool_failure
+from hookline.dialects.claude_family.payload import as_mapping, as_text, output_text, tool_failure, typed_text
 from hookline.dialects.claude_family.reply_table import plugin_replies
 
 #: The plugin's events first, then the names of the files of hooks, then those in their payload.
@@ -22,11 +24,34 @@ _EVENTS = event_table(
     " StopFailure:agent_error Interrupt:agent_abort SessionEnd:session_shutdown UserPromptSubmit:prompt_submit",
 )
 _TOOL = (
-    "tool_name:tool_call.name|tool_result.name|toolCall.toolName|toolCall.name|tool.name|preToolUse.toolName|postToolUse.toolName"
+    "tool_name:tool_call.name|tool_result.name|toolCall.toolName|toolCall.name|tool.name|preToolUse.toolName|preToolUse.tool"
+    "|postToolUse.toolName|postToolUse.tool"
     " tool_input:tool_call.input|tool_result.input|input|toolCall.input|preToolUse.parameters|postToolUse.parameters"
     " tool_use_id:tool_call.id|tool_result.id|toolCall.toolCallId|toolCall.id"
 )
+_LISTS = frozenset({"commands", "files", "queries", "requests", "arguments"})
 _TYPED = re.compile(r"<user_input[^>]*>(.*)</user_input>", re.DOTALL)
+
+
+def _call(_native: str, sent: Mapping[str, Any]) -> dict[str, Any]:
+    """Of an editor's Cline every part of an input is text, also a list; and a server's tool is one of its own."""
+    given = pick(sent, "preToolUse.parameters|postToolUse.parameters")
+    if not isinstance(given, Mapping) or "tool_call" in sent or "tool_result" in sent:
+        return {}
+    parts = {key: _read(value) if key in _LISTS else value for key, value in given.items()}
+    if "server_name" not in parts or "tool_name" not in parts:
+        return {"tool_input": parts}
+    return {
+        "tool_name": f"mcp__{parts['server_name']}__{parts['tool_name']}",
+        "tool_input": as_mapping(parts.get("arguments")),
+    }
+
+
+def _read(value: Any) -> Any:
+    if as_text(value)[:1] in {"[", "{"}:
+        with suppress(ValueError, RecursionError):
+            return json.loads(value)
+    return value
 
 
 def _canonical_fields(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
@@ -47,9 +72,9 @@ def _result(sent: Mapping[str, Any]) -> dict[str, Any]:
         output_text(pick(part, "result|error") if isinstance(part, dict) and "query" in part else part)
         for part in parts
     )
-    error = pick(sent, "tool_result.error|result.error|error")
+    error = pick(sent, "tool_result.error|result.error|error") or pick(sent, "result.isError")
     if error or any(isinstance(part, dict) and part.get("success") is False for part in parts):
-        return tool_failure(output_text(error) or text)
+        return tool_failure(text if error is True else output_text(error) or text)
     return {"tool_output": text}
 
 
@@ -60,7 +85,7 @@ def _prompt(sent: Mapping[str, Any]) -> str:
         if isinstance(messages, list)
         else []
     )
-    text = output_text(typed[-1].get("content")) if typed else output_text(pick(sent, "prompt|userPromptSubmit.prompt"))
+    text = typed_text(typed[-1].get("content")) if typed else output_text(pick(sent, "prompt|userPromptSubmit.prompt"))
     found = _TYPED.search(text)
     return found[1] if found else text
 
@@ -77,7 +102,7 @@ DIALECT = PluginDialect(
         },
         frame="session_id:sessionContext.rootSessionId|session.sessionId|snapshot.conversationId|taskId"
         " cwd:workspaceRoots.0|workspaceInfo.rootPath|directory|cwd agent_id:agent_id|snapshot.agentId",
-        named_by="hookName", mcp=r"(?P<server>[^_]\w*?)__(?P<tool>.+)", canonical_fields=_canonical_fields,
+        named_by="hookName", mcp=r"(?P<server>[^_]\w*?)__(?P<tool>.+)", canonical_fields=_canonical_fields, call=_call,
     ),
     plugin_replies("cline", rewrite="PreToolUse PostToolUse", context="SessionStart UserPromptSubmit PostToolUse"),
 )  # fmt: skip

@@ -10,7 +10,7 @@ from hookline.dialects.claude_family.agent import AgentDialect
 from hookline.dialects.claude_family.field_map import event_table, field_map
 from hookline.dialects.claude_family.hooks_file import HooksFormat
 from hookline.dialects.claude_family.matcher import full_pattern
-from hookline.dialects.claude_family.payload import after_tool, as_text, output_text, result_fields
+from hookline.dialects.claude_family.payload import after_tool, output_text, result_fields
 from hookline.dialects.claude_family.render import full_match_text
 from hookline.dialects.claude_family.reply_reader import Rules
 from hookline.dialects.claude_family.reply_table import (
@@ -41,7 +41,7 @@ _SUBAGENT = "subagent_id:agent_id subagent_type:agent_type agent_transcript_path
 
 def _canonical_fields(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
     found = after_tool(event, sent)
-    if event in {"Stop", "SubagentStop"} and (said := as_text(sent.get("last_assistant_message"))):
+    if event in {"Stop", "SubagentStop"} and (said := output_text(sent.get("last_assistant_message"))):
         found["assistant_message"] = _plain(said)
     return found
 

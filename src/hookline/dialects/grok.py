@@ -39,6 +39,8 @@ def _canonical_fields(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
     result = pick(sent, "tool_response|toolResult")
     text = output_text(_text(result))
     code = result.get("exit_code") if isinstance(result, dict) else 0
+    if code is None and isinstance(result, dict) and (result.get("timed_out") or result.get("signal")):
+        return tool_failure(f"ended before its time\n{text}")
     if code in (0, None):  # a tuple: whatever the agent sent need not have a hash
         return {"tool_output": text}
     return tool_failure(f"exit code {code}\n{text}")
@@ -47,7 +49,8 @@ def _canonical_fields(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
 def _text(result: Any) -> Any:
     if not isinstance(result, dict):
         return result
-    return pick(result, "output_for_prompt|FileContent.content|content|text|message") or result
+    inner = [pick(one, "content|text|message") for one in result.values() if isinstance(one, dict)]
+    return pick(result, "output_for_prompt|content|text|message") or next(filter(None, inner), result)
 
 
 DIALECT = AgentDialect(

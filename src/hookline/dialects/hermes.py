@@ -9,7 +9,7 @@ from hookline.dialects.claude_family.agent import AgentDialect
 from hookline.dialects.claude_family.field_map import event_table, field_map, pick
 from hookline.dialects.claude_family.hooks_file import HooksFormat
 from hookline.dialects.claude_family.matcher import full_pattern
-from hookline.dialects.claude_family.payload import as_text, output_text, read_object, tool_failure
+from hookline.dialects.claude_family.payload import as_text, output_text, read_object, tool_failure, typed_text
 from hookline.dialects.claude_family.render import full_match_text
 from hookline.dialects.claude_family.reply_table import replies
 
@@ -25,6 +25,8 @@ _TOOL = "tool_name tool_input tool_use_id:extra.tool_call_id"
 
 def _canonical_fields(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
     """A tool that failed has no event of its own: its result says so, and the event is derived."""
+    if event == "UserPromptSubmit":
+        return {"prompt": typed_text(pick(sent, "extra.user_message"))}
     if event != "PostToolUse":
         return {}
     given = pick(sent, "extra.result")
@@ -36,6 +38,12 @@ def _canonical_fields(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
         blocked = pick(sent, "extra.status") == "blocked"
         return tool_failure(message, "blocked" if blocked else "error")
     return {"tool_output": text}
+
+
+def _call(native: str, sent: Mapping[str, Any]) -> dict[str, Any]:
+    """It asks for the permission of commands only, and names no tool then."""
+    command = pick(sent, "extra.command") if "approval" in native and not sent.get("tool_name") else None
+    return {} if command is None else {"tool_name": "terminal", "tool_input": {"command": command}}
 
 
 DIALECT = AgentDialect(
@@ -59,6 +67,7 @@ DIALECT = AgentDialect(
             " assistant_message:extra.child_summary",
         },
         frame="session_id cwd turn_id:extra.turn_id", session_variable="HERMES_SESSION_ID", canonical_fields=_canonical_fields,
+        call=_call, mcp=r"mcp_(?P<server>[^_]+)_(?P<tool>.+)",
     ),
     system=HooksFormat(
         dialect="hermes", events=_EVENTS, shape="flat", syntax="yaml", constant={}, timeout=60.0, pattern=full_pattern,

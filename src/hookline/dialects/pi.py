@@ -26,6 +26,8 @@ def _canonical_fields(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
         if not sent.get("isError"):
             return {"tool_output": text}
         return tool_failure(text)
+    if event in {"PreCompact", "PostCompact"}:
+        return {"trigger": "manual" if sent.get("reason") == "manual" else "auto"}
     if event == "Stop":
         return {"assistant_message": _last_words(sent)}
     return {}

@@ -72,6 +72,14 @@ four
         ("download", {"url": "https://a.test", "file_path": "a"}, {"url": "https://a.test"}),
         ("search_replace", {"file_path": "a", "content": BLOCKS}, {"file_path": "/w/a", "old_string": "one\nthree", "new_string": "two\nfour"}),
         ("replace_in_file", {"path": "a", "diff": BLOCKS}, {"old_string": "one\nthree", "new_string": "two\nfour"}),
+        ("replace_in_file", {"path": "a", "diff": "------- SEARCH\none\n=======\ntwo\n+++++++ REPLACE\n"}, {"old_string": "one", "new_string": "two"}),
+        ("StrReplaceFile", {"path": "a", "edit": {"old": "x", "new": "y"}}, {"old_string": "x", "new_string": "y"}),
+        ("MultiEdit", {"file_path": "a", "changes": [{"old_str": "x", "new_str": "y"}]}, {"old_string": "x", "new_string": "y"}),
+        ("run_commands", {"commands": [{"command": "rm", "args": ["-rf", "a b"]}, "ls"]}, {"command": "rm -rf 'a b'\nls"}),
+        ("Bash", {"command": "ls", "cwd": "sub"}, {"command": "ls", "cwd": "/w/sub"}),
+        ("terminal", {"command": "ls", "workdir": "/etc"}, {"cwd": "/etc"}),
+        ("write_file", {"file_path": None, "path": "a", "content": "x"}, {"file_path": "/w/a"}),
+        ("subagent", {"agent": "scout", "task": "look"}, {"prompt": "look", "subagent_type": "scout"}),
         ("AgentSwarm", {"prompt_template": "look at {item}", "items": ["a"]}, {"prompt": "look at {item}"}),
     ],
 )  # fmt: skip
@@ -122,7 +130,18 @@ def test_an_input_in_our_words_is_left_alone() -> None:
     assert tool_fields("Anything", {"path": "a"}, "/w") == {"tool_name": "Anything", "native_tool_name": "Anything"}
 
 
+def test_a_part_that_is_null_is_not_there() -> None:
+    given = {"path": "a", "new_text": "x", "old_text": None, "insert_line": None}
+    assert tool_fields("editor", given, "/w")["tool_name"] == "Write"
+
+
+@pytest.mark.parametrize("command", [[[]], [["rm", "x"]], [{"args": ["x"]}], [None]])
+def test_a_command_that_nobody_can_read_stays_as_it_came(command: list[Any]) -> None:
+    assert "tool_input" not in tool_fields("bash", {"command": command}, "/w")
+
+
 def test_an_input_as_text_is_read() -> None:
+    assert tool_fields("bash", "rm x", "/w")["tool_input"]["command"] == "rm x"
     assert tool_fields("create", '{"path": "/a", "file_text": "x"}', "")["tool_input"]["content"] == "x"
     assert tool_fields("apply_patch", PATCH, "/w")["tool_input"]["file_paths"][1] == "/w/src/a.py"
 

@@ -64,6 +64,60 @@ def test_a_tool_of_a_server_has_its_common_name(name: str, tool: str, common: st
     assert dialect_named(name).event_in("PreToolUse", sent, {}).data["tool_name"] == common
 
 
+@pytest.mark.parametrize(
+    ("name", "native_event", "sent", "tool", "given"),
+    [
+        ("cline", "PreToolUse", {"preToolUse": {"toolName": "run_commands", "parameters": {"commands": '["rm x", "ls"]'}}}, "Bash", {"command": "rm x\nls"}),
+        ("cline", "PreToolUse", {"preToolUse": {"tool": "write_to_file", "parameters": {"path": "/p/a", "content": "{}"}}}, "Write", {"content": "{}"}),
+        ("cline", "PreToolUse", {"preToolUse": {"toolName": "use_mcp_tool", "parameters": {"server_name": "gh", "tool_name": "add", "arguments": '{"t": 1}'}}}, "mcp__gh__add", {"t": 1}),
+        ("cline", "tool_call", {"tool_call": {"name": "run_commands", "input": {"commands": [{"command": "rm", "args": ["-rf", "/"]}]}}}, "Bash", {"command": "rm -rf /"}),
+        ("hermes", "pre_approval_request", {"tool_name": None, "tool_input": None, "extra": {"command": "rm x"}}, "Bash", {"command": "rm x"}),
+        ("hermes", "pre_tool_call", {"tool_name": "mcp_gh_add", "tool_input": {"t": 1}}, "mcp__gh__add", {"t": 1}),
+        ("hermes", "pre_tool_call", {"tool_name": "terminal", "tool_input": {"command": "ls", "workdir": "/etc"}}, "Bash", {"cwd": "/etc"}),
+        ("kimi", "PreToolUse", {"tool_name": "Bash", "tool_input": {"command": "ls", "cwd": "sub"}, "cwd": "/p"}, "Bash", {"cwd": "/p/sub"}),
+        ("droid", "PreToolUse", {"tool_name": "MultiEdit", "tool_input": {"file_path": "/p/a", "changes": [{"old_str": "x", "new_str": "y"}]}}, "Edit", {"new_string": "y"}),
+    ],
+)  # fmt: skip
+def test_a_call_that_was_not_recorded_has_the_common_names(
+    name: str, native_event: str, sent: dict[str, Any], tool: str, given: dict[str, Any]
+) -> None:
+    data = dialect_named(name).event_in(native_event, sent, {}).data
+    assert data["tool_name"] == tool
+    assert {key: data["tool_input"].get(key) for key in given} == given
+
+
+PARTS = [{"type": "text", "text": "look"}, {"type": "image_url", "image_url": {"url": "data:AAAA"}}]
+
+
+@pytest.mark.parametrize(
+    ("name", "native_event", "sent"),
+    [
+        ("kimi", "UserPromptSubmit", {"prompt": PARTS}),
+        ("hermes", "pre_llm_call", {"extra": {"user_message": PARTS}}),
+        ("cline", "beforeRun", {"snapshot": {"messages": [{"role": "user", "content": PARTS}]}}),
+    ],
+)
+def test_a_prompt_is_what_was_typed_without_its_images(name: str, native_event: str, sent: dict[str, Any]) -> None:
+    assert dialect_named(name).event_in(native_event, sent, {}).data["prompt"] == "look"
+
+
+@pytest.mark.parametrize(("reason", "trigger"), [("manual", "manual"), ("threshold", "auto"), ("overflow", "auto")])
+def test_pi_says_what_began_a_compaction(reason: str, trigger: str) -> None:
+    for native_event in ("session_before_compact", "session_compact"):
+        assert dialect_named("pi").event_in(native_event, {"reason": reason}, {}).data["trigger"] == trigger
+
+
+def test_the_last_words_of_deepagents_may_be_a_list() -> None:
+    sent = {"last_assistant_message": [{"type": "text", "text": "Done."}]}
+    assert dialect_named("deepagents").event_in("Stop", sent, {}).data["assistant_message"] == "Done."
+
+
+@pytest.mark.parametrize("result", [{"type": "ListDir", "Content": {"content": "a"}}, {"type": "Mcp", "content": [{"type": "text", "text": "a"}]}])  # fmt: skip
+def test_grok_gives_the_output_of_every_tool_in_a_shape_of_its_own(result: dict[str, Any]) -> None:
+    sent = {"toolName": "list_dir", "toolInput": {}, "toolResult": result}
+    assert dialect_named("grok").event_in("PostToolUse", sent, {}).data["tool_output"] == "a"
+
+
 def test_grok_says_what_began_a_compaction() -> None:
     sent = {"hookEventName": "pre_compact", "hook_event_name": "PreCompact", "sessionId": "s", "source": "auto"}
     assert dialect_named("grok").event_in("PreCompact", sent, {}).data["trigger"] == "auto"
@@ -122,6 +176,7 @@ CALLS = [
     ("cline", "PreToolUse.run_commands", "Bash", {"command": "echo hello > proof.txt && cat proof.txt"}),
     ("cline", "PreToolUse.editor", "Write", {"file_path": "/home/user/project/w.txt", "content": "one\n"}),
     ("cline", "PreToolUse.read_files", "Read", {"file_path": "/home/user/project/w.txt"}),
+    ("pi", "tool_call", "Bash", {"command": "echo hello > proof.txt && cat proof.txt"}),
     ("cline", "plugin.afterTool", "Bash", {"command": "echo hello > proof.txt && cat proof.txt"}),
     ("cursor", "beforeShellExecution", "Bash", {"command": "echo hello > proof.txt && cat proof.txt"}),
     ("cursor", "beforeReadFile", "Read", {"file_path": "/home/user/project/a.txt"}),
@@ -148,6 +203,8 @@ def test_a_call_has_the_common_names(name: str, stem: str, tool: str, given: dic
     ("name", "native_event", "sent"),
     [
         ("grok", "PostToolUse", {"tool_name": "run_terminal_command", "tool_response": {"exit_code": 3, "output_for_prompt": "broke"}}),
+        ("grok", "PostToolUse", {"tool_name": "run_terminal_command", "tool_response": {"exit_code": None, "timed_out": True, "output_for_prompt": "broke"}}),
+        ("cline", "afterTool", {"toolCall": {"toolName": "editor", "input": {}}, "result": {"output": "broke", "isError": True}}),
         ("hermes", "post_tool_call", {"tool_name": "terminal", "extra": {"result": '{"output": "broke", "exit_code": 3}'}}),
         ("pi", "tool_result", {"toolName": "bash", "content": [{"type": "text", "text": "broke"}], "isError": True}),
         ("cline", "PostToolUse", {"tool_result": {"name": "run_commands", "output": [{"query": "x", "result": "broke", "success": False}]}}),

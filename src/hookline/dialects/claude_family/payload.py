@@ -73,6 +73,13 @@ def output_text(output: Any) -> str:
     return compact(output).decode()
 
 
+def typed_text(prompt: Any) -> str:
+    """What a person typed, of a prompt that may come in parts: without the images, whose bytes are no text."""
+    if not isinstance(prompt, list):
+        return output_text(prompt)
+    return output_text([part for part in prompt if not isinstance(part, Mapping) or isinstance(part.get("text"), str)])
+
+
 def _object_text(output: Mapping[str, Any]) -> str:
     if "stdout" in output:
         parts = (output_text(output["stdout"]), output_text(output.get("stderr")))
