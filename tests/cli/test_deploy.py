@@ -82,6 +82,15 @@ def test_a_dry_run_says_of_an_agent_that_nobody_has_tried_it_here(project):
     assert "  Cursor: by its documents, not proven here." in done.err.splitlines()
 
 
+def test_a_hook_on_one_server_is_reported_where_the_agent_names_none(project):
+    own = project.home / ".config/hookline/hookline.toml"
+    own.write_text('[[hook]]\nname = "own"\non = "PreToolUse"\nmatch = "mcp__github__.*"\nshell = "true"\n')
+    never = "Cursor does not tell which MCP server a tool belongs to, so it never runs there"
+    assert never in project.run("deploy", "--agent", "cursor").err
+    assert never in project.run("check").out
+    assert never not in project.run("deploy", "--agent", "codex").err
+
+
 def test_where_something_can_be_refused_the_registration_refuses(project):
     project.run("deploy", "--agent", "claude")
     hooks = json.loads((project.home / ".claude/settings.json").read_text())["hooks"]

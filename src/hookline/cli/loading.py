@@ -112,7 +112,9 @@ def unread_files(runtime: Runtime) -> Iterator[Problem]:
 def missing_registrations(runtime: Runtime, more: Sequence[HookSpec] = ()) -> list[Unregistered]:
     """Which agents do not call hookline for an event that these hooks need; ``more`` were approved just now."""
     from hookline.core.agents import all_agents  # noqa: PLC0415  an agent's call needs none of these
+    from hookline.engine.lint_matchers import hidden_servers  # noqa: PLC0415
     from hookline.gateway.required_events import (
+        Unregistered,
         active_hooks,
         empty_events,
         events_without_sender,
@@ -123,8 +125,16 @@ def missing_registrations(runtime: Runtime, more: Sequence[HookSpec] = ()) -> li
     home = home_directory(os.environ)
     hooks, place = (*active_hooks(runtime), *more), (runtime.engine.cwd, home, os.environ)
     calling = scopes_by_agent(all_agents().values(), *place)
-    around = ([all_agents()[name] for name in calling], *place)
-    return [*missing_events(hooks, *around, unwanted=empty_events(runtime)), *events_without_sender(hooks, *around)]
+    agents = [all_agents()[name] for name in calling]
+    around = (agents, *place)
+    hidden = [
+        Unregistered(path=one.file, finding=one.finding, fix=one.fix, does="run it there too")
+        for agent in agents
+        for one in hidden_servers(hooks, agent)
+    ]
+    return [
+        *missing_events(hooks, *around, unwanted=empty_events(runtime)), *events_without_sender(hooks, *around), *hidden
+    ]  # fmt: skip
 
 
 def tell_untrusted(decision: Decision) -> None:

@@ -16,7 +16,8 @@ from hookline.core.event import EVENTS
 from hookline.core.hook import HookSpec
 from hookline.core.paths import find_paths, project_root
 from hookline.dialects import dialect_named
-from hookline.dialects.tool_matchers import translate_tools
+from hookline.dialects.tool_matchers import hides_server, translate_tools
+from hookline.engine.lint_matchers import hidden_server
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +102,7 @@ def _written(
         )
         lost = [str(loss.finding) for loss in rendered.losses]
         lost += [f"the matcher {one}: hookline does not know which tool it is" for one in unknown]
+        lost += [hidden_server(target)] if hides_server(target, moved) else []
         lost += _losses(spec, source, target)
         carried = bool(table) and spec.enabled
         if carried and _nameless(table) not in tables:

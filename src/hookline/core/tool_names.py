@@ -295,16 +295,22 @@ def _add_others(name: str, own: Mapping[str, Any], found: dict[str, Any], keys: 
                 found[ours] = "\n".join(dict.fromkeys(texts))
 
 
+def _shlex() -> Any:
+    import shlex  # noqa: PLC0415  few agents send lists
+
+    return shlex
+
+
 def _several_commands(commands: list[str]) -> str:
     """Each in a shell of its own, as the agent runs them, where the text of one could hide another: with an open quote, a
     here-document or a function."""
-    import shlex  # noqa: PLC0415  few agents send lists
-
     try:
-        is_plain = all(_LINE.fullmatch(one) and shlex.split(f"x {one}") for one in commands)
+        is_plain = all(_LINE.fullmatch(one) and _shlex().split(f"x {one}") for one in commands)
     except ValueError:
         is_plain = False
-    return "\n".join(commands if is_plain or len(commands) == 1 else [f"sh -c {shlex.quote(one)}" for one in commands])
+    return "\n".join(
+        commands if is_plain or len(commands) == 1 else [f"sh -c {_shlex().quote(one)}" for one in commands]
+    )
 
 
 def _texts(value: Any, *, is_argv: bool = False) -> list[str]:
@@ -371,21 +377,17 @@ def _one_command(part: Any) -> str:
     """A command line, also where its arguments stand beside the program."""
     if not isinstance(part, dict):
         return str(part)
-    import shlex  # noqa: PLC0415  few agents send lists
-
     words = [str(word) for word in part["args"]] if isinstance(part.get("args"), list) else []
     return " ".join(
-        [str(part.get("command", "")), *(shlex.quote(word) if word.split() != [word] else word for word in words)]
+        [str(part.get("command", "")), *(_shlex().quote(word) if word.split() != [word] else word for word in words)]
     )
 
 
 def _command_line(words: list[Any]) -> str:
     """``["bash", "-lc", "…"]`` is the text that the shell runs; any other list is a program with its arguments."""
-    import shlex  # noqa: PLC0415  few agents send lists
-
     texts = [str(word) for word in words]
     is_shell = len(texts) == 3 and os.path.basename(texts[0]) in _SHELLS and texts[1].startswith("-")
-    return texts[2] if is_shell and texts[1].endswith("c") else shlex.join(texts)
+    return texts[2] if is_shell and texts[1].endswith("c") else _shlex().join(texts)
 
 
 def _replacements(own: Mapping[str, Any]) -> dict[str, str]:

@@ -25,6 +25,7 @@ from hookline.dialects.base import FOREIGN
 from hookline.dialects.event_lookup import native_events, unknown_event
 from hookline.engine.build import READ_ONLY, Sources, load_runtime
 from hookline.engine.lint import lint
+from hookline.engine.lint_matchers import hidden_servers
 from hookline.gateway.derived import BASES
 from hookline.gateway.notices import approval_lines, problem_lines
 from hookline.gateway.required_events import active_hooks, empty_events, event_reasons
@@ -149,6 +150,10 @@ class Requirements:
         old = kept.roots if kept is not None and aim.scope == "user" else ()
         found = [root for root in old if root != self._root and os.path.isdir(root)]
         return (*found[-_MOST_ROOTS:], *([self._root] if self._root else ()))
+
+    def warnings(self, aim: AgentFile) -> list[str]:
+        """Hooks that never run in this agent."""
+        return [str(one) for one in hidden_servers(self._hooks, aim.agent)]
 
     def plan(self, aim: AgentFile) -> FilePlan:
         target, events = aim.agent, self.events(aim)

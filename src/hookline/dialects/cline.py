@@ -36,7 +36,10 @@ _TYPED = re.compile(r"<user_input[^>]*>(.*)</user_input>", re.DOTALL)
 def _call(_native: str, sent: Mapping[str, Any]) -> dict[str, Any]:
     """Of an editor's Cline every part of an input is text, also a list; and a server's tool is one of its own."""
     given = pick(sent, "preToolUse.parameters|postToolUse.parameters")
-    if not isinstance(given, Mapping) or "tool_call" in sent or "tool_result" in sent:
+    if (
+        not isinstance(given, Mapping)
+        or pick(sent, "tool_call.input|tool_result.input|input|toolCall.input") is not None
+    ):
         return {}
     parts = {key: _read(value) if key in _LISTS else value for key, value in given.items()}
     if "server_name" not in parts or "tool_name" not in parts:

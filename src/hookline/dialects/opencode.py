@@ -86,8 +86,7 @@ def _meant(event: str, given: Mapping[str, Any], made: Mapping[str, Any], inside
 
 
 def _tool(given: Mapping[str, Any]) -> dict[str, Any]:
-    tool = str(given.get("tool") or "")
-    return {"native_tool_name": tool, "tool_use_id": given.get("callID")}
+    return {"native_tool_name": as_text(given.get("tool")), "tool_use_id": given.get("callID")}
 
 
 def _result(made: Mapping[str, Any]) -> dict[str, Any]:

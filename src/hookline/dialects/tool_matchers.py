@@ -43,6 +43,17 @@ def with_canonical_tools(spec: HookSpec) -> HookSpec:
     return replace(spec, matcher=replace(spec.matcher, subject=wider))
 
 
+_ONE_SERVER = re.compile(r"mcp__(?!unknown__)[^.*\\([]")
+
+
+def hides_server(agent: Agent, spec: HookSpec) -> bool:
+    """The hook is for the tools of one MCP server, and the agent does not tell which server a tool belongs to."""
+    if not agent.mcp or "{server}" in agent.mcp or event_kind(spec.event).subject != "tool_name":
+        return False
+    subject = spec.matcher.subject
+    return _ONE_SERVER.search("|".join(subject.options) or subject.text) is not None
+
+
 class _Translation:
     """From the names of one agent to those of another; None has ours."""
 

@@ -8,13 +8,14 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from hookline.core._dataclass import replace
-from hookline.core.agents import AGENTS
+from hookline.core.agents import AGENTS, Agent
 from hookline.core.event import COMMON_FIELDS, event_kind
 from hookline.core.hook import DEFAULTED, Command, Gates, HookSpec
 from hookline.core.lazy_pattern import lazy_pattern
 from hookline.core.problem import Problem
 from hookline.core.suggest import nearest
 from hookline.core.tool_names import ANSWERS_TO, CANONICAL, CANONICAL_DIALECTS, INPUTS
+from hookline.dialects.tool_matchers import hides_server
 from hookline.engine.match import is_named
 
 #: Names of agents for a part of a tool's input that any other tool may have too.
@@ -83,6 +84,19 @@ def _closed_gates(gates: Gates) -> Iterator[tuple[str, str]]:
         yield f"no agent is called {' or '.join(map(repr, gates.agent))}", f"did you mean {near[0]!r}?"
     if gates.cwd and not any(text.startswith(("/", "~", "*", "?", "[")) for text in gates.cwd):
         yield f"no directory's full path begins with {' or '.join(map(repr, gates.cwd))}", f'write "**/{gates.cwd[0]}"'
+
+
+def hidden_server(agent: Agent) -> str:
+    return f"{agent.title} does not tell which MCP server a tool belongs to, so it never runs there"
+
+
+def hidden_servers(specs: Iterable[HookSpec], agent: Agent) -> Iterator[Problem]:
+    """A warning for each hook on the tools of one MCP server that never runs in this agent."""
+    for spec in specs:
+        only = spec.gates.agent
+        if spec.enabled and hides_server(agent, spec) and (not only or is_named(agent.name, only)):
+            fix = 'write match = "mcp__(SERVER|unknown)__TOOL"'
+            yield spec.origin.problem(f"the hook {spec.name!r}: {hidden_server(agent)}", fix, "warning")
 
 
 #: What a guard's text ends with, or prints.

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from hookline.core.agents import AGENTS
 from hookline.core.hook import Command, FieldTest, Gates, Matcher, Mode, Pattern
 from hookline.core.samples import hook_spec
-from hookline.engine.lint_matchers import gate_problems, match_problems, mode_problems
+from hookline.engine.lint_matchers import gate_problems, hidden_servers, match_problems, mode_problems
 
 
 def told(*paths: str, events: tuple[str, ...] = ("PreToolUse",)) -> list[tuple[str, str]]:
@@ -25,6 +26,27 @@ def test_a_field_no_event_of_the_hook_has_is_told_with_the_nearest_name() -> Non
     assert fix == "did you mean 'tool_name'?"
     ((_, fix),) = told("zzz", events=("Stop",))
     assert fix.startswith("documented fields: stop_reason")
+
+
+@pytest.mark.parametrize(
+    ("match", "agent", "is_hidden"),
+    [
+        ("mcp__github__.*", "cursor", True),
+        ("Bash|mcp__github__push", "cursor", True),
+        ("mcp__.*", "cursor", False),
+        ("mcp__.*__push", "cursor", False),
+        ("mcp__(github|unknown)__push", "cursor", False),
+        ("mcp__unknown__push", "cursor", False),
+        ("mcp__github__.*", "deepagents", False),
+    ],
+)
+def test_a_hook_on_one_server_is_reported_where_servers_are_not_told_apart(
+    match: str, agent: str, is_hidden: bool
+) -> None:
+    spec = hook_spec("guard", event="PreToolUse", matcher=Matcher(subject=Pattern(style="full", text=match)))
+    found = [one.finding for one in hidden_servers([spec], AGENTS[agent])]
+    never = "the hook 'guard': Cursor does not tell which MCP server a tool belongs to, so it never runs there"
+    assert found == ([never] if is_hidden else [])
 
 
 def test_a_misspelt_field_of_a_tool_is_told() -> None:

@@ -118,7 +118,7 @@ def _ask(home: Path, agent: str, event: str, sent: Any) -> AgentResponse:
         return handle(request, runtime, ending=True)
 
 
-def _refuses(answer: AgentResponse) -> bool:
+def _refuses(answer: AgentResponse, *asks: str) -> bool:
     """As these agents read it: the exit code, or a word in their own object."""
     said = json.loads(answer.stdout or "{}")
     inner = said.get("hookSpecificOutput", {})
@@ -128,7 +128,16 @@ def _refuses(answer: AgentResponse) -> bool:
         said.get("permissionDecision"),
         inner.get("permissionDecision"),
     }
-    return answer.exit_code == 2 or "deny" in said or bool(words & {"deny", "block"})
+    return answer.exit_code == 2 or "deny" in said or bool(words & {"deny", "block", *asks})
+
+
+def _replaced(tree: Any, old: str, new: Any) -> Any:
+    """The tree with another value in the place of this text."""
+    if isinstance(tree, dict):
+        return {key: _replaced(value, old, new) for key, value in tree.items()}
+    if isinstance(tree, list):
+        return [_replaced(value, old, new) for value in tree]
+    return new if tree == old else tree
 
 
 def test_every_agent_is_tried() -> None:
@@ -160,6 +169,24 @@ def test_a_guard_refuses_if_the_payload_has_a_name_that_nobody_knows(home: Path,
     event, sent = CALLS[agent]["shell"]
     renamed = {key: "BeforeEverything" if key in NAMES else value for key, value in sent.items()}
     assert _refuses(_ask(home, agent, event, renamed))
+
+
+@pytest.mark.parametrize("odd", [None, {"a": "ls"}, [["ls"]]], ids=repr)
+@pytest.mark.parametrize("agent", CALLS)
+def test_a_guard_lets_no_command_pass_that_it_cannot_read(home: Path, agent: str, odd: Any) -> None:
+    event, sent = CALLS[agent]["shell"]
+    answer = _ask(home, agent, event, _replaced(sent, SHELL, odd))
+    assert _refuses(answer, "ask", "force_ask"), answer
+    assert "no command can be read in it" in answer.stdout + answer.stderr
+
+
+@pytest.mark.parametrize("agent", sorted(set(CALLS) - {"windsurf"}))
+def test_a_guard_judges_the_command_of_a_tool_whose_name_is_no_text(home: Path, agent: str) -> None:
+    event, sent = CALLS[agent]["shell"]
+    names = ("Bash", "Execute", "run_shell_command", "execute_bash", "bash", "run_in_terminal", "terminal", "Shell", "run_terminal_command", "run_commands", "run_command")  # fmt: skip
+    for name in names:
+        sent = _replaced(sent, name, 7)
+    assert _refuses(_ask(home, agent, event, sent), "ask", "force_ask")
 
 
 @pytest.mark.parametrize("agent", CALLS)

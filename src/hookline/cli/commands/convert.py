@@ -10,7 +10,6 @@ to have it called as its own agent does: hookline deploy --move FROM=TO.
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -21,12 +20,12 @@ from hookline.core.agents import find_agent
 from hookline.core.errors import UsageError
 from hookline.core.problem import Problem
 from hookline.dialects import dialect_named
-from hookline.dialects.tool_matchers import translate_tools
+from hookline.dialects.tool_matchers import hides_server, translate_tools
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from hookline.core.hook import HookSpec, Pattern
+    from hookline.core.hook import HookSpec
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -75,16 +74,11 @@ def _unknown_tools(spec: HookSpec, lost: Sequence[str], target: str) -> Iterator
         finding = f"{spec.name!r}: {what}: hookline does not know what {target} calls {'them' if servers else 'it'}"
         yield spec.origin.problem(finding, "correct the matcher by hand")
     agent = find_agent(target)
-    if agent is not None and agent.mcp and "{server}" not in agent.mcp and _names_a_server(spec.matcher.subject):
+    if agent is not None and hides_server(agent, spec):
         finding = (
             f"{spec.name!r}: {agent.title} does not tell which MCP server a tool belongs to: it runs for all of them"
         )
         yield spec.origin.problem(finding, "name the tools in the matcher")
-
-
-def _names_a_server(subject: Pattern) -> bool:
-    named = "|".join(subject.options) or subject.text
-    return re.search(r"mcp__[^.*]", named) is not None
 
 
 def _costs(specs: Sequence[HookSpec]) -> Iterator[Problem]:

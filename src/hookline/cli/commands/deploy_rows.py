@@ -67,6 +67,8 @@ def _row(
     target = aim.agent
     note = f"{target.title}: {target.label}. {target.note}".rstrip() if target.label else target.note
     approved: list[str] = []
+    for line in requirements.warnings(aim):
+        print(f"hookline: {safe(line)}", file=sys.stderr)
     one = requirements.plan(aim)
     refused, backup = (
         one.refused
