@@ -322,9 +322,9 @@ def _texts(value: Any, *, is_argv: bool = False) -> list[str]:
 
 def _plain_text(ours: str, value: Any) -> Any:
     """Several command lines or queries of one call are lines of one text; an argument list stays a list."""
-    if ours == "command" or not isinstance(value, list):
+    if ours == "command" or not isinstance(value, list) or not all(isinstance(part, str) for part in value):
         return value
-    return "\n".join(str(part) for part in value)
+    return "\n".join(value)
 
 
 def _listed_paths(own: Mapping[str, Any], *more: str) -> dict[str, Any]:

@@ -92,8 +92,11 @@ def _effects(tool: str, values: Mapping[str, Any], places: KnownPlaces) -> Itera
     if tool in _SHELLS or not tool:
         yield _effect(tool or "a call of no tool", "unknown", "high", "its input", why="no command can be read in it")
     elif tool in _WRITES:
-        for path in (*_paths(values), *_patched(values)):
+        paths = [*_paths(values), *_patched(values)]
+        for path in paths:
             yield from _edit(path, places, tool)
+        if not paths:
+            yield _effect(tool, "unknown", "high", "its input", why="no file can be read in it")
     elif tool in _READS:
         for path in _paths(values) if tool not in _LISTS else ():
             yield from _look(path, places, tool)

@@ -180,6 +180,15 @@ def test_a_guard_lets_no_command_pass_that_it_cannot_read(home: Path, agent: str
     assert "no command can be read in it" in answer.stdout + answer.stderr
 
 
+@pytest.mark.parametrize("odd", [None, 7, {"a": "x"}, [[]]], ids=repr)
+@pytest.mark.parametrize("agent", CALLS)
+def test_a_guard_lets_no_edit_pass_whose_file_it_cannot_read(home: Path, agent: str, odd: Any) -> None:
+    event, sent = CALLS[agent]["write"]
+    answer = _ask(home, agent, event, _replaced(sent, ENV, odd))
+    assert _refuses(answer, "ask", "force_ask"), answer
+    assert "no file can be read in it" in answer.stdout + answer.stderr
+
+
 @pytest.mark.parametrize("agent", sorted(set(CALLS) - {"windsurf"}))
 def test_a_guard_judges_the_command_of_a_tool_whose_name_is_no_text(home: Path, agent: str) -> None:
     event, sent = CALLS[agent]["shell"]
