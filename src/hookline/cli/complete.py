@@ -15,8 +15,8 @@ from hookline.cli.parser import Parser
 from hookline.config.layers import ProjectGate
 from hookline.config.load import load
 from hookline.core.agents import all_agents
-from hookline.core.describe import is_inner
 from hookline.core.event import EVENTS
+from hookline.core.hook import is_inner
 from hookline.core.paths import find_paths, home_directory
 from hookline.dialects import DIALECTS, dialect_named
 

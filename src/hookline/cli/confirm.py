@@ -9,7 +9,7 @@ from hookline.cli.loading import look
 from hookline.cli.output import confirm, safe
 from hookline.config.layers import ProjectGate
 from hookline.config.load import load
-from hookline.core.describe import is_guard
+from hookline.core.hook import is_guard
 from hookline.core.paths import FILE, find_paths, home_directory
 from hookline.state import own_guards
 from hookline.state.protection import find_agent_above, is_protected

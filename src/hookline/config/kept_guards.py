@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from hookline.config.layers import LayerLoader
 from hookline.config.load import parse_native, syntax_for
 from hookline.core._dataclass import replace
-from hookline.core.describe import is_guard
-from hookline.core.hook import HookSpec
+from hookline.core.hook import HookSpec, is_guard
 from hookline.core.loaded import Loaded
 from hookline.dialects import dialect_named
 from hookline.dialects.base import Lookup

@@ -3,28 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from hookline.core._dataclass import fields
-from hookline.core.event import GUARDED, event_kind
+from hookline.core.event import event_kind
 from hookline.core.hook import AgentRun, Command, FieldTest, Function, Gates, HookSpec, Http, Pattern, Plugin, Prompt
 from hookline.core.typed import assert_never
-
-
-def is_guard(spec: HookSpec) -> bool:
-    """The ready guard is kept at every door, also in shells."""
-    waits = spec.enabled and spec.mode == "sync" and event_kind(spec.event).deniable
-    return waits and (spec.event in GUARDED or spec.origin.pointer == "$.guard")
-
-
-def is_inner(spec: HookSpec) -> bool:
-    """Whether hookline made this hook itself: nobody wrote it, so no list of hooks shows it."""
-    return bool(spec.extra.get("inner"))
-
-
-def count_hooks(specs: Iterable[HookSpec]) -> int:
-    """As people count them: one of several events is one, and what hookline made itself is none."""
-    return len({(spec.origin.file, spec.name) for spec in specs if not is_inner(spec)})
 
 
 def action_text(spec: HookSpec) -> str:

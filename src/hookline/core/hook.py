@@ -7,10 +7,10 @@ differs between dialects is data here and is judged only by ``fold``.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from hookline.core._dataclass import dataclass, empty, field
-from hookline.core.event import GUARDED, Flow
+from hookline.core.event import GUARDED, Flow, event_kind
 from hookline.core.problem import Problem, ProblemCode, Severity
 from hookline.core.typed import Any, Literal, TypeAlias
 
@@ -309,6 +309,22 @@ ASK, INBOX, TWO, INBOX_WAIT = "ask", "inbox", "two", 300.0
 
 #: The event of what a project's file holds besides its hooks: it is approved in the form of a hook that never runs.
 FILE_EVENT = "file"
+
+
+def is_guard(spec: HookSpec) -> bool:
+    """The ready guard is kept at every door, also in shells."""
+    waits = spec.enabled and spec.mode == "sync" and event_kind(spec.event).deniable
+    return waits and (spec.event in GUARDED or spec.origin.pointer == "$.guard")
+
+
+def is_inner(spec: HookSpec) -> bool:
+    """Whether hookline made this hook itself: nobody wrote it, so no list of hooks shows it."""
+    return bool(spec.extra.get("inner"))
+
+
+def count_hooks(specs: Iterable[HookSpec]) -> int:
+    """As people count them: one of several events is one, and what hookline made itself is none."""
+    return len({(spec.origin.file, spec.name) for spec in specs if not is_inner(spec)})
 
 
 def file_folder(file: str) -> str:

@@ -9,7 +9,7 @@ import stat
 from collections.abc import Iterator, Mapping
 
 import hookline
-from hookline.core.describe import count_hooks
+from hookline.core.hook import count_hooks
 from hookline.core.paths import Paths, home_directory, why_unusable
 from hookline.daemon import lifecycle
 from hookline.daemon.protocol import find_daemon_paths

@@ -22,7 +22,7 @@ from hookline.dialects.base import Answer
 from hookline.engine.engine import Engine
 from hookline.gateway import probe
 from hookline.gateway.request import AgentRequest
-from hookline.runners.environ import DEPTH_VARIABLE, why_too_deep
+from hookline.runners.environ import DEPTH_VARIABLE, hook_depth
 
 #: The variable that names the lock of our own model.
 OWN_MODEL = "HOOKLINE_DISTILLING"
@@ -30,6 +30,8 @@ OWN_MODEL = "HOOKLINE_DISTILLING"
 VARIABLES = frozenset({probe.PROBE, OWN_MODEL, DEPTH_VARIABLE})
 #: Begins every prompt of the worker: known also where a transcript does not give its directory.
 PREFACE = "You distil finished work sessions for hookline."
+#: A hook may start an agent whose hooks start another; nobody does that more often than this on purpose.
+MOST_NESTED = 4
 
 _HEX = frozenset("0123456789abcdef")
 
@@ -120,3 +122,14 @@ def _remove_stale_marks(folder: str) -> None:
         if _is_mark(name) and not is_locked(path, ours=True):
             with suppress(OSError):
                 os.unlink(path)
+
+
+def why_too_deep(environ: Mapping[str, str]) -> str:
+    """Why no hook is run here; "" where hooks may run."""
+    depth = hook_depth(environ)
+    if depth <= MOST_NESTED:
+        return ""
+    return (
+        f"hookline was called from inside its own hooks, {depth} deep, and stopped there: some hook calls hookline "
+        f"(see: hookline list), or {DEPTH_VARIABLE} is set in the environment"
+    )

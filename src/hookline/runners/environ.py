@@ -401,8 +401,6 @@ def new_spill(state_dir: str, stream: str) -> tuple[int, str]:
 
 
 DEPTH_VARIABLE = "HOOKLINE_DEPTH"
-#: A hook may start an agent whose hooks start another; nobody does that more often than this on purpose.
-MOST_NESTED = 4
 _DIGITS = 6
 
 
@@ -415,14 +413,3 @@ def hook_depth(environ: Mapping[str, str]) -> int:
 def next_depth(environ: Mapping[str, str]) -> str:
     """The depth that the process of a hook gets."""
     return str(hook_depth(environ) + 1)
-
-
-def why_too_deep(environ: Mapping[str, str]) -> str:
-    """Why no hook is run here; "" where hooks may run."""
-    depth = hook_depth(environ)
-    if depth <= MOST_NESTED:
-        return ""
-    return (
-        f"hookline was called from inside its own hooks, {depth} deep, and stopped there: some hook calls hookline "
-        f"(see: hookline list), or {DEPTH_VARIABLE} is set in the environment"
-    )

@@ -12,11 +12,10 @@ from typing import Any, TypeVar
 from hookline.config.discover import lookup_for
 from hookline.config.files import Unread, read_text
 from hookline.core._dataclass import dataclass, replace
-from hookline.core.describe import is_inner
 from hookline.core.errors import ConfigError, DataError, UsageError
 from hookline.core.files import atomic_writer, backup
 from hookline.core.git import ignore_local_file
-from hookline.core.hook import HookSpec
+from hookline.core.hook import HookSpec, is_inner
 from hookline.core.json_edit import JsonError
 from hookline.core.paths import FILE, FOLDER, LOCAL, Paths, home_directory, project_root, unusable
 from hookline.dialects.base import MANAGED, Lookup

@@ -12,7 +12,6 @@ from hookline.core.own_registration import calls_hookline, is_ours
 from hookline.deploy.registration import EntryCaller, registrations
 from hookline.dialects import dialect_named
 from hookline.dialects.base import Layer, Lookup
-from hookline.runners.environ import DEPTH_VARIABLE, MOST_NESTED, hook_depth, next_depth, why_too_deep
 
 DIALECTS = {
     "claude-code": "claude", "codex": "codex", "gemini-cli": "gemini", "qwen-code": "qwen", "letta-code": "letta",
@@ -66,10 +65,3 @@ def test_a_call_of_hookline_is_known_in_every_form(fields: dict[str, Any]) -> No
 def test_a_hook_that_calls_no_further_hooks_is_a_hook(line: str) -> None:
     assert not calls_hookline({"command": line})
     assert not is_ours(line)
-
-
-def test_a_depth_counts_up_to_a_refusal_and_junk_counts_as_none() -> None:
-    assert next_depth({}) == "1"
-    assert why_too_deep({DEPTH_VARIABLE: str(MOST_NESTED)}) == ""
-    assert DEPTH_VARIABLE in why_too_deep({DEPTH_VARIABLE: str(MOST_NESTED + 1)})
-    assert {hook_depth({DEPTH_VARIABLE: junk}) for junk in ("", "-9", "x", "9" * 5000, "²")} == {0}

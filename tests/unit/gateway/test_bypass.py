@@ -11,8 +11,9 @@ import pytest
 
 from hookline.core.samples import hook_spec
 from hookline.gateway import bypass, probe
+from hookline.gateway.bypass import MOST_NESTED, why_too_deep
 from hookline.gateway.handler import handle
-from hookline.runners.environ import DEPTH_VARIABLE, MOST_NESTED
+from hookline.runners.environ import DEPTH_VARIABLE, hook_depth, next_depth
 
 from .conftest import Gate
 
@@ -128,3 +129,10 @@ def test_too_deep_a_stop_is_refused_where_the_registration_fails_closed(gate: Ga
 def test_whoever_is_bypassed_is_not_recorded(gate: Gate) -> None:
     answer(gate, environ=DEEP)
     assert gate.recorder.records == []
+
+
+def test_a_depth_counts_up_to_a_refusal_and_junk_counts_as_none() -> None:
+    assert next_depth({}) == "1"
+    assert why_too_deep({DEPTH_VARIABLE: str(MOST_NESTED)}) == ""
+    assert DEPTH_VARIABLE in why_too_deep({DEPTH_VARIABLE: str(MOST_NESTED + 1)})
+    assert {hook_depth({DEPTH_VARIABLE: junk}) for junk in ("", "-9", "x", "9" * 5000, "²")} == {0}

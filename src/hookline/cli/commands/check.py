@@ -28,8 +28,7 @@ from hookline.cli.loading import build_runtime, missing_registrations, unread_fi
 from hookline.cli.options import add_json, add_sources
 from hookline.cli.output import paint, paint_status, plural, print_json, safe
 from hookline.core._dataclass import replace
-from hookline.core.describe import count_hooks, is_guard
-from hookline.core.hook import Function
+from hookline.core.hook import Function, count_hooks, is_guard
 from hookline.core.paths import FILE, FOLDER, LOCAL, home_directory, project_root
 from hookline.core.problem import Problem
 from hookline.core.typed import TYPE_CHECKING

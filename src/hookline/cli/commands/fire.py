@@ -27,12 +27,13 @@ from hookline.cli.output import json_line, paint, paint_status, print_now, safe
 from hookline.cli.stdio import stdout_to_stderr
 from hookline.core.agents import all_agents, find_agent, full_name
 from hookline.core.errors import StateError, UsageError
+from hookline.core.hook import is_guard
 from hookline.core.result import NO_OPINION, STATUS, Decision, Message, Replied
 from hookline.core.serialize import decision_shape, hook_effect
 from hookline.core.typed import TYPE_CHECKING
 from hookline.engine import fold
 from hookline.engine.build import Runtime, StoreOptions
-from hookline.runners.environ import why_too_deep
+from hookline.gateway.bypass import why_too_deep
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -108,8 +109,6 @@ def _unread_output(decision: Decision, runtime: Runtime) -> Iterator[str]:
     for outcome in decision.outcomes:
         if not isinstance(outcome, Replied) or outcome.reply != NO_OPINION or not (outcome.raw and outcome.raw.stdout):
             continue
-        from hookline.core.describe import is_guard
-
         specs = (spec for spec in runtime.engine.specs if spec.id == outcome.id and is_guard(spec))
         if any(spec.dialect == "native" and spec.output.inject == "none" for spec in specs):
             ways = (

@@ -33,9 +33,9 @@ from hookline.cli.loading import (
 from hookline.cli.options import add_json, add_sources
 from hookline.cli.output import iso_time, paint, paint_trust, print_json, safe, table
 from hookline.core.agents import all_agents
-from hookline.core.describe import action_text, is_inner, matcher_text
+from hookline.core.describe import action_text, matcher_text
 from hookline.core.event import EVENTS, event_kind
-from hookline.core.hook import HookSpec
+from hookline.core.hook import HookSpec, is_inner
 from hookline.core.typed import TYPE_CHECKING, Any
 from hookline.dialects import ALIASES
 from hookline.engine.build import READ_ONLY, Runtime, record_store

@@ -28,7 +28,7 @@ from hookline.cli.loading import build_runtime, missing_registrations
 from hookline.cli.memory_status import print_hooks, print_queue
 from hookline.cli.options import add_json, add_sources
 from hookline.cli.output import paint, plural, print_json, safe
-from hookline.core.describe import count_hooks
+from hookline.core.hook import count_hooks
 from hookline.core.paths import home_directory, why_unusable
 from hookline.doctor.finding import budget_overruns
 from hookline.doctor.missed import MissedGate, find_missed_gates

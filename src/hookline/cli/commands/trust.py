@@ -47,10 +47,9 @@ from hookline.cli.options import add_json
 from hookline.cli.output import plural, print_json, safe, table
 from hookline.cli.trust_view import OpenFile, TrustReview, print_reviews, show
 from hookline.core._dataclass import replace
-from hookline.core.describe import count_hooks
 from hookline.core.errors import UsageError
 from hookline.core.git import ignore_local_file
-from hookline.core.hook import FILE_EVENT, HookSpec
+from hookline.core.hook import FILE_EVENT, HookSpec, count_hooks
 from hookline.core.paths import FOLDER, LOCAL, find_paths, home_directory
 from hookline.engine.build import READ_ONLY, Runtime, Sources, load_runtime
 from hookline.engine.load import approve, trust_store

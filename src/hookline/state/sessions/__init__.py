@@ -7,16 +7,9 @@ import time
 from collections.abc import Callable
 
 from hookline.core.hook import Gates
-from hookline.core.session_facts import (
-    Facts,
-    SessionState,
-    add_claim,
-    apply_decision,
-    claim_refusal,
-    open_turn,
-    to_facts,
-)
+from hookline.core.session_facts import Facts
 from hookline.core.typed import Protocol
+from hookline.state.sessions.rules import SessionState, add_claim, apply_decision, claim_refusal, open_turn, to_facts
 
 
 class _Session:

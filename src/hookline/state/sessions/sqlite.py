@@ -14,19 +14,11 @@ from collections.abc import Callable
 from time import monotonic
 
 from hookline.core.hook import Gates
-from hookline.core.session_facts import (
-    Facts,
-    SessionState,
-    add_claim,
-    apply_decision,
-    claim_refusal,
-    make_facts,
-    open_turn,
-    to_facts,
-)
+from hookline.core.session_facts import Facts, make_facts
 from hookline.core.typed import TYPE_CHECKING, Any, TypeVar
 from hookline.state.database import Database, Schema, storable
 from hookline.state.sessions import MemorySessions
+from hookline.state.sessions.rules import SessionState, add_claim, apply_decision, claim_refusal, open_turn, to_facts
 
 if TYPE_CHECKING:
     import sqlite3

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hookline.core.hook import Gates
-from hookline.core.session_facts import add_claim, claim_refusal
+from hookline.state.sessions.rules import add_claim, claim_refusal
 
 
 @pytest.mark.parametrize("limits", [{"debounce": 5.0, "max_per_minute": 0}, {"debounce": 0.0, "max_per_minute": 1}])
