@@ -323,6 +323,7 @@ def _break(shell: Commands, argv: list[Word], _call: Execution) -> None:
 
 def _leave(shell: Commands, level: int, *, certain: bool = True) -> None:
     """Where there is nothing to leave, bash goes on, and other shells end."""
+    shell.budget.spend(5 + len(shell.state.variables) // 20)
     shell.state.jump(level if certain or level > LOOP else SHELL)
     shell.status, shell.state.dead = None, shell.state.dead or certain
 

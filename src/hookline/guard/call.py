@@ -135,7 +135,8 @@ class ProgramCall:
         """The effects of reading a file: only secrets count."""
         text = word.text.removeprefix("file://")
         place = self.place(word, follow=True) if text == word.text else None
-        harm = secret_harm(place.path if place and place.path else text)
+        path = place.path if place and place.path else text
+        harm = secret_harm(path) or (secret_harm(self.scene.places.resolve(path)) if place and place.path else None)
         if harm is None and word.globs and word.known:
             harm = secret_pattern_harm(absolute(text, self.scene.places, self.directory or "/"))
         if harm:

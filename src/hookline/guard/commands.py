@@ -128,10 +128,11 @@ class Commands(ReadingContext):
 
     def _environment(self, assignments: list[Assignment]) -> tuple[tuple[str, Word], ...]:
         """``x=1 y=$x program``: each sees those before it."""
-        before = {each.name: self.state.variables.get(each.name, _ABSENT) for each in assignments}
+        before = dict[str, Variable]()
         found = list[tuple[str, Word]]()
         for each in assignments:
             value = self._appended(each)
+            before.setdefault(each.name, self.state.variables.get(each.name, _ABSENT))  # what ``${x:=y}`` sets stays
             self.state.variables[each.name] = value
             found.append((each.name, value))
         self._bring_back(before)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date
+from functools import partial
 from typing import Literal
 
 from hookline.core._dataclass import dataclass, replace
@@ -64,13 +65,16 @@ class Surroundings:
             home=self.home,
             temp=(temp.rstrip("/"),) if temp.startswith("/") else (),
         )
-        return (
-            known
-            if self.resolve is None
-            else KnownPlaces(
-                cwd=known.cwd, project=known.project, home=known.home, temp=known.temp, resolve=self.resolve
-            )
-        )
+        return known if self.resolve is None else replace(known, resolve=partial(_resolved, self.resolve))
+
+
+def _resolved(resolve: Callable[[str], str], path: str) -> str:
+    """Programs see a path up to its first NUL; one that no file system can be asked for is judged by its name."""
+    path = path.partition("\0")[0]
+    try:
+        return resolve(path)
+    except ValueError:
+        return path
 
 
 def here() -> Surroundings:

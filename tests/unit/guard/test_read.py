@@ -415,6 +415,7 @@ LESSONS = [
     ("v='$(q)'; p ${v@P}", "q | p …"),
     ("alias s='p '; alias y=z; s y", "alias s=p  | alias y=z | s y | p z"),
     ("v=b w=$v eval 'p $w'", "eval p $w | p b"),
+    ("w=${w:=a} q; p $w", "q | p a"),
     ("v=a; v+=b eval 'p $v'", "eval p $v | p ab"),
     ("p $(for v in a b; do echo $v; break; done)", "echo a | break | echo b | break | p a"),
     (

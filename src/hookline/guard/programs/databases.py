@@ -18,8 +18,13 @@ _DROPS: Final = lazy_pattern(
 _SELECTS: Final = lazy_pattern(r"(?i)\s*(select|show|explain)\b[^;]*;?\s*$")
 
 
+_COMMENT: Final = lazy_pattern(r"(?s)/\*.*?\*/|--[^\n]*\n")
 #: Names of files with statements.
 _DROPPING: Final = lazy_pattern(r"(?i)(drop|wipe|destroy|truncate|reset|purge|nuke)\S*\.sql$")
+
+
+def without_comments(text: str) -> str:
+    return _COMMENT.sub(" ", text[:LONGEST_CODE])
 
 
 def _sql(call: ProgramCall) -> Iterator[Effect]:
@@ -32,7 +37,7 @@ def _sql(call: ProgramCall) -> Iterator[Effect]:
             yield call.effect("database", "medium", word.text, why="by its name, the file deletes data")
     for word in code:
         yield from call.legible(word)
-        text = word.text[:LONGEST_CODE]
+        text = without_comments(word.text)
         found = _DROPS.search(re.sub(r"'[^']*'", "''", text) if _SELECTS.match(text) else text)
         if found:
             harm: Harm = "high" if not re.match(r"(?i)update|alter|pg_", found[0]) else "medium"

@@ -10,6 +10,7 @@ from typing import Final
 from hookline.guard.call import Handler, ProgramCall
 from hookline.guard.effects import Effect, Harm
 from hookline.guard.options import GivenOptions, parse_options
+from hookline.guard.patches import patched_files
 from hookline.guard.paths import JudgedPath
 from hookline.guard.pattern import words
 from hookline.guard.programs.deletion import deletion, searched
@@ -129,6 +130,15 @@ def _dd(call: ProgramCall) -> Iterator[Effect]:
             yield from call.write(cut(word, 3))
         elif word.prefix.startswith("if="):
             yield from call.read(cut(word, 3))
+
+
+def _patch(call: ProgramCall) -> Iterator[Effect]:
+    """What a patch that stands in the command itself changes."""
+    given = call.invocation.stdin
+    names = {name for text in (*call.texts, given.text if given else "") for name in patched_files(text)}
+    call.scene.budget.spend(len(names) * 20)
+    for name in sorted(names):
+        yield from call.write(Word((name,), name))
 
 
 _MODE = "R,recursive f,silent,quiet v,verbose c,changes h,no-dereference H L P ,reference: ,from: ,preserve-root ,no-preserve-root ,dereference"
@@ -309,7 +319,7 @@ PROGRAMS: Final[Mapping[str, Handler]] = MappingProxyType({
     **dict.fromkeys(("mv", "gmv", "rename"), _mv),
     **dict.fromkeys(words("chmod chown chgrp setfacl chattr gchmod gchown chflags"), _permissions),
     **dict.fromkeys(("tar", "gtar", "bsdtar"), _tar),
-    **dict.fromkeys(("tee", "patch", "sponge"), _tee),
+    **dict.fromkeys(("tee", "sponge"), _tee), **dict.fromkeys(words("patch apply_patch applypatch"), _patch),
     **dict.fromkeys(_UNPACKING, _unzip),
     "truncate": _truncate, "ln": _ln, "dd": _dd, "rsync": _rsync, "touch": _touch, "zip": _zip,
 })  # fmt: skip
