@@ -227,11 +227,18 @@ def _certificates(folder: str, servers: Sequence[str]) -> str:
     def certificate(name: x509.Name, public: ec.EllipticCurvePublicKey, *extensions: x509.ExtensionType) -> str:
         builder = x509.CertificateBuilder(root_name, name, public, x509.random_serial_number())
         builder = builder.not_valid_before(start).not_valid_after(start + dt.timedelta(days=3650))
-        for one in extensions:
-            builder = builder.add_extension(one, critical=isinstance(one, x509.BasicConstraints))
+        # Python 3.13 accepts no certificate without these two, and none of an authority without its use.
+        ours = x509.SubjectKeyIdentifier.from_public_key(public)
+        issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(root_key.public_key())
+        for one in (*extensions, ours, issuer):
+            builder = builder.add_extension(one, critical=isinstance(one, x509.BasicConstraints | x509.KeyUsage))
         return builder.sign(root_key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM).decode("ascii")
 
-    root = certificate(root_name, root_key.public_key(), x509.BasicConstraints(ca=True, path_length=0))
+    use = x509.KeyUsage(
+        digital_signature=False, content_commitment=False, key_encipherment=False, data_encipherment=False,
+        key_agreement=False, key_cert_sign=True, crl_sign=True, encipher_only=False, decipher_only=False,
+    )  # fmt: skip
+    root = certificate(root_name, root_key.public_key(), x509.BasicConstraints(ca=True, path_length=0), use)
     _write(folder, "ca.pem", root)
     for at, server in enumerate(servers):
         host = server.rpartition(":")[0]
