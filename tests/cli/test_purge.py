@@ -67,7 +67,7 @@ def test_a_link_is_not_followed(project: Project, tmp_path: Path):
     treasure.mkdir()
     (treasure / "file").write_text("mine")
     (backup.parent / "link").symlink_to(treasure)
-    project.run("purge", "--yes", "--only", "backups")
+    project.run("purge", "--yes", "--only", "transcripts")
 
     assert (treasure / "file").read_text() == "mine"
 

@@ -104,8 +104,8 @@ def test_without_hookline_the_registered_line_refuses_and_names_the_command_that
     line = settings["hooks"]["PreToolUse"][0]["hooks"][0]["command"]
     refused = colleague.run("sh", "-c", line, stdin="{}", path="/usr/bin:/bin")
     assert refused.returncode == 2
-    assert "install it (pip install hookline)" in refused.stderr
-    assert "install it (pip install hookline)" in PAGE
+    assert "install it again (pip install hookline; from a clone: pip install CLONE)" in refused.stderr
+    assert "install it again (pip install hookline; from a clone: pip install CLONE)" in PAGE
 
 
 def test_the_file_of_one_person_is_not_committed(people: tuple[Person, Person]) -> None:

@@ -75,7 +75,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = MappingProxyType(
         "more": {
             "memory": "what sessions remember: add, change, search, review, serve",
             "knowledge": "search, show, export, distil and forget what sessions left",
-            "purge": "delete what hookline has kept: records, backups, logs",
+            "purge": "delete what hookline has kept: records, transcripts, logs",
             "daemon": "start, stop or inspect the resident engine",
             "convert": "translate a hooks file from one dialect to another",
             "schema": "print the JSON Schema of hookline.toml",

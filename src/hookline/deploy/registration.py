@@ -85,8 +85,8 @@ class CommandLine:
     def refusal(self) -> str:
         where = self.caller.file or "the agent's settings"
         return (
-            f"hookline failed on {self.native}, so this is refused. If hookline is gone, install it (pip install hookline)"
-            f" or remove its entries from {where}"
+            f"hookline failed on {self.native}, so this is refused. If hookline is gone, install it again"
+            f" (pip install hookline; from a clone: pip install CLONE) or remove its entries from {where}"
         )
 
     def _blocking(self, call: str) -> str:

@@ -199,7 +199,7 @@ class Executor:
         spec = task.spec
         whole = raw if not raw.cut else _whole_answer(spec, raw)
         verdict = self._dialect(spec.dialect).reply_in(spec, task.event, whole)
-        return make_outcome(spec, _with_doubt(task, raw, verdict), verdict, raw.ms or _elapsed(began), seconds)
+        return make_outcome(spec, raw, _with_doubt(task, verdict), raw.ms or _elapsed(began), seconds)
 
     async def perform_async(self, task: Task, on_late: _OnLate | None = None) -> Outcome:
         """The same under a running loop: what can wait without a thread runs in it, everything else in a thread."""
@@ -373,20 +373,20 @@ def _cannot_run(spec: HookSpec, began: float, error: Exception) -> Failed:
     return Failed(id=spec.id, hook=spec.name, ms=_elapsed(began), error=f"hookline cannot run this hook: {error!r}")
 
 
-def _with_doubt(task: Task, raw: RunResult, verdict: Reply | HookError) -> RunResult:
-    """A rule on commands is tried on what cannot be read too: whoever is refused by it should not wonder why."""
-    if type(verdict) is not Reply or verdict.effect != "deny":
-        return raw
+def _with_doubt(task: Task, verdict: Reply | HookError) -> Reply | HookError:
+    """A rule on commands is tried on what cannot be read too: whoever is refused or asked should not wonder why."""
+    if type(verdict) is not Reply or verdict.effect not in ("deny", "ask"):
+        return verdict
     rules = [test.pattern.text for test in task.spec.matcher.fields if test.pattern and test.pattern.style == "command"]
     if not rules:
-        return raw
+        return verdict
     from hookline.engine.command_rules import why_unsure  # loaded already, by the rule
 
     command = str((task.event.data.get("tool_input") or {}).get("command", ""))
     if all(why := why_unsure(rule, command) for rule in rules):
-        note = f"it ran although the command does not name what its rule {rules[0]!r} is about: {why}"
-        return replace(raw, notes=(*raw.notes, note))
-    return raw
+        doubt = f"this command may run {rules[0]!r}, since not all of it can be read: {why}"
+        return replace(verdict, reason=f"{verdict.reason} ({doubt})" if verdict.reason else doubt)
+    return verdict
 
 
 def make_outcome(

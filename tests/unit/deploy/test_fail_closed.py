@@ -115,7 +115,7 @@ def test_a_refusal_says_how_to_get_out(tmp_path: Path) -> None:
         (line,) = entry_commands(one.entry)
         done = subprocess.run(["/bin/sh", "-c", line], input="{}", capture_output=True, text=True, check=False)
         told = json.dumps(json.loads(done.stdout)) if done.stdout else json.dumps(done.stderr)
-        assert "pip install hookline" in told
+        assert "pip install hookline; from a clone: pip install CLONE" in told
         assert '/home/\\"me\\"/settings.json' in told
 
 

@@ -64,12 +64,12 @@ def test_a_rule_fits_the_words_of_one_program(rule: str, command: str, fits: boo
         ("$PROGRAM push --force", "the name of a program is only known when it runs"),
     ],
 )
-def test_whoever_is_refused_for_what_cannot_be_read_is_told_so(command: str, why: str) -> None:
+@pytest.mark.parametrize("effect", ["deny", "ask"])
+def test_a_reason_says_that_a_command_cannot_be_read(command: str, why: str, effect: str) -> None:
     assert why_unsure("git push --force *", command) == why
     rule = FieldTest(path="tool_input.command", pattern=Pattern(style="command", text="git push --force *"))
-    refuse = hook_spec("no", lambda _event: {"effect": "deny", "reason": "no"})
-    with Engine(specs=(replace(refuse, matcher=Matcher(fields=(rule,))),)) as one:
+    hook = hook_spec("no", lambda _event: {"effect": effect, "reason": "No."})
+    with Engine(specs=(replace(hook, matcher=Matcher(fields=(rule,))),)) as one:
         decision = one.fire_sync("PreToolUse", tool_name="Bash", tool_input={"command": command})
-    (outcome,) = decision.outcomes
-    assert outcome.raw is not None
-    assert (decision.effect, [why in note for note in outcome.raw.notes]) == ("deny", [True] if why else [])
+    doubt = f" (this command may run 'git push --force *', since not all of it can be read: {why})" if why else ""
+    assert (decision.effect, decision.reason) == (effect, f"No.{doubt}")

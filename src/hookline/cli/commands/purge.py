@@ -1,4 +1,4 @@
-"""Delete what hookline has kept: records of events, long outputs, backups of transcripts, leftovers and logs.
+"""Delete what hookline has kept: records of events, long outputs, copies of transcripts, leftovers and logs.
 
   hookline purge --dry-run            show what there is
   hookline purge --older-than 7d      keep the last week
@@ -32,7 +32,7 @@ from hookline.state.record.store import Store
 _FILES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "output": ("spill", "answers"),
-        "backups": ("compact-backups",),
+        "transcripts": ("compact-backups",),
         "leftovers": ("tmp", "once", "probes", "distilling", "session-places", "snapshots"),
         "logs": ("hooks.log", "compound-loop.log", "chat_history", "run/daemon.log"),
     }

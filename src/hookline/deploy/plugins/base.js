@@ -39,7 +39,7 @@ function cold(words, directory, input, seconds, environ) {
 // The daemon over its socket; where there is none that answers, hookline in a process of its own.
 async function ask(event, payload, directory) {
   const closed = EVENTS[event]
-  const gone = "If hookline is gone, install it (pip install hookline) or remove this plugin"
+  const gone = "If hookline is gone, install it again (pip install hookline; from a clone: pip install CLONE) or remove this plugin"
   const failed = (why) => (closed ? { deny: `hookline failed on ${event} (${why}), so this is refused. ${gone}` } : {})
   const words = ["--agent", AGENT, "--event", event, "--registration", REGISTRATION, ...DIRECTORIES]
   if (closed) words.push("--on-failure", "deny")

@@ -61,8 +61,10 @@ class Copies:
     def compare(self, path: str, digest: str, now: bytes | None, show: Callable[[bytes], bytes] = bytes) -> TrustChange:
         """With the approved bytes of that digest; "" where the file is new."""
         was = self.read(digest) if digest else b""
-        lines = (_NOT_KEPT,) if was is None else _diff(show(was), b"" if now is None else show(now))
-        return TrustChange(path=path, lines=tuple(lines))
+        if was is None:
+            return TrustChange(path=path, lines=(_NOT_KEPT,))
+        now = now or b""
+        return TrustChange(path=path, lines=tuple(_diff(show(was), show(now))) or tuple(_diff(was, now)))
 
 
 def read_bytes(path: str) -> bytes | None:
@@ -75,24 +77,43 @@ def read_bytes(path: str) -> bytes | None:
     return data if len(data) <= _LARGEST else None
 
 
+#: What a part of a definition is called in hookline.toml.
+_WRITTEN = {"gates": "when", "matcher": "match", "match.subject": "match"}
+
+
 def definition_lines(text: bytes) -> bytes:
-    """The canonical text of a definition with one value in each line."""
+    """The canonical text of a definition with one value in each line, named as in hookline.toml, without defaults."""
     return "".join(f"{line}\n" for line in _values(json.loads(text), "")).encode(errors="surrogateescape")
 
 
-def _values(tree: Any, pointer: str) -> Iterator[str]:
-    if isinstance(tree, dict):
+def _values(tree: Any, pointer: str, *, whole: bool = False) -> Iterator[str]:
+    kind = tree.get("") if isinstance(tree, dict) else ""
+    if kind == "Pattern":
+        yield from _pattern(tree, pointer)
+    elif kind == "FieldTest":
+        path = f"match.{'not ' if tree['negate'] else ''}{tree['path']}"
+        yield from _pattern(tree["pattern"], path) if tree["pattern"] else _values(tree["equals"], path, whole=True)
+    elif isinstance(tree, dict):
         for key, value in tree.items():
-            yield from _values(value, f"{pointer}.{key}" if pointer and key else pointer or key)
+            if key or whole:
+                name = f"{pointer}.{key}" if pointer else key
+                yield from _values(value, _WRITTEN.get(name, name), whole=whole)
     elif isinstance(tree, list) and not all(isinstance(one, str) for one in tree):
         for index, value in enumerate(tree):
-            yield from _values(value, f"{pointer}[{index}]")
+            yield from _values(value, f"{pointer}[{index}]", whole=whole)
     elif pointer == "extra.besides" and isinstance(tree, str):  # what a file holds besides its hooks
-        yield from _values(json.loads(tree), "")
-    else:
+        yield from _values(json.loads(tree), "", whole=True)
+    elif tree or whole:
         first, *more = tree.split("\n") if isinstance(tree, str) else [json.dumps(tree, ensure_ascii=False)]
         yield f"{pointer} = {first}"
         yield from (f"    {line}" for line in more)
+
+
+def _pattern(pattern: dict[str, Any], pointer: str) -> Iterator[str]:
+    if pattern["style"] != "any":
+        style = {"command": " (programs of a command)", "glob": " (glob)"}.get(pattern["style"], "")
+        missing = " (or missing)" if pattern["when_missing"] else ""
+        yield f"{pointer} = {pattern['text'] or '|'.join(pattern['options'])}{style}{missing}"
 
 
 def _diff(before: bytes, after: bytes) -> Iterator[str]:

@@ -7,11 +7,28 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hookline.core.errors import StateError
-from hookline.core.hook import FILE_EVENT, AgentRun, Command, Function, HookSpec, Http, Origin, Plugin, Prompt, hook_id
+from hookline.core.hook import (
+    FILE_EVENT,
+    AgentRun,
+    Command,
+    FieldTest,
+    Function,
+    Gates,
+    HookSpec,
+    Http,
+    Matcher,
+    Origin,
+    Pattern,
+    Plugin,
+    Prompt,
+    Scope,
+    hook_id,
+)
 from hookline.state.trust import TrustStore
 from hookline.state.trust.covered import CoveredFiles
 from hookline.state.trust.digest import Digests
@@ -263,6 +280,24 @@ def test_what_changed_since_the_approval_is_shown_line_by_line(project, store) -
         for one in store.changes(edited, store.verdict(edited))
     }
     assert {"+on_failure = deny", "+action.text = echo a", "+    echo b"} <= set(names["definition"])
+
+
+def test_a_changed_definition_is_shown_as_a_person_writes_it(project, store) -> None:
+    def hook(rule: str, tool: str, **more: Any) -> HookSpec:
+        test = FieldTest(path="tool_input.command", pattern=Pattern(style="command", text=rule))
+        return replace(spec(project), matcher=Matcher(subject=Pattern(style="full", text=tool), fields=(test,)), **more)
+
+    store.approve([hook("git push *", "Bash")])
+    ((_, lines),) = _changes(store, hook("git push * main", "Bash|Sh", gates=Gates(min_turn=3)))
+    assert [line for line in lines if line[0] in "+-"] == [
+        "-match.tool_input.command = git push * (programs of a command)",
+        "-match = Bash",
+        "+when.min_turn = 3",
+        "+match.tool_input.command = git push * main (programs of a command)",
+        "+match = Bash|Sh",
+    ]
+    ((_, lines),) = _changes(store, hook("git push *", "Bash", scope=Scope(default=True)))
+    assert "+scope.default = true" in lines
 
 
 def test_only_what_is_approved_now_is_kept_and_only_its_owner_reads_it(project, store) -> None:
