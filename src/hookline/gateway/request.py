@@ -146,6 +146,8 @@ def parse_request(
     incoming = dialect.event_in(event_name, payload, environ)
     if ":" in incoming.event:
         incoming = _known_event(dialect, arguments.event, incoming, payload, environ)
+    if incoming.event == "PreToolUse":
+        _require_tool(incoming)
     cwd = _working_directory(incoming, caller_cwd)
     named = arguments.directories
     started = _session_project(arguments.agent, environ)
@@ -187,6 +189,13 @@ def _session_project(agent: str, environ: Mapping[str, str]) -> str:
 @cache
 def _agent_row(agent: str) -> Agent | None:
     return AGENTS.get(agent) or AGENTS.get(full_name(agent))
+
+
+def _require_tool(incoming: Incoming) -> None:
+    """Raises ``DataError``: a matcher fits no call without a name, and the guards behind it would not be asked."""
+    name = incoming.data.get("tool_name")
+    if not isinstance(name, str) or not name:
+        raise DataError(f"the payload of {incoming.native_name} does not say which tool is called: {name!r:.80}")
 
 
 def _known_event(

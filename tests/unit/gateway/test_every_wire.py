@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from hookline.core.agents import AGENTS
-from hookline.core.errors import UsageError
+from hookline.core.errors import DataError, UsageError
 from hookline.core.paths import Directories, find_paths
 from hookline.engine.build import StoreOptions, load_runtime
 from hookline.gateway.handler import AgentResponse, handle, hook_sources
@@ -190,12 +190,13 @@ def test_a_guard_lets_no_edit_pass_whose_file_it_cannot_read(home: Path, agent: 
 
 
 @pytest.mark.parametrize("agent", sorted(set(CALLS) - {"windsurf"}))
-def test_a_guard_judges_the_command_of_a_tool_whose_name_is_no_text(home: Path, agent: str) -> None:
+def test_a_call_of_a_tool_without_a_name_is_an_error_since_no_matcher_fits(home: Path, agent: str) -> None:
     event, sent = CALLS[agent]["shell"]
     names = ("Bash", "Execute", "run_shell_command", "execute_bash", "bash", "run_in_terminal", "terminal", "Shell", "run_terminal_command", "run_commands", "run_command")  # fmt: skip
     for name in names:
         sent = _replaced(sent, name, 7)
-    assert _refuses(_ask(home, agent, event, sent), "ask", "force_ask")
+    with pytest.raises(DataError, match="does not say which tool is called"):
+        _ask(home, agent, event, sent)
 
 
 @pytest.mark.parametrize("agent", CALLS)
