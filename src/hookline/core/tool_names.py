@@ -191,7 +191,7 @@ _LINE = lazy_pattern(r"[^\\<(){}`\n]*")
 #: Parts that a guard decides by.
 _HIDING = frozenset({"command", "file_path", "content", "new_string", "new_source"})
 #: Where an input lists files, and changes of one or several.
-_FILES = ("paths", "files", "operations")
+_FILES = ("paths", "files", "file_paths", "operations")
 _EDITS = ("edits", "edit", "changes", "replacements", "ReplacementChunks")
 #: What stands beside other marks of such a block.
 _BLOCK_MARKS = MappingProxyType({"SEARCH": "<<<<<", "REPLACE": ">>>>>"})
@@ -263,7 +263,7 @@ def _renamed(native: str, name: str, own: Mapping[str, Any], cwd: str) -> tuple[
     elif name == "Edit" and "old_string" not in found and (blocks := _replacements(own)):
         found |= blocks
     elif name in {"Edit", "Write", "Read", "Delete"}:
-        found |= _listed_paths(own)
+        found |= _listed_paths(own, *(("include",) if name == "Read" else ()))
     elif name == "WebFetch" and "url" not in found:
         found |= _listed_urls(own)
     if native in ANSWERS_TO and name == "Edit" and not found.get("old_string") and "new_string" in found:

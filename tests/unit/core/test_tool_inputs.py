@@ -79,6 +79,8 @@ four
         ("Bash", {"command": "ls", "cwd": "sub"}, {"command": "ls", "cwd": "/w/sub"}),
         ("terminal", {"command": "ls", "workdir": "/etc"}, {"cwd": "/etc"}),
         ("write_file", {"file_path": None, "path": "a", "content": "x"}, {"file_path": "/w/a"}),
+        ("read_many_files", {"include": ["a", "/etc/passwd"]}, {"file_path": "/w/a", "file_paths": ["/w/a", "/etc/passwd"]}),
+        ("read_files", {"file_paths": ["a", "b"]}, {"file_path": "/w/a", "file_paths": ["/w/a", "/w/b"]}),
         ("subagent", {"agent": "scout", "task": "look"}, {"prompt": "look", "subagent_type": "scout"}),
         ("AgentSwarm", {"prompt_template": "look at {item}", "items": ["a"]}, {"prompt": "look at {item}"}),
     ],
