@@ -85,6 +85,7 @@ _WORDS = FieldMap(
     },
     canonical_fields=_canonical_fields,
     native_fields=_native_fields,
+    mcp=r"mcp_(?P<server>[^_]+)_(?P<tool>.+)",
     always={"SessionStart": {"source": "startup"}, "SessionEnd": {"reason": "other"}, "PreCompact": {"trigger": "auto"}},
 )  # fmt: skip
 

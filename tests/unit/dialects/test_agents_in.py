@@ -142,6 +142,8 @@ def test_a_tool_of_a_server_has_the_name_that_everybody_gives_it() -> None:
     sent = {"tool_name": "mcp_t_echo", "mcp_context": {"server_name": "t", "tool_name": "echo"}}
     data = dialect_named("gemini").event_in("BeforeTool", sent, {}).data
     assert (data["tool_name"], data["native_tool_name"]) == ("mcp__t__echo", "mcp_t_echo")
+    without = dialect_named("gemini").event_in("BeforeTool", {"tool_name": "mcp_t_echo"}, {}).data
+    assert without["tool_name"] == "mcp__t__echo"
 
 
 @pytest.mark.parametrize("agent", ["claude", "codex", "qwen"])
