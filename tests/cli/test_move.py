@@ -135,6 +135,15 @@ def test_from_every_agent_to_every_other_a_guard_is_carried(source, tmp_path, mo
             assert not never, "every agent fires PreToolUse"
 
 
+@pytest.mark.parametrize(("target", "is_lost"), [("cursor", True), ("codex", False)])
+def test_a_hook_on_one_server_is_lost_where_servers_are_not_told_apart(tmp_path, target, is_lost):
+    (tmp_path / ".claude").mkdir()
+    group = {"matcher": "mcp__github__push", "hooks": [{"type": "command", "command": "./guard"}]}
+    (tmp_path / ".claude/settings.json").write_text(json.dumps({"hooks": {"PreToolUse": [group]}}))
+    (row,) = plan_move(f"claude-code={target}", "user", str(tmp_path), str(tmp_path)).hooks
+    assert any("does not tell which MCP server" in lost for lost in row["lost"]) == is_lost
+
+
 def _guard_file(agent, native):
     from hookline.core.hook import Command, HookSpec, Origin
 
