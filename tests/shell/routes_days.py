@@ -47,6 +47,10 @@ BASH: tuple[Route, ...] = (
     # zsh itself may crash where a function replaces itself while it runs.
     ("a lazy function", 'nvm() { unset -f nvm; nvm() { echo real "$@"; }; nvm "$@"; }\n', ("nvm use 1", "nvm use 2", "type nvm | head -1", "unset -f nvm; nvm; echo $?")),
     ("running jobs at exit", "shopt -s checkjobs\n", ("sleep 47 &", "exit", "echo still", "kill %1; sleep 0.3", "exit")),
+    ("everything is exported", "set -a\n", ("env | grep -c '^_hl'; env | wc -l", "x=5; sh -c 'echo $x'", "env | grep -c _hl_; set +a; true", "set -a", "true", "env | grep -c '^_hl_'; set +a", "env | grep -c '^_hl_'")),
+    ("time of a subshell that exits", "TIMEFORMAT=took\n", ("time (exit 3)", "echo $?", "time (false; exit 4) | cat", "time (true)", "echo ${PIPESTATUS[@]}")),
+    ("variables without their meaning", "", ("unset EPOCHREALTIME HISTCMD; echo a", "false", "echo $?", "unset BASHPID BASH_COMMAND FUNCNAME; echo b; false", "echo $?")),
+    ("a DEBUG trap that skips", "shopt -s extdebug; trap '[[ $BASH_COMMAND != echo?skip* ]]' DEBUG\n", ("echo a", "echo skipme", "echo b; echo skipme; echo c", "false", "echo $_ $?", "trap - DEBUG; shopt -u extdebug; echo skipme")),
     ("time out of the shell", "", ("echo a", "TMOUT=1", "<Nothing>")),
     ("keys with meta", "", ("touch mm1 mm2; ls mm<M-*>", "echo $((1+1))<M-C-e>", "echo comment<M-#>", "echo a<C-x>(<Nothing>", "b<C-x>)<C-x>e<Nothing>", "<Enter>", "true")),
     ("options that matter to scripts", "shopt -s nocasematch nocaseglob nullglob xpg_echo\n", ("[[ ABC == abc ]] && echo same", "touch A; echo a*", "echo 'a\\tb'", "case X in x) echo x;; esac; false", "echo $?")),
@@ -61,6 +65,7 @@ BASH: tuple[Route, ...] = (
 
 ZSH: tuple[Route, ...] = (
     ("options that change how zsh reads", "setopt sh_glob posix_builtins posix_traps typeset_silent\n", ("echo a; false", "echo $?", "cd /; pwd", "(exit 3); echo $?")),
+    ("everything is exported", "setopt all_export\n", ("env | grep -c '^_hl'; env | wc -l", "x=5; sh -c 'echo $x'", "true; env | grep -c '^_hl_'")),
     ("options as ksh", "emulate ksh; PS1='@@ '; setopt zle\n", ("echo a; false", "echo $?", "cd /; pwd", "a=(x y); echo ${a[0]}")),
     ("global aliases of all letters", "for l in A B C D E F G H I J K L M N O P Q R S T U V W X Y Z a n x; do alias -g $l=\"'$l'\"; done\n", ("echo A; false", "echo $?", "cd /; pwd", "nosuch; echo $?")),
     ("precmd at run time", "", ("precmd() { print pre $? }", "false", "unfunction precmd; true", "p() { print p $? }; precmd_functions+=(p)", "false", "precmd_functions=(); true", "false; true")),

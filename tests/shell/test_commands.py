@@ -34,7 +34,7 @@ def test_a_command_is_told_with_its_words_its_directory_and_its_exit(house: Hous
     )
     assert before["command"] == "sh"
     assert before["args"] == ["-c", "exit 3", "x y"]
-    assert before["env"] == {"HERE": "a b"}
+    assert before["env"] == {"HERE": "a b", "LASH_DISPLAY": "stream"}
     assert (before["cwd"], before["index"]) == (str(house.work), 0)
     assert after["pid"] == ended["pid"] > 1
     assert (ended["exit_code"], ended["signal"]) == (3, None)

@@ -441,6 +441,19 @@ def test_a_shell_whose_hookline_is_gone_says_so_and_does_not_wait(shell: str, ho
     assert "room:none" in done.stdout.splitlines()
 
 
+def test_a_restricted_bash_says_that_it_has_no_hooks(house: House) -> None:
+    """It may not redirect, so every question would be an error on the screen."""
+    rc = house.root / "init"
+    rc.write_text(house.shell("", argv=[str(BIN / "hookline"), "shell-init", "bash"]).out)
+    done = subprocess.run(
+        ["bash", "--rcfile", str(rc), "-r", "-i"], input="echo room:${_hl_room-none}\nexit\n", env=house.environ(),
+        capture_output=True, text=True, check=False, start_new_session=True,
+    )  # fmt: skip
+    assert "hookline: a restricted shell cannot ask hooks" in done.stderr
+    assert "cannot redirect output" not in done.stderr
+    assert "room:none" in done.stdout.splitlines()
+
+
 def test_zsh_does_not_wait_for_a_process_that_never_started() -> None:
     """The end of its pipe was read again and again until an answer was overdue: no key was taken meanwhile."""
     if shutil.which("zsh") is None:

@@ -77,11 +77,11 @@ _hookline_say() { [[ -z $1 ]] || builtin printf '%s\n' "$1" >&"$_hl_err"; }
 # ── lines ─────────────────────────────────────────────────────────────────────────────────────────────
 
 # From PS0, in a subshell: the line is in bash's history, and nothing of it has happened yet, not even a redirection of
-# a compound command. Writes 1 to descriptor 8 if all of it may run, and 3 if there is no answer; otherwise the DEBUG
+# a compound command. Writes 1 or 5 to descriptor 8 if all of it may run, and 3 if there is no answer; otherwise the DEBUG
 # trap asks again. For a refused line it writes 2, and 4 without an answer if that refuses: the rest of PS0 then fails,
 # which ends the line without a signal.
 _hookline_foresee() {
-  builtin set +euxf
+  builtin set +aeuxf
   local text
   ((HISTCMD == _hl_history + 1)) && [[ -z $_hl_off || -n $_hl_strict ]] || return 0
   builtin trap '[[ -z $_hl_held ]] || { builtin kill -INT "$_hl_service"; builtin printf . >&"$_hl_token"; }; exit 130' INT
@@ -98,7 +98,8 @@ _hookline_foresee() {
     builtin printf 4 >&8
   elif [[ ${_hl_said[0]-} == run ]]; then
     _hookline_say "${_hl_said[1]-}"
-    ((${#_hl_said[@]} > 2)) || builtin printf 1 >&8
+    # Where a subshell is timed, "exit" in it loses the report once its DEBUG trap is removed.
+    ((${#_hl_said[@]} > 2)) || case $text in *time*\(*) builtin printf 5 ;; *) builtin printf 1 ;; esac >&8
   else
     builtin printf %s "${_hl_said[1]-}" >|"$_hl_room/reason"
     builtin printf 2 >&8
@@ -107,7 +108,7 @@ _hookline_foresee() {
 
 # The text of the error in PS0, over bash's own beginning of it.
 _hookline_reason() {
-  builtin set +eux
+  builtin set +aeux
   [[ ${TERM:-dumb} == dumb ]] || builtin printf '\r\e[K'
   builtin printf %s "$(<"$_hl_room/reason")"
 }
@@ -116,14 +117,14 @@ _hookline_reason() {
 # a line that bash keeps out of its history or keeps there in pieces, which is judged command by command.
 _hookline_line() {
   local status=$? - text line=
-  builtin set +euxf
+  builtin set +aeuxf
   [[ -n $_hl_running && ${FUNCNAME[1]-} != _hookline_* && $BASH_COMMAND != @(hookline-restart|_hookline_*) &&
     $BASH_COMMAND != 'trap -p DEBUG'*_hl_room/trap* ]] || return "$status"
   if [[ -n $_hl_skip ]]; then return 1; fi
   ((HISTCMD <= _hl_line)) || return "$status"  # the line is over: this is a PROMPT_COMMAND
   if ((HISTCMD == _hl_history)); then  # at the prompt it is the number of the next line
     _hl_keep=
-    case $_hl_verdict in 1) return "$status" ;; 3) _hl_off=1; return "$status" ;; esac
+    case $_hl_verdict in 1 | 5) return "$status" ;; 3) _hl_off=1; return "$status" ;; esac
     _hookline_history
     line=$HISTCMD
   else
@@ -212,7 +213,7 @@ _hookline_shadow() {
 
 _hookline_refuse() {
   local - _hl_words
-  builtin set +eux
+  builtin set +aeux
   builtin printf -v _hl_words '%s ' "${@@Q}"
   if [[ ${_hl_shadows[$1]-} == some ]] && _hookline_ask spawn text "$_hl_words" cwd "$PWD" && [[ ${_hl_said[0]} == run ]]; then
     _hookline_unshadow "$1"
@@ -245,7 +246,7 @@ _hookline_unshadow() {
 # because "$*" joins them with the person's IFS.
 _hookline_prompt() {
   local - ran=$_hl_running$_hl_aborted statuses
-  builtin set +euxf
+  builtin set +aeuxf
   builtin printf -v statuses '%s ' "${@:2}"
   _hl_running= _hl_aborted=
   [[ -z ${!_hl_shadows[*]}$_hl_skip$_hl_their_int ]] || _hookline_reset
@@ -330,9 +331,12 @@ _hookline_arm() {
 case \$BASH_COMMAND in _hookline_* | 'builtin trap -- - '* | 'trap -p DEBUG'*_hl_room/trap*) ;; *) case \$_hl_trace:\$BASHPID:\${FUNCNAME-} in *:*:_hookline_*) ;; :\$\$: | T:*)
 ${words[1]}
 ;; esac ;; esac
-: \"\$_hl_last\"" DEBUG
+_hookline_status \"\$?\" \"\$_hl_last\"" DEBUG
   fi
 }
+
+# The status of their trap counts under extdebug; $_ is the second argument afterwards.
+_hookline_status() { return "$1"; }
 
 _hookline_disarm() {
   [[ -n $_hl_armed ]] || return 0
@@ -410,7 +414,7 @@ _hookline_bye() {
 # Enter, while a hook wants to see or change the line before it is read. A refused line still runs into the DEBUG trap.
 _hookline_enter() {
   local -
-  builtin set +eux
+  builtin set +aeux
   _hl_next=accept-line
   if [[ $_hl_keys == *$'\n'enter$'\n'* || $_hl_keys == '*' ]]; then
     _hookline_press enter || { _hookline_then; return; }
@@ -446,7 +450,7 @@ _hookline_press() {
 
 _hookline_key() {
   local - key=${_hl_named[$1]}
-  builtin set +eux
+  builtin set +aeux
   _hl_next=${_hl_usual[$1]}
   # A character that is only hooked as a prefix counts only on an empty line.
   if [[ -z $READLINE_LINE || $_hl_keys == '*' || $_hl_keys == *$'\n'"$key"$'\n'* ]]; then
@@ -538,10 +542,10 @@ _hookline_load() {
   _hl_bound_for=$'\n\n''  ' _hl_history=$HISTCMD
   _hl_call='\C-x\C-]k' _hl_do='\C-x\C-]d' _hl_return='\C-x\C-]e' _hl_prompt= _hl_own_prompt=$PS1 _hl_next= _hl_n=x
   _hl_verdict= _hl_watch= _hl_refused=([2]=1 [4]=1)
-  _hl_ps0='${_hl_n:$((_hl_running=1,_hl_line=HISTCMD-!!HISTCMD,_hl_began=${EPOCHREALTIME/[.,]/},_hl_verdict=${_hl_watch:+$({ builtin trap -- - DEBUG RETURN ERR; _hookline_foresee; } 8>&1 >/dev/null 2>&1)}+0,1))}${_hl_refused[_hl_verdict]+${_hookline?"$({ builtin trap -- - DEBUG RETURN ERR; _hookline_reason; } 2>/dev/null)"}}'
+  _hl_ps0='${_hl_n:$((_hl_running=1,_hl_line=HISTCMD-!!HISTCMD,_hl_began=${EPOCHREALTIME/[.,]/}+0,_hl_verdict=${_hl_watch:+$({ builtin trap -- - DEBUG RETURN ERR; _hookline_foresee; } 8>&1 >/dev/null 2>&1)}+0,1))}${_hl_refused[_hl_verdict]+${_hookline?"$({ builtin trap -- - DEBUG RETURN ERR; _hookline_reason; } 2>/dev/null)"}}'
   # No "[[", no "((" and no assignment in a trap: after an error in a condition, and while the words of an array are typed,
   # bash reads them as something else.
-  _hl_trap='{ case $_hl_verdict$_hl_running in ?*) builtin declare -g _hl_last="$_" _hl_keep=1; case $_hl_verdict:$_hl_running in 1:*) builtin declare -g _hl_keep= ;; *:?*) _hookline_line || : ;; esac; case $BASH_COMMAND in trap*) case $BASHPID in $$) ;; *) builtin declare -g _hl_keep=1 ;; esac ;; esac; case $_hl_keep in "") trap - DEBUG; case $_hl_trace in "") set +T ;; esac ;; esac; : "$_hl_last" ;; esac; } 2>/dev/null'
+  _hl_trap='{ case $_hl_verdict$_hl_running in ?*) builtin declare -g _hl_last="$_" _hl_keep=1; case $_hl_verdict:$_hl_running in 1:*) builtin declare -g _hl_keep= ;; 5:*) case $BASHPID in $$) builtin declare -g _hl_keep= ;; *) builtin declare -g _hl_verdict= _hl_running= ;; esac ;; *:?*) _hookline_line || : ;; esac; case $BASH_COMMAND in trap*) case $BASHPID in $$) ;; *) builtin declare -g _hl_keep=1 ;; esac ;; esac; case $_hl_keep in "") trap - DEBUG; case $_hl_trace in "") set +T ;; esac ;; esac; case $- in *a*) builtin export -n "${!_hl_@}" ;; esac; : "$_hl_last" ;; esac; } 2>/dev/null'
   exec {_hl_err}>&9 {_hl_null}>/dev/null
   declare -gA _hl_sink=([_]=2 [_x]=$_hl_null)
   _hookline_cached || _hl_cached="line spawn"$'\t'$_hl_strict  # unknown: the first line asks

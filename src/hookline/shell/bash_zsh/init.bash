@@ -2,6 +2,10 @@
 # a file, which exists as long as the process beside this shell knows of no hook for this directory. An opened file fires
 # no DEBUG trap, is not traced and leaves $?, $_ and PIPESTATUS alone. hookline.bash is read when something is hooked.
 
+# Under "set -a" nothing of ours is exported.
+_hl_exports=${-//[!a]}
+if [[ -n $_hl_exports ]]; then builtin set +a; builtin export -n "${!_hl_@}"; fi
+
 _hookline_start() {
   _hl_room=$_hl_home/$$-$EPOCHREALTIME
   _hl_idle=$_hl_room/idle/
@@ -46,7 +50,7 @@ _hookline_cached() {
   _hl_cached=${lines[0]}
 }
 
-_hookline_prompt() { builtin source "$_hl_script" && _hookline_load && _hookline_prompt "$@"; }
+_hookline_prompt() { local -; builtin set +a; builtin source "$_hl_script" && _hookline_load && _hookline_prompt "$@"; }
 
 # A shell whose hookline was uninstalled would wait for it at every prompt.
 _hookline_there() {
@@ -65,15 +69,18 @@ if [[ $- != *i* ]]; then
   :
 elif ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 501)); then
   builtin printf 'hookline: bash %s is too old for hooks; 5.1 or newer is needed.\n' "$BASH_VERSION" >&2
+elif builtin shopt -q restricted_shell; then
+  builtin printf 'hookline: a restricted shell cannot ask hooks, so there are none in it.\n' >&2
 elif [[ -n ${_hl_room-} ]]; then
   _hookline_restart
 elif _hookline_there; then
   # In posix mode a function cannot have a hyphen in its name.
   if [[ -o posix ]]; then builtin alias hookline-restart=_hookline_restart; else eval 'hookline-restart() { _hookline_restart; }'; fi
-  _hl_zero=([0]=/-/) _hl_needed=0
-  _hl_gate='if { _hl_gate() { :; }; } 2>/dev/null <"$_hl_idle${PWD//\//%}"; then _hl_gate() { :; }
-elif { _hl_gate() { :; }; } 2>/dev/null <"${_hl_zero[_hl_needed=$({ trap - DEBUG; } >/dev/null; _hookline_needs)]-/dev/null}"
+  _hl_zero=([0]=/-/)
+  _hl_gate='if { for _hl_n in; do :; done; } 2>/dev/null <"$_hl_idle${PWD//\//%}"; then for _hl_n in; do :; done
+elif { for _hl_n in; do :; done; } 2>/dev/null <"${_hl_zero[$({ trap - DEBUG; } >/dev/null; _hookline_needs)+0]-/dev/null}"
 then { _hookline_prompt "$?" "${PIPESTATUS[@]}" || :; trap -p DEBUG 1<>"$_hl_room/trap"; _hookline_arm || :; } 9>&2 2>/dev/null; fi'
   PROMPT_COMMAND[99]=$_hl_gate
   _hookline_start exec
 fi
+if [[ -n $_hl_exports ]]; then builtin set -a; fi

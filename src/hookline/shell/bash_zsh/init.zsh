@@ -77,6 +77,7 @@ _hookline_init() {
   _hookline_want "${_hl_cached%%$'\t'*}" '' "${_hl_cached#*$'\t'}" ''
 }
 
+[[ ! -o all_export ]] || typeset +x -m '_hl_*'
 if [[ ! -o interactive ]]; then
   :
 elif [[ -n ${_hl_room-} ]]; then

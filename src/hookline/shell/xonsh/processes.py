@@ -10,7 +10,7 @@ from typing import Any
 
 from hookline.core._dataclass import replace
 from hookline.shell.dispatcher import ShellAnswer, ShellDispatcher
-from hookline.shell.xonsh.patch_points import Patches, refusal
+from hookline.shell.xonsh.patch_points import Patches, refusal, xsh
 from hookline.shell.xonsh.pipelines import PipelineHooks, PipelineRun
 from hookline.shell.xonsh.variables import argument_text, to_json
 
@@ -73,8 +73,10 @@ class ProcessHooks:
 
 def _before(spec: Any, running: PipelineRun | None) -> dict[str, Any]:
     name, args = _words(spec)
-    # Only what differs from the session, without xonsh's own variables.
+    # Only what differs from the session, without xonsh's own variables; and what the shell tells every child.
     environment = {name: to_json(value) for name, value in (spec.env or {}).items() if not name.startswith(_OWN)}
+    if not callable(spec.alias) and (display := xsh().env.get("LASH_DISPLAY")) is not None:
+        environment.setdefault("LASH_DISPLAY", to_json(display))  # as lash's own example
     data: dict[str, Any] = {
         "command": name, "args": args, "env": environment, "cwd": os.getcwd(),
         "pipeline_id": running.id if running else "", "index": spec.pipeline_index or 0,
