@@ -18,9 +18,7 @@ from tests.cli.conversation import ECHO_TOOL, HEAD, Ran, Stage, call, hooks, mes
 from tests.patience import alive, eventually
 
 from hookline.cli import main
-from hookline.core.hook import Command, HookSpec, Origin
 from hookline.llm.scripted import ModelServer
-from hookline.state.trust import TrustStore
 
 # ── what is printed and written ──────────────────────────────────────────────────────────────────────
 
@@ -532,25 +530,6 @@ def test_a_found_configuration_that_changed_since_it_was_approved_is_refused(
         file.write("\nsandbox: ./tool.sh\n")
     refused = stage.run("-f", "t.lec", server=serve({"text": "Hi"}))
     assert (refused.code, "changed" in refused.out) == (1, True)
-
-
-def test_programs_that_an_older_version_approved_stay_approved(stage: Stage, serve: Callable[..., ModelServer]) -> None:
-    file = stage.place / "lectic.yaml"
-    file.write_text(HEAD + ECHO_TOOL)
-    stage.place.joinpath("t.lec").write_text("Hello\n")
-    whole = json.dumps({"interlocutor": {
-        "name": "Bot", "prompt": "Be nice.", "provider": "openai/chat", "model": "scripted",
-        "tools": [{"exec": "echo", "name": "say"}],
-    }}, sort_keys=True)  # fmt: skip
-    spec = HookSpec(
-        id="x", name="interlocutor.tools[0].exec", dialect="lectic", event="program", enabled=False,
-        origin=Origin(file=str(file), pointer="$.interlocutor.tools[0].exec", layer="project"),
-        action=Command(form="words", text="echo"), extra={"around": whole},
-    )  # fmt: skip
-    TrustStore(str(Path.home() / "state/programs.json"), root=str(stage.place)).approve([spec])
-    assert stage.run("-f", "t.lec", server=serve({"text": "Hi"})).code == 0
-    file.write_text(HEAD + ECHO_TOOL.replace("echo", "cat"))
-    assert stage.run("-f", "t.lec", server=serve({"text": "Hi"})).code == 1
 
 
 # ── providers ────────────────────────────────────────────────────────────────────────────────────────

@@ -6,7 +6,6 @@ names. A run does not start with one that is not approved, because its hooks may
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 from collections.abc import Iterator, Sequence
@@ -14,12 +13,11 @@ from typing import TYPE_CHECKING
 
 from hookline.config.layers import ProjectGate
 from hookline.core.errors import DataError
-from hookline.core.hook import Command, HookSpec, Origin, hook_id
+from hookline.core.hook import HookSpec
 from hookline.dialects.base import FOREIGN
-from hookline.dialects.lectic.programs import program_names
 from hookline.engine.load import trust_store
 from hookline.state.protection import require_outside_agent
-from hookline.state.trust import Approval, TrustStore
+from hookline.state.trust import Approval
 
 if TYPE_CHECKING:
     from hookline.agent.lectic_config import Where
@@ -33,8 +31,6 @@ class ConversationFiles:
         self._where = where
         self._trust_all, self._approve = trust_all, approve
         self._store = trust_store(where.paths, where.directory, where.home, where.environ, "lectic")
-        #: What older versions approved with ``--trust``: programs, each with all that its file held besides hooks.
-        self._programs = TrustStore(os.path.join(where.paths.state, "programs.json"), environ=where.environ)
 
     def gate(self) -> ProjectGate:
         if self._trust_all:
@@ -42,11 +38,10 @@ class ConversationFiles:
         return ProjectGate("inspect" if self._approve else "approved", self)
 
     def knows(self, file: str) -> bool:
-        return self._store.knows(file) or any(one.file == file for one in self._programs.list())
+        return self._store.knows(file)
 
     def covers(self, contents: HookSpec) -> bool:
-        state = self._store.verdict(contents).state
-        return state == "trusted" or (state == "unknown" and self._covered_by_programs(contents))
+        return self._store.verdict(contents).state == "trusted"
 
     def check_files(self, loader: LayerLoader) -> None:
         """Before anything of them is merged. Raises ``DataError``."""
@@ -92,26 +87,6 @@ class ConversationFiles:
             if one.on_failure not in {"", "ignore"} and near:
                 yield f"{one.file}: the trusted hook {one.name} is gone"
 
-    def _covered_by_programs(self, contents: HookSpec) -> bool:
-        whole = contents.extra.get("besides", "")
-        tree, file = json.loads(whole or "{}"), contents.origin.file
-        programs = [_program(file, pointer, text, whole) for pointer, text in program_names(tree, prefixes=("exec:",))]
-        return bool(programs) and all(one.state == "trusted" for one in self._programs.judge(programs).verdicts)
-
 
 def _since(changed: tuple[str, ...]) -> str:
     return f" (changed: {', '.join(changed)})" if changed else ""
-
-
-def _program(file: str, pointer: str, text: str, whole: str) -> HookSpec:
-    """As it was approved then."""
-    return HookSpec(
-        id=hook_id(file, pointer, "program"),
-        name=pointer.removeprefix("$."),
-        dialect="lectic",
-        event="program",
-        origin=Origin(file=file, pointer=pointer, layer="project"),
-        action=Command(form="words", text=text),
-        enabled=False,
-        extra={"around": whole},
-    )

@@ -12,7 +12,7 @@ _PROGRAMS = frozenset({"exec", "mcp_command", "sandbox", "extensions", "sqlite"}
 def besides_hooks(tree: Any) -> tuple[Any, Sequence[str]]:
     """First everything but the hooks, with every address, header and variable; then the programs and files it names."""
     besides = _without_hooks(tree)
-    return besides, [text for _pointer, text in program_names(besides)]
+    return besides, list(_program_names(besides))
 
 
 def _without_hooks(value: Any) -> Any:
@@ -21,15 +21,12 @@ def _without_hooks(value: Any) -> Any:
     return [_without_hooks(item) for item in value] if isinstance(value, list) else value
 
 
-def program_names(
-    value: Any, pointer: str = "$", key: str = "", *, prefixes: tuple[str, ...] = ("exec:", "file:")
-) -> Iterator[tuple[str, str]]:
-    """Pointer and text."""
+def _program_names(value: Any, key: str = "") -> Iterator[str]:
     if isinstance(value, Mapping):
         for name, item in value.items():
-            yield from program_names(item, f"{pointer}.{name}", str(name), prefixes=prefixes)
+            yield from _program_names(item, str(name))
     elif isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from program_names(item, f"{pointer}[{index}]", key, prefixes=prefixes)
-    elif isinstance(value, str) and (key in _PROGRAMS or value.lstrip("\"'").startswith(prefixes)):
-        yield pointer, value
+        for item in value:
+            yield from _program_names(item, key)
+    elif isinstance(value, str) and (key in _PROGRAMS or value.lstrip("\"'").startswith(("exec:", "file:"))):
+        yield value
