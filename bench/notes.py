@@ -121,7 +121,7 @@ def _fill(index: indexing.NoteIndex, notes: int, scope: str) -> None:
         into = "INSERT INTO words (rowid, title, body, tags, related, scope) VALUES (?, ?, ?, '', ?, ?)"
         connection.executemany(into, texts)
     with patch.object(indexing, "load_model", RandomModel if load_model() else lambda: None):
-        while index.embed(2000):
+        while index.vectors.embed(2000):
             pass
 
 

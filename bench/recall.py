@@ -95,5 +95,5 @@ def _index(home: str, *, weights: bool) -> Generator[indexing.NoteIndex]:
     model = patch.object(indexing, "load_model", load_model if weights else lambda: None)
     with model, indexing.open_index(here.places, str) as index:
         index.sync(here.places)
-        index.embed_all(seconds=600)
+        index.vectors.embed_all(seconds=600)
         yield index

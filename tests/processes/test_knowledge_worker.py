@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from tests.unit.memory.loop_world import World
 
-from hookline.memory.notes import index
+from hookline.memory.notes import note_vectors
 from hookline.memory.queue import worker
 
 #: ``HOOKLINE_KILLS=500`` for an evening.
@@ -104,7 +104,7 @@ def test_killed_before_any_step_whatever_nothing_is_lost_and_nothing_said_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The search can be made anew from the notes, and loading its weights is half a hundred steps of their own.
-    monkeypatch.setattr(index, "load_model", lambda: None)
+    monkeypatch.setattr(note_vectors, "load_model", lambda: None)
     step = 0
     while True:
         step += 1

@@ -140,7 +140,7 @@ def review(state: State, now: datetime, index: NoteIndex) -> Iterator[_ReviewIte
 
 
 def _alike(entries: list[Entry], index: NoteIndex) -> Iterator[tuple[Entry, Entry]]:
-    near = index.alike((one.id for one in entries), _ALIKE)
+    near = index.vectors.alike((one.id for one in entries), _ALIKE)
     words = [{stem(word) for word in topic_words(one.text)} for one in entries]
     for (one, first), (other, second) in combinations(zip(entries, words, strict=True), 2):
         shared = len(first & second)

@@ -12,7 +12,6 @@ import os
 import sqlite3
 import time
 from contextlib import closing, contextmanager, suppress
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from hookline.core._dataclass import dataclass
@@ -26,9 +25,8 @@ from hookline.memory.notes.note_files import (
     note_listing,
     session_folder,
 )
+from hookline.memory.notes.note_vectors import NoteVectors
 from hookline.memory.notes.related import concepts
-from hookline.memory.notes.sentence_model import NAME, load_model
-from hookline.memory.notes.vectors import BITS, likeness, near_pairs, nearest, pack, signs
 from hookline.memory.notes.words import space_cjk, unspace_cjk
 from hookline.state.database import Database, Schema, transaction
 
@@ -40,8 +38,6 @@ if TYPE_CHECKING:
 
     Clean = Callable[[str], str]
     Progress = Callable[[int], None]
-    #: By title, body and tags.
-    Vectors = Mapping[tuple[str, str, str], bytes]
 
 LAYOUT = Schema(
     application_id=0x484B4E31,
@@ -90,12 +86,10 @@ _INSERT = (
 )
 #: Files per transaction, so that other writers get a turn.
 _BATCH = 200
-#: Notes that are embedded at once, and the seconds that a person or a worker waits for it.
-_EMBED_BATCH, _EMBED_SECONDS, _WORKER_SECONDS = 50, 10, 120
+#: Seconds that a person or a worker waits for vectors.
+_EMBED_SECONDS, _WORKER_SECONDS = 10, 120
 #: Seconds in which a directory may change without a new modification time.
 _MTIME_RESOLUTION = 2.0
-#: Notes whose signs are kept in one row: a search reads all of them.
-_BLOCK = 1024
 #: Prefix of a path that is not UTF-8; others begin with a slash.
 _HEX = "hex:"
 
@@ -133,6 +127,7 @@ class NoteIndex:
 
     def __init__(self, connection: sqlite3.Connection, clean: Clean) -> None:
         self._connection, self._clean = connection, clean
+        self.vectors = NoteVectors(connection)
         self._changed = 0
 
     def sync(self, places: Places, *, thorough: bool = False, progress: Progress | None = None) -> int:
@@ -148,76 +143,8 @@ class NoteIndex:
         for gone in known.keys() - seen:
             self._forget_folder(gone)
         if thorough:
-            self.embed_all(_EMBED_SECONDS)
+            self.vectors.embed_all(_EMBED_SECONDS)
         return self._changed
-
-    def embed_all(self, seconds: float) -> None:
-        """As many as that time allows; the next one goes on."""
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline and self.embed(_EMBED_BATCH):
-            pass
-
-    def embed(self, most: int) -> int:
-        """Make vectors of notes that have none; of how many. Nothing without a model."""
-        model = load_model()
-        rows = (
-            model
-            and self._connection.execute(
-                "SELECT notes.id, title, body, tags FROM notes JOIN words ON words.rowid = notes.id WHERE model = ?"
-                " ORDER BY notes.id DESC LIMIT ?",
-                ("", most),
-            ).fetchall()
-        )
-        if not model or not rows:
-            return 0
-        titles = model.embed([title for _id, title, _body, _tags in rows])
-        texts = model.embed([f"{title}. {body[:4000]} {tags}" for _id, title, body, tags in rows])
-        with transaction(self._connection):
-            for (number, *_), vector in zip(rows, pack(titles + texts), strict=True):
-                self._keep_vector(number, vector)
-        return len(rows)
-
-    def _keep_vector(self, number: int, vector: bytes) -> None:
-        self._connection.execute("INSERT OR REPLACE INTO vectors VALUES (?, ?)", (number, vector))
-        self._signs(number, signs(vector))
-        self._connection.execute("UPDATE notes SET model = ? WHERE id = ?", (NAME, number))
-
-    def _signs(self, number: int, bits: bytes) -> None:
-        block, place = divmod(number, _BLOCK)
-        row = (block, _BLOCK * len(bits))
-        self._connection.execute("INSERT OR IGNORE INTO signs VALUES (?, zeroblob(?))", row)
-        with self._connection.blobopen("signs", "bits", block) as blob:
-            blob.seek(place * len(bits))
-            blob.write(bits)
-
-    def nearest(self, text: str, only: Only, most: int) -> dict[int, float]:
-        """The notes nearest in meaning, and how near (at most 1). Empty without a model."""
-        model = load_model()
-        blocks = model and self._connection.execute("SELECT block * ?, bits FROM signs", (_BLOCK,)).fetchall()
-        if not model or not blocks:
-            return {}
-        row = model.embed([text])[0]
-        allowed = None
-        if only:
-            where, values = only.sql(scoped=True)
-            rows = f"SELECT group_concat(id) FROM notes WHERE {where}"  # as one text: a row for each takes ten times as long
-            allowed = self._connection.execute(rows, values).fetchone()[0] or "0"
-        near = nearest(row, blocks, allowed, most * 4)
-        marks = ", ".join("?" * len(near))
-        vectors = self._connection.execute(f"SELECT id, vector FROM vectors WHERE id IN ({marks})", near).fetchall()
-        cosines = likeness(row, [vector for _id, vector in vectors]) if vectors else []
-        found = sorted(zip(cosines, (number for number, _vector in vectors), strict=True), reverse=True)[:most]
-        return {number: cosine for cosine, number in found}
-
-    def alike(self, entries: Iterable[str], least: float) -> set[frozenset[str]]:
-        """Pairs of entries that are this near in meaning. Empty without a model."""
-        wanted = list(entries)
-        marks = ", ".join("?" * len(wanted))
-        rows = self._connection.execute(
-            f"SELECT entry, vector FROM notes JOIN vectors USING (id) WHERE entry IN ({marks})", wanted
-        ).fetchall()
-        places = near_pairs([vector for _entry, vector in rows], least) if rows else ()
-        return {frozenset((rows[one][0], rows[other][0])) for one, other in places}
 
     def add(self, places: Places, path: str) -> bool:
         """Index one session's note that was just written. The next sync still lists its directory."""
@@ -251,7 +178,7 @@ class NoteIndex:
             self._connection.execute("INSERT OR REPLACE INTO folders VALUES (?, ?)", row)
 
     def _file(self, folder: Folder, name: str, now: Listed) -> None:
-        known = self._vectors(folder.path, name)
+        known = self.vectors.in_file(_stored(folder.path), name)
         self._forget_file(folder.path, name)
         file = self._connection.execute(
             "INSERT INTO files (folder, name, signature) VALUES (?, ?, ?)", (_stored(folder.path), name, now.signature)
@@ -259,16 +186,7 @@ class NoteIndex:
         for note in now.read():
             self._note(file or 0, note, known)
 
-    def _vectors(self, folder: str, name: str) -> Vectors:
-        """Of the notes in a file, for those that stay as they are when it is read again."""
-        rows = self._connection.execute(
-            "SELECT title, body, tags, vector FROM files JOIN notes ON notes.file = files.id JOIN vectors USING (id)"
-            " JOIN words ON words.rowid = notes.id WHERE folder = ? AND name = ?",
-            (_stored(folder), name),
-        )
-        return {(title, body, tags): vector for title, body, tags, vector in rows}
-
-    def _note(self, file: int, note: Note, known: Vectors = MappingProxyType({})) -> None:
+    def _note(self, file: int, note: Note, known: Mapping[tuple[str, str, str], bytes]) -> None:
         own = map(self._plain, (note.project, note.session, note.date))
         rest = (note.scope, note.agent, note.status, note.entry, note.successor, _stored(note.path))
         number = self._connection.execute(_INSERT, (file, note.kind, *own, *rest)).lastrowid or 0
@@ -279,7 +197,7 @@ class NoteIndex:
             (number, title, body, tags, related, note.scope),
         )
         if vector := known.get((title, body, tags)):
-            self._keep_vector(number, vector)
+            self.vectors.keep(number, vector)
 
     def _plain(self, text: str) -> str:
         """Redacted, also if another program wrote the note; and without lone surrogates."""
@@ -409,11 +327,8 @@ class NoteIndex:
 
     def _forget_notes(self, numbers: list[int]) -> None:
         rows = [(number,) for number in numbers]
-        for statement in ("words WHERE rowid = ?", "vectors WHERE id = ?"):
-            self._connection.executemany(f"DELETE FROM {statement}", rows)
-        for number in numbers:
-            if self._connection.execute("SELECT 1 FROM notes WHERE id = ? AND model <> ''", (number,)).fetchone():
-                self._signs(number, bytes(BITS))
+        self._connection.executemany("DELETE FROM words WHERE rowid = ?", rows)
+        self.vectors.forget(numbers)
         self._connection.executemany("DELETE FROM notes WHERE id = ?", rows)
 
 
@@ -434,7 +349,7 @@ def update_index(places: Places, clean: Clean, path: str = "") -> str:
                 index.add(places, path)
             else:
                 index.sync(places, thorough=True)
-                index.embed_all(_WORKER_SECONDS)
+                index.vectors.embed_all(_WORKER_SECONDS)
     except (sqlite3.Error, StateError, OSError) as error:
         return f"the index could not be written: {error}"
     return ""

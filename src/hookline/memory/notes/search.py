@@ -59,8 +59,8 @@ def search(
     if not query:
         return []
     only = Only(scopes=tuple(scopes), kinds=kinds, agent=agent, status=status, since=since)
-    index.embed(embed)
-    near = index.nearest(query.text or " ".join(query.words), only, max(_DEPTH, limit))
+    index.vectors.embed(embed)
+    near = index.vectors.nearest(query.text or " ".join(query.words), only, max(_DEPTH, limit))
     scores = _scores(index, query, only, near, max(_DEPTH, limit))
     best = sorted(scores, key=lambda number: scores[number], reverse=True)[: 2 * limit + 20]
     rows = sorted(

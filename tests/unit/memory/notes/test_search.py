@@ -17,7 +17,7 @@ from tests.unit.memory.note_world import NoteWorld, git
 from hookline.memory.context import MemoryContext, memory_context
 from hookline.memory.journal.files import Author, Journal
 from hookline.memory.notes import index as indexing
-from hookline.memory.notes import qmd
+from hookline.memory.notes import note_vectors, qmd
 from hookline.memory.notes.index import NoteIndex
 from hookline.memory.notes.note_files import Note, scopes
 from hookline.memory.notes.search import keyword_query, parse_query, search, snippet
@@ -371,7 +371,7 @@ PERSON = Author(source="person")
 @pytest.fixture(params=["with weights", "without weights"])
 def _model(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param == "without weights":
-        monkeypatch.setattr(indexing, "load_model", lambda: None)
+        monkeypatch.setattr(note_vectors, "load_model", lambda: None)
     elif load_model() is None:
         pytest.skip("the extra memory is not installed")
 
@@ -440,11 +440,11 @@ def test_only_new_notes_are_embedded(world: NoteWorld) -> None:
         pytest.skip("the extra memory is not installed")
     remember(world, "one thing", "another thing")
     with index(world, thorough=True) as opened:
-        assert opened.embed(10) == 0
+        assert opened.vectors.embed(10) == 0
     remember(world, "a third thing")
     with index(world) as opened:
-        assert (opened.embed(10), opened.embed(10)) == (1, 0)
-        assert opened.nearest("third thing", indexing.Only(), 5)
+        assert (opened.vectors.embed(10), opened.vectors.embed(10)) == (1, 0)
+        assert opened.vectors.nearest("third thing", indexing.Only(), 5)
 
 
 def test_a_note_that_stays_as_it_is_keeps_its_vector(world: NoteWorld) -> None:
@@ -456,8 +456,8 @@ def test_a_note_that_stays_as_it_is_keeps_its_vector(world: NoteWorld) -> None:
         pass
     book.add("decision", "Invoices are numbered per year", PERSON)  # in the same file
     with index(world) as opened:
-        assert opened.embed(10) == 1
-        assert opened.nearest("where do we keep jobs", indexing.Only(), 5)
+        assert opened.vectors.embed(10) == 1
+        assert opened.vectors.nearest("where do we keep jobs", indexing.Only(), 5)
 
 
 @pytest.mark.usefixtures("_model")
@@ -473,6 +473,6 @@ def test_a_forgotten_session_leaves_no_vector(world: NoteWorld) -> None:
         pytest.skip("the extra memory is not installed")
     remember(world, "one thing")
     with index(world, thorough=True) as opened:
-        assert opened.nearest("thing", indexing.Only(), 5)
+        assert opened.vectors.nearest("thing", indexing.Only(), 5)
         opened.forget("s-1")
-        assert opened.nearest("thing", indexing.Only(), 5) == {}
+        assert opened.vectors.nearest("thing", indexing.Only(), 5) == {}
