@@ -26,8 +26,6 @@ from hookline.runners.environ import DEPTH_VARIABLE, hook_depth
 
 #: The variable that names the lock of our own model.
 OWN_MODEL = "HOOKLINE_DISTILLING"
-#: As ``args.BYPASS_VARIABLES``.
-VARIABLES = frozenset({probe.PROBE, OWN_MODEL, DEPTH_VARIABLE})
 #: Begins every prompt of the worker: known also where a transcript does not give its directory.
 PREFACE = "You distil finished work sessions for hookline."
 #: A hook may start an agent whose hooks start another; nobody does that more often than this on purpose.

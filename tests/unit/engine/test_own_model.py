@@ -51,20 +51,24 @@ def test_the_model_that_the_event_names_is_asked(tmp_path: Path) -> None:
     assert asked(tmp_path, {"model": "gpt-9-large"}) == "gpt-9-large"
 
 
+@pytest.mark.slow
 def test_the_model_of_the_transcript_is_asked(tmp_path: Path) -> None:
     transcript(tmp_path, tmp_path, "from-the-transcript")
     assert asked(tmp_path, {"agent_id": "agent-1", "conversation_id": "conv-1"}) == "from-the-transcript"
 
 
+@pytest.mark.slow
 def test_an_event_without_any_id_is_about_the_newest_conversation_here(tmp_path: Path) -> None:
     transcript(tmp_path, tmp_path, "newest-here")
     assert asked(tmp_path, {}) == "newest-here"
 
 
+@pytest.mark.slow
 def test_a_model_that_cannot_be_reached_gives_way_to_the_default(tmp_path: Path) -> None:
     assert asked(tmp_path, {"model": "grok-4"}, default="openai:standby") == "standby"  # there is no key for it
     assert asked(tmp_path, {}, default="openai:standby") == "standby"
 
 
+@pytest.mark.slow
 def test_the_table_of_models_can_redirect_it(tmp_path: Path) -> None:
     assert asked(tmp_path, {"model": "gpt-9-large"}, agent="openai:elsewhere") == "elsewhere"
