@@ -237,7 +237,7 @@ PHRASES: tuple[tuple[str, tuple[str, ...], str, str, str], ...] = (
     ("secret/hash", ("$",), r"""\$(?:[156]|apr1)\$(?:rounds=\d+\$)?[\w./]{1,16}\$[\w./]{22,86}|\$2[abxy]?\$\d\d\$[\w./]{53}|\$argon2\w{1,2}\$v=\d+\$[\w=,]{1,60}\$[\w+/]{1,200}\$[\w+/]{20,200}|\$y\$[\w./]{1,20}\$[\w./]{1,90}\$[\w./]{43}""", "vendor: crypt(5)", ""),
     ("secret/openssl", ("pass:",), r"pass:(?P<value>[^\s\"']{3,200})", "vendor: openssl -passin", "openssl"),
     ("secret/spoken", ("passw", "passphrase"), r"""(?i:pass(?:word|phrase)(?:'s| is:?| set to) ["'`]?(?=[^\s"'`]{0,60}[0-9])(?P<value>[^\s"'`,]{4,80}))""", "own", ""),
-    ("secret/mentioned", ("passw", "passphrase", "token", "api key", "secret", "pw"), r"""(?i:passwor[dt]|passphrase|token|api key|secret|pw)(?: is| provided)?:?\*{0,2}[ \t:|=]{1,6}\\{0,8}["'`]?(?P<value>(?=[^\s"'`|]{0,200}[a-z])(?=[^\s"'`|]{0,200}[A-Z])(?=[^\s"'`|]{0,80}\d[^\s"'`|\d]{1,40}\d)[A-Za-z0-9!@#$%^&*+=_~-]{10,200})(?![\w./(])""", "own", ""),
+    ("secret/mentioned", ("passw", "passphrase", "token", "api key", "secret", "pw"), r"""(?i:password|passwort|passphrase|token|api key|secret|pw)(?: is| provided)?:?\*{0,2}[ \t:|=]{1,6}\\{0,8}["'`]?(?P<value>(?=[^\s"'`|]{0,200}[a-z])(?=[^\s"'`|]{0,200}[A-Z])(?=[^\s"'`|]{0,80}\d[^\s"'`|\d]{1,40}\d)[A-Za-z0-9!@#$%^&*+=_~-]{10,200})(?![\w./(])""", "own", ""),
     ("secret/tag", ("pass", "secret", "token", "apikey", "api_key"), r"""(?i:(?:pass(?:word|wd|phrase)|secret|token|api_?key)[\w-]{0,20}["']?(?:>|</key>\s{0,40}<string>)\s{0,4}(?P<value>[^<\s]{3,400})</)""", "gitleaks generic-api-key", ""),
 )
 
