@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 #: A step is a token, a part of a word or a command that is followed: two to five microseconds.
-_STEPS = 10_000
+_STEPS = 6_500
 _DEPTH = 40
 
 

@@ -368,13 +368,8 @@ class Commands(ReadingContext):
         copies = 0
         self.closed = [each.descriptor for each in redirections if each.target.source == "-"]
         for each in redirections:
-            if each.operator in {"<<", "<<-"}:
-                body = scalar(self, each.body, assigned=True) if each.body else unknown()
-                stdin = self._input(each, body, stdin)
-                continue
-            if each.operator == "<<<":
-                text = scalar(self, each.target, assigned=True)
-                stdin = self._input(each, concatenate([text, word("\n")]), stdin)
+            if each.operator in {"<<", "<<-", "<<<"}:
+                stdin = self._input(each, stdin)
                 continue
             target = scalar(self, each.target)
             copy = each.operator in {"<&", ">&"} and (
@@ -422,8 +417,12 @@ class Commands(ReadingContext):
             self.emit([], Execution(source, redirects, (), self.wrappers))
             self.upstream = outer
 
-    def _input(self, redirection: Redirection, body: Word, stdin: Stream | None) -> Stream | None:
+    def _input(self, redirection: Redirection, stdin: Stream | None) -> Stream | None:
         """A text on standard input, or on another descriptor, which is a file to whoever names it."""
+        if redirection.operator == "<<<":
+            body = concatenate([scalar(self, redirection.target, assigned=True), word("\n")])
+        else:
+            body = scalar(self, redirection.body, assigned=True) if redirection.body else unknown()
         if redirection.descriptor in {"", "0"}:
             return Stream(body)
         self.state.files[f"/dev/fd/{self._descriptor(redirection.descriptor)}"] = body

@@ -131,7 +131,7 @@ class ReadingContext:
 
     def scope(self, level: int, run: Callable[[], None]) -> None:
         """What jumps up to ``level`` leave: a loop, a function, a shell of its own."""
-        self.budget.spend(3)
+        self.budget.spend(8)
         dead, jumps = self.state.dead, self.state.jumps
         self.state.dead, self.state.jumps = False, {}
         printed = self.captured(run)

@@ -68,6 +68,8 @@ def _printf(args: list[str], _given: str | None) -> str | None:
     form, rest, out = decode(re.sub(r"\\0([0-7]{1,2})", r"\\\1", args[0])), args[1:], ""
     if "\\c" in args[0] or ("\\u" in args[0].lower() and not form.isascii()):
         return None
+    if any("\\c" in each for each in rest[: -1 if args[0].endswith("%b") else None]) and "%" in args[0]:
+        return None  # for ``%b``, all that follows is not printed
     while True:
         used = len(rest)
         text, rest = _printf_once(form, rest)

@@ -172,16 +172,20 @@ def _shell(shell: Commands, name: str, argv: list[Word], call: Execution) -> boo
     reads_input = not rest or any(re.fullmatch(r"-[A-Za-z]*s[A-Za-z]*", each.text) for each in argv[1:at])
     if reads_input or rest[0].text in {"/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}:
         return _from_input(shell, name, call, rest if reads_input else rest[1:])
-    shell.matched_files(rest[0], name)
-    content = shell.file(rest[0])
+    _run_file(shell, name, rest, call)
+    return True
+
+
+def _run_file(shell: Commands, name: str, words: list[Word], call: Execution) -> None:
+    shell.matched_files(words[0], name)
+    content = shell.file(words[0])
     if content is None:
         shell.status = None
         shell.print(unknown((shell.invocations[-1],)))
-        if not rest[0].known:
-            shell.doubt(f"{name} runs a file that is only known when it runs", rest[0].source)
+        if not words[0].known:
+            shell.doubt(f"{name} runs a file that is only known when it runs", words[0].source)
     else:
-        shell.child_code(Word(content.pieces, rest[0].source, content.sources), name, call, arguments=rest[1:])
-    return True
+        shell.child_code(Word(content.pieces, words[0].source, content.sources), name, call, arguments=words[1:])
 
 
 def _start_file(shell: Commands, path: Variable, call: Execution) -> None:

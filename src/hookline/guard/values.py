@@ -51,7 +51,10 @@ def add(pieces: list[Piece], more: Iterable[Piece]) -> None:
 def merge(first: tuple[Invocation, ...], second: tuple[Invocation, ...]) -> tuple[Invocation, ...]:
     if not first or first is second:
         return second
-    return first + tuple(one for one in second if not any(one is other for other in first)) if second else first
+    if not second:
+        return first
+    known = {id(one) for one in first}
+    return first + tuple(one for one in second if id(one) not in known)
 
 
 def literal(value: Word) -> str | None:

@@ -415,6 +415,8 @@ LESSONS = [
     ("v='$(q)'; p ${v@P}", "q | p …"),
     ("alias s='p '; alias y=z; s y", "alias s=p  | alias y=z | s y | p z"),
     ("v=b w=$v eval 'p $w'", "eval p $w | p b"),
+    (r"p $(printf '%b' '\c' a)", r"printf %b \c a | p …"),
+    (r"p $(printf '%b' 'a\c')", r"printf %b a\c | p a"),
     ("w=${w:=a} q; p $w", "q | p a"),
     ("v=a; v+=b eval 'p $v'", "eval p $v | p ab"),
     ("p $(for v in a b; do echo $v; break; done)", "echo a | break | echo b | break | p a"),

@@ -133,7 +133,10 @@ def _dd(call: ProgramCall) -> Iterator[Effect]:
 
 
 def _patch(call: ProgramCall) -> Iterator[Effect]:
-    """What a patch that stands in the command itself changes."""
+    """The file that is named, and what a patch that stands in the command itself changes."""
+    options = call.options("p:,strip: i:,input: d:,directory: o:,output: r: z: Y: B: D: F: V:")
+    for word in (*options.operands[:1], *options.values("output")) if call.name == "patch" else ():
+        yield from call.write(word)
     given = call.invocation.stdin
     names = {name for text in (*call.texts, given.text if given else "") for name in patched_files(text)}
     call.scene.budget.spend(len(names) * 20)
