@@ -112,7 +112,7 @@ def unread_files(runtime: Runtime) -> Iterator[Problem]:
 def missing_registrations(runtime: Runtime, more: Sequence[HookSpec] = ()) -> list[Unregistered]:
     """Which agents do not call hookline for an event that these hooks need; ``more`` were approved just now."""
     from hookline.core.agents import all_agents  # noqa: PLC0415  an agent's call needs none of these
-    from hookline.engine.lint_matchers import hidden_servers  # noqa: PLC0415
+    from hookline.engine.lint_matchers import server_problems  # noqa: PLC0415
     from hookline.gateway.required_events import (
         Unregistered,
         active_hooks,
@@ -130,7 +130,7 @@ def missing_registrations(runtime: Runtime, more: Sequence[HookSpec] = ()) -> li
     hidden = [
         Unregistered(path=one.file, finding=one.finding, fix=one.fix, does="run it there too")
         for agent in agents
-        for one in hidden_servers(hooks, agent)
+        for one in server_problems(hooks, agent)
     ]
     return [
         *missing_events(hooks, *around, unwanted=empty_events(runtime)), *events_without_sender(hooks, *around), *hidden

@@ -17,7 +17,7 @@ from hookline.core.hook import HookSpec
 from hookline.core.paths import find_paths, project_root
 from hookline.dialects import dialect_named
 from hookline.dialects.tool_matchers import hides_server, translate_tools
-from hookline.engine.lint_matchers import hidden_server
+from hookline.engine.lint_matchers import why_no_server
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +102,7 @@ def _written(
         )
         lost = [str(loss.finding) for loss in rendered.losses]
         lost += [f"the matcher {one}: hookline does not know which tool it is" for one in unknown]
-        lost += [hidden_server(target)] if hides_server(target, moved) else []
+        lost += [why_no_server(target)] if hides_server(target, moved) else []
         lost += _losses(spec, source, target)
         carried = bool(table) and spec.enabled
         if carried and _nameless(table) not in tables:

@@ -25,7 +25,7 @@ from hookline.dialects.base import FOREIGN
 from hookline.dialects.event_lookup import native_events, unknown_event
 from hookline.engine.build import READ_ONLY, Sources, load_runtime
 from hookline.engine.lint import lint
-from hookline.engine.lint_matchers import hidden_servers
+from hookline.engine.lint_matchers import server_problems
 from hookline.gateway.derived import BASES
 from hookline.gateway.notices import approval_lines, problem_lines
 from hookline.gateway.required_events import active_hooks, empty_events, event_reasons
@@ -153,7 +153,7 @@ class Requirements:
 
     def warnings(self, aim: AgentFile) -> list[str]:
         """Hooks that never run in this agent."""
-        return [str(one) for one in hidden_servers(self._hooks, aim.agent)]
+        return [str(one) for one in server_problems(self._hooks, aim.agent)]
 
     def plan(self, aim: AgentFile) -> FilePlan:
         target, events = aim.agent, self.events(aim)

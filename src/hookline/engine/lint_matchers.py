@@ -86,17 +86,17 @@ def _closed_gates(gates: Gates) -> Iterator[tuple[str, str]]:
         yield f"no directory's full path begins with {' or '.join(map(repr, gates.cwd))}", f'write "**/{gates.cwd[0]}"'
 
 
-def hidden_server(agent: Agent) -> str:
+def why_no_server(agent: Agent) -> str:
     return f"{agent.title} does not tell which MCP server a tool belongs to, so it never runs there"
 
 
-def hidden_servers(specs: Iterable[HookSpec], agent: Agent) -> Iterator[Problem]:
+def server_problems(specs: Iterable[HookSpec], agent: Agent) -> Iterator[Problem]:
     """A warning for each hook on the tools of one MCP server that never runs in this agent."""
     for spec in specs:
         only = spec.gates.agent
         if spec.enabled and hides_server(agent, spec) and (not only or is_named(agent.name, only)):
             fix = 'write match = "mcp__(SERVER|unknown)__TOOL"'
-            yield spec.origin.problem(f"the hook {spec.name!r}: {hidden_server(agent)}", fix, "warning")
+            yield spec.origin.problem(f"the hook {spec.name!r}: {why_no_server(agent)}", fix, "warning")
 
 
 #: What a guard's text ends with, or prints.

@@ -159,7 +159,12 @@ def parse_request(
         caller_cwd=caller_cwd, cwd=cwd, project=project, began_in=(), environ=environ, home=own.home, paths=own.paths,
         others=tuple(others), until=0.0, caller_pid=caller_pid,
     )  # fmt: skip
-    agent = _agent_row(arguments.agent)
+    return _with_session(request, started=bool(started))
+
+
+def _with_session(request: AgentRequest, *, started: bool) -> AgentRequest:
+    """With the session of an agent that does not name it, and where the session began, unless the agent says that."""
+    agent = _agent_row(request.arguments.agent)
     if agent is not None and agent.session_by_process:
         from hookline.gateway.process_session import with_session
 
@@ -169,9 +174,9 @@ def parse_request(
         return request
     from hookline.gateway.session_places import session_places
 
-    begins = incoming.event == "SessionStart"
-    places = session_places(own.paths.state, agent.name, session, cwd, begins=begins)
-    return request if places == (cwd,) else replace(request, began_in=places)
+    begins = request.incoming.event == "SessionStart"
+    places = session_places(request.paths.state, agent.name, session, request.cwd, begins=begins)
+    return request if places == (request.cwd,) else replace(request, began_in=places)
 
 
 def _working_directory(incoming: Incoming, caller_cwd: str) -> str:

@@ -9,7 +9,7 @@ import pytest
 from hookline.core.agents import AGENTS
 from hookline.core.hook import Command, FieldTest, Gates, Matcher, Mode, Pattern
 from hookline.core.samples import hook_spec
-from hookline.engine.lint_matchers import gate_problems, hidden_servers, match_problems, mode_problems
+from hookline.engine.lint_matchers import gate_problems, match_problems, mode_problems, server_problems
 
 
 def told(*paths: str, events: tuple[str, ...] = ("PreToolUse",)) -> list[tuple[str, str]]:
@@ -44,7 +44,7 @@ def test_a_hook_on_one_server_is_reported_where_servers_are_not_told_apart(
     match: str, agent: str, is_hidden: bool
 ) -> None:
     spec = hook_spec("guard", event="PreToolUse", matcher=Matcher(subject=Pattern(style="full", text=match)))
-    found = [one.finding for one in hidden_servers([spec], AGENTS[agent])]
+    found = [one.finding for one in server_problems([spec], AGENTS[agent])]
     never = "the hook 'guard': Cursor does not tell which MCP server a tool belongs to, so it never runs there"
     assert found == ([never] if is_hidden else [])
 
