@@ -157,6 +157,32 @@ def test_a_command_over_lines_is_judged_however_bash_keeps_it(house: House, rc: 
         terminal.close()
 
 
+@pytest.mark.parametrize(
+    "rc",
+    [
+        "PS0='$((1/0))'",
+        "PS0='${x?no}'",
+        "PS0='$(echo \"'",
+        "PS0='${x'",
+        "readonly PS0=x",
+        "readonly PS1",
+        "last=readonly",
+    ],
+)
+def test_a_line_is_judged_whatever_ps0_and_the_prompts_are(house: House, rc: str) -> None:
+    """Where PS0 did not expand or could not be set, every line ran unasked."""
+    house.listen("pipeline.pre_execute").answers.append(deny("pipeline.pre_execute", "not here", text="touch made"))
+    terminal = _bash(house, rc=rc)
+    try:
+        terminal.ready().line("${last-:} PROMPT_COMMAND; echo fir''st").shows("first")
+        terminal.line("touch made").shows("Problem: not here")
+        terminal.line("echo oth''er").shows("other")
+        assert not (house.work / "made").exists()
+        assert terminal.hears("pipeline.pre_execute", text="echo oth''er")
+    finally:
+        terminal.close()
+
+
 def test_bash_reads_further_lines_and_reports_jobs_while_enter_is_hooked(house: House) -> None:
     """In a quote that was still open each Enter was a syntax error, and the end of a job was never reported."""
     house.listen("input.submit")
@@ -452,6 +478,21 @@ def test_a_restricted_bash_says_that_it_has_no_hooks(house: House) -> None:
     assert "hookline: a restricted shell cannot ask hooks" in done.stderr
     assert "cannot redirect output" not in done.stderr
     assert "room:none" in done.stdout.splitlines()
+
+
+def test_zsh_takes_no_variable_from_the_person(house: House) -> None:
+    """The module zsh/datetime makes a read-only variable of a name that is free without it."""
+    house.listen("pipeline.post_execute")
+    (house.home / ".zshrc").write_text(f'{RC["zsh"]}eval "$({BIN / "hookline"} shell-init zsh)"\n')
+    if shutil.which("zsh") is None or shutil.which("tmux") is None:
+        pytest.skip("SKIPPED LOUDLY: zsh or tmux is not installed; try: make shells")
+    terminal = Terminal(house, argv=["zsh", "-i"])
+    try:
+        terminal.ready().line("unset EPOCHREALTIME; EPOCHREALTIME=x").ready()
+        assert terminal.hears("pipeline.post_execute")["duration_ms"] >= 0
+        assert "read-only" not in terminal.screen()
+    finally:
+        terminal.close()
 
 
 def test_zsh_does_not_wait_for_a_process_that_never_started() -> None:

@@ -262,16 +262,24 @@ _hookline_prompt() {
   fi
   [[ $_hl_verdict != 4 ]] || _hl_off=1
   _hl_text= _hl_began= _hl_verdict= _hl_history=$HISTCMD
-  if ! builtin shopt -q promptvars; then
-    # Nothing reports how many numbers a line takes: without cmdhist, PROMPT_COMMAND is judged too.
-    _hl_running=1 _hl_line=$HISTCMD PS0=${PS0//"$_hl_ps0"/}
-    builtin shopt -q cmdhist || _hl_line=$((HISTCMD + 999))
-  elif [[ " $_hl_wanted " == *' '@(line|after|bye)' '* && $PS0 != *_hl_running* ]]; then
-    PS0=$PS0$_hl_ps0
-  fi
+  _hookline_watch
   # A hooked Enter redraws the prompt's line from its start: output without a newline must not be on it.
   if [[ " $_hl_wanted " == *' enter '* ]] && _hookline_edits; then
     builtin printf '%*s\r\e[K' "$((${COLUMNS:-80} - 1))" '' >&"$_hl_err"
+  fi
+}
+
+# Ours is the first part of PS0: where theirs fails to expand, bash expands no further. "declare", because an assignment
+# to a read-only variable would end the function.
+_hookline_watch() {
+  local ours=$_hl_ps0
+  [[ " $_hl_wanted " == *' '@(line|after|bye)' '* ]] || return 0
+  builtin shopt -q promptvars || ours=
+  [[ $PS0 == "$_hl_ps0"* && -n $ours ]] || builtin declare -g PS0="$ours${PS0//"$_hl_ps0"/}"
+  if [[ $PS0 != "$_hl_ps0"* ]]; then
+    # Nothing reports how many numbers a line takes: without cmdhist, PROMPT_COMMAND is judged too.
+    _hl_running=1 _hl_line=$HISTCMD
+    builtin shopt -q cmdhist || _hl_line=$((HISTCMD + 999))
   fi
 }
 
@@ -296,9 +304,10 @@ _hookline_at_prompt() {
   _hookline_say "${_hl_said[0]-}"
   if [[ -n ${_hl_said[1]-} ]]; then
     [[ -n $shown ]] || _hl_said[2]=${_hl_said[2]}${_hl_own_prompt@P}
-    _hl_prompt=${_hl_said[2]} PS1='${_hl_prompt}'
+    _hl_prompt=${_hl_said[2]}
+    builtin declare -g PS1='${_hl_prompt}'
   else
-    PS1=$_hl_own_prompt
+    builtin declare -g PS1="$_hl_own_prompt"
   fi
   _hookline_want "${_hl_said[4]-}" "${_hl_said[5]-}" "${_hl_said[6]-}" "${_hl_said[7]-}"
   # Only now is it known that a hook wants to see the prompt.
@@ -350,14 +359,14 @@ _hookline_want() {
   [[ $2 != '*' ]] || keys='*'
   _hl_strict=$3 _hl_timeout=${4:-$_hl_timeout} _hl_wanted=$1 _hl_watch=1
   [[ $now == *' line '* ]] || { _hl_watch=; _hookline_disarm; }
-  [[ $now == *' '@(line|after|bye)' '* ]] || PS0=${PS0//"$_hl_ps0"/}
+  [[ $now == *' '@(line|after|bye)' '* || $PS0 != *"$_hl_ps0"* ]] || PS0=${PS0//"$_hl_ps0"/}
   if [[ $keys$now != "$_hl_bound_for" ]]; then _hl_keys=$keys _hl_bound_for=$keys$now; _hookline_bind_keys; fi
   _hookline_missing_handler "$now"
   [[ $now != *' bye '* ]] || _hookline_exit_trap
   if [[ -z $1 && -z $2 ]]; then
-    PROMPT_COMMAND[99]=$_hl_gate
+    builtin declare -g "PROMPT_COMMAND[99]=$_hl_gate"
   else
-    PROMPT_COMMAND[99]='{ _hookline_prompt "$?" "${PIPESTATUS[@]}" || :; trap -p DEBUG 1<>"$_hl_room/trap"; _hookline_arm || :; } 9>&2 2>/dev/null'
+    builtin declare -g PROMPT_COMMAND[99]='{ _hookline_prompt "$?" "${PIPESTATUS[@]}" || :; trap -p DEBUG 1<>"$_hl_room/trap"; _hookline_arm || :; } 9>&2 2>/dev/null'
   fi
 }
 
@@ -542,7 +551,8 @@ _hookline_load() {
   _hl_bound_for=$'\n\n''  ' _hl_history=$HISTCMD
   _hl_call='\C-x\C-]k' _hl_do='\C-x\C-]d' _hl_return='\C-x\C-]e' _hl_prompt= _hl_own_prompt=$PS1 _hl_next= _hl_n=x
   _hl_verdict= _hl_watch= _hl_refused=([2]=1 [4]=1)
-  _hl_ps0='${_hl_n:$((_hl_running=1,_hl_line=HISTCMD-!!HISTCMD,_hl_began=${EPOCHREALTIME/[.,]/}+0,_hl_verdict=${_hl_watch:+$({ builtin trap -- - DEBUG RETURN ERR; _hookline_foresee; } 8>&1 >/dev/null 2>&1)}+0,1))}${_hl_refused[_hl_verdict]+${_hookline?"$({ builtin trap -- - DEBUG RETURN ERR; _hookline_reason; } 2>/dev/null)"}}'
+  _hl_ps0='${_hl_foresee@P}'
+  _hl_foresee='${_hl_n:$((_hl_running=1,_hl_line=HISTCMD-!!HISTCMD,_hl_began=${EPOCHREALTIME/[.,]/}+0,_hl_verdict=${_hl_watch:+$({ builtin trap -- - DEBUG RETURN ERR; _hookline_foresee; } 8>&1 >/dev/null 2>&1)}+0,1))}${_hl_refused[_hl_verdict]+${_hookline?"$({ builtin trap -- - DEBUG RETURN ERR; _hookline_reason; } 2>/dev/null)"}}'
   # No "[[", no "((" and no assignment in a trap: after an error in a condition, and while the words of an array are typed,
   # bash reads them as something else.
   _hl_trap='{ case $_hl_verdict$_hl_running in ?*) builtin declare -g _hl_last="$_" _hl_keep=1; case $_hl_verdict:$_hl_running in 1:*) builtin declare -g _hl_keep= ;; 5:*) case $BASHPID in $$) builtin declare -g _hl_keep= ;; *) builtin declare -g _hl_verdict= _hl_running= ;; esac ;; *:?*) _hookline_line || : ;; esac; case $BASH_COMMAND in trap*) case $BASHPID in $$) ;; *) builtin declare -g _hl_keep=1 ;; esac ;; esac; case $_hl_keep in "") trap - DEBUG; case $_hl_trace in "") set +T ;; esac ;; esac; case $- in *a*) builtin export -n "${!_hl_@}" ;; esac; : "$_hl_last" ;; esac; } 2>/dev/null'

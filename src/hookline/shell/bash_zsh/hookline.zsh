@@ -48,7 +48,7 @@ _hookline_ask() {
 _hookline_answered() {
   local text= chunk
   local -a words
-  local -F until=$((EPOCHREALTIME + _hl_timeout))
+  local -i tries=0
   while true; do
     words=("${(@0)text}")
     while (($#words > 2 && $#words > words[2] + 2)); do
@@ -61,7 +61,7 @@ _hookline_answered() {
     text=${(pj:\0:)words}
     # A moment at a time (5: the end of the pipe): the pipe does not show that the process is gone.
     until sysread -i $1 -t 0.5 chunk; do
-      (($? != 5 && EPOCHREALTIME < until)) && { [[ ! -d /proc/self ]] || builtin kill -0 $_hl_service 2>/dev/null } || return 1
+      (($? != 5 && ++tries < 2 * _hl_timeout)) && { [[ ! -d /proc/self ]] || builtin kill -0 $_hl_service 2>/dev/null } || return 1
     done
     text+=$chunk
   done
@@ -104,7 +104,7 @@ _hookline_line() {
   emulate -L zsh
   trap - DEBUG
   _hookline_noted
-  _hl_ran=1 _hl_text=${1:-$3} _hl_began=$EPOCHREALTIME
+  _hl_ran=1 _hl_text=${1:-$3} _hl_began=${(%)_hl_clock}
   [[ " $_hl_wanted " == *' line '* && ${_hl_text%$'\n'} != hookline-restart ]] || return 0
   local bodies=
   [[ " $_hl_wanted " != *' spawn '* ]] || _hookline_bodies $3
@@ -210,7 +210,7 @@ _hookline_prompt() {
   (( ! $#_hl_shadows )) || _hookline_unshadow ${(k)_hl_shadows}
   [[ ${precmd_functions[-1]} == _hookline_precmd ]] || precmd_functions=(${precmd_functions:#_hookline_precmd} _hookline_precmd)
   _hookline_noted
-  [[ -z $_hl_began ]] || took=$(( (EPOCHREALTIME - _hl_began) * 1000 ))
+  [[ -z $_hl_began ]] || took=$(( ${(%)_hl_clock} - _hl_began ))
   if [[ -n $_hl_ran && -n $_hl_asks && -z $_hl_off && -e $_hl_room/same/${PWD//\//%} &&
     " $_hl_wanted " != *' '(after|prompt|say)' '* ]]; then  # nothing to wait for
     builtin printf '%s\0' 0 9 after text "${_hl_text%$'\n'}" status $code statuses "$statuses" cwd "$PWD" >&$_hl_asks
@@ -222,7 +222,7 @@ _hookline_at_prompt() {
   [[ $PROMPT == '${_hl_prompt}' || -n $_hl_prompt && $PROMPT == "$_hl_prompt" ]] || _hl_own_prompt=$PROMPT
   [[ ${RPS1-} == '${_hl_right}' || -n $_hl_prompt && ${RPS1-} == "$_hl_right" ]] || _hl_own_right=${RPS1-}
   if [[ " $_hl_wanted " == *' prompt '* ]]; then shown=$(print -rP -- $_hl_own_prompt) right=$(print -rP -- $_hl_own_right); fi
-  _hookline_ask prompt ran "$_hl_ran" text "${_hl_text%$'\n'}" status $code statuses "$statuses" ms ${took%.*} \
+  _hookline_ask prompt ran "$_hl_ran" text "${_hl_text%$'\n'}" status $code statuses "$statuses" ms $took \
     prompt "$shown" right "$right" cwd "$PWD" jobs ${#jobstates} || return 0
   _hookline_say "$_hl_said[1]"
   if [[ -n $_hl_said[2] && -z $shown ]]; then _hl_said[3]+=$_hl_own_prompt _hl_said[4]=$_hl_own_right; fi
@@ -417,7 +417,7 @@ _hookline_bind() {
 _hookline_load() {
   emulate -L zsh
   local letter
-  zmodload zsh/system zsh/datetime zsh/parameter zsh/zselect
+  zmodload zsh/system zsh/parameter zsh/zselect
   typeset -gA _hl_bound=() _hl_named=() _hl_usual=() _hl_own=() _hl_shadows=() _hl_reasons=() _hl_originals=() _hl_sequences=(
     tab '^I' up '^[[A ^[OA' down '^[[B ^[OB' right '^[[C ^[OC' left '^[[D ^[OD'
     home '^[[H ^[OH ^[[1~' end '^[[F ^[OF ^[[4~' backspace '^? ^H' delete '^[[3~'

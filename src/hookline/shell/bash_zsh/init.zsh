@@ -3,8 +3,9 @@
 # when something is hooked.
 
 _hookline_start() {
-  zmodload zsh/datetime zsh/system
-  _hl_room=$_hl_home/$$-$EPOCHREALTIME
+  zmodload zsh/system
+  _hl_clock='%D{%s%3.}'  # milliseconds; zsh/datetime would make a read-only variable of EPOCHREALTIME
+  _hl_room=$_hl_home/$$-${(%)_hl_clock}
   [[ -z ${_hl_push-} ]] || { zle -F $_hl_push 2>/dev/null; exec {_hl_push}<&-; }
   exec {_hl_push}< <(exec "${_hl_program[@]}" shell-init zsh --serve $$ --room $_hl_room --reason $1 </dev/null 2>/dev/null)
   _hookline_private
