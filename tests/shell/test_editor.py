@@ -282,13 +282,11 @@ def test_a_full_screen_program_is_told_when_it_comes_and_when_it_goes(house: Hou
     screen = terminal(house.listen("display.mode_switch")).ready()
     for lines in ("cat /dev/null", "echo x | less > out"):
         screen.line(lines).ready()
+    assert house.told("display.mode_switch") == [], "what writes lines does not take the screen"
     in_the_pager(screen)
-    assert screen.hears("display.mode_switch", to="tui")["predicted"] is True
+    pid = screen.hears("display.mode_switch", to="tui", predicted=True)["pid"]
     screen.keys("q").ready()
-    screen.hears("display.mode_switch", to="stream")
-    assert len({one["pid"] for one in house.told("display.mode_switch")}) == 1, (
-        "what writes lines does not take the screen"
-    )
+    screen.hears("display.mode_switch", to="stream", pid=pid)
 
 
 def test_a_program_has_the_terminal_before_hooks_are_told_of_its_start(house: House, terminal: Open) -> None:
