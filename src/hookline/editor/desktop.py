@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from hookline.editor.prompters import Answer, PersonQuestion, Progress, UnavailableError
+from hookline.editor.question import Answer, PersonQuestion, Progress, UnavailableError
 
 _APPLE_ASK = (
     "on run argv",

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import msgpack  # pyright: ignore[reportMissingTypeStubs]
 
-from hookline.editor.prompters import Answer, PersonQuestion, Progress, UnavailableError
+from hookline.editor.question import Answer, PersonQuestion, Progress, UnavailableError
 
 #: Seconds to connect, and to get an answer that needs no person.
 _RESPONSE_TIME = 3.0

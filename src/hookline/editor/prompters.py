@@ -1,72 +1,77 @@
-"""What all prompters share."""
+"""Who asks a person: Neovim, the terminal, the desktop, in this order; and what no answer in time means."""
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Protocol
 
 from hookline.core._dataclass import dataclass
-from hookline.core.sanitize import lines
-
-#: The answer to a question. ``unavailable``: nobody can be reached this way.
-Answer = Literal["allowed", "refused", "unavailable"]
+from hookline.editor import desktop, nvim, terminal
+from hookline.editor.question import Answer, PersonQuestion, Progress, UnavailableError
 
 
-class UnavailableError(Exception):
-    """Nobody can be reached this way; the message says why."""
+class _Prompter(Protocol):
+    def ask(self, question: PersonQuestion, /) -> Answer: ...
+
+    def pick(self, question: PersonQuestion, /) -> str: ...
+
+    def tell(self, progress: Progress, /) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Functions:
+    ask: Callable[[PersonQuestion], Answer]
+    pick: Callable[[PersonQuestion], str]
+    tell: Callable[[Progress], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PersonQuestion:
-    title: str
-    message: str
-    #: Seconds that a person has.
-    patience: float
-    #: To choose from, instead of yes and no.
-    options: tuple[str, ...] = ()
+class PromptOutcome:
+    """The answer, and notes: why prompters were skipped, or that nobody answered."""
+
+    answer: Answer
+    notes: tuple[str, ...] = ()
+    choice: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
-    """``step`` is begin, report or end; ``token`` says of what."""
-
-    step: str
-    token: str
-    title: str = ""
-    message: str = ""
-    percentage: int | None = None
-
-    def line(self) -> str:
-        """In one line."""
-        share = f"{self.percentage}%" if self.percentage is not None else ""
-        parts = [part for part in (self.title, self.message, share) if part]
-        return ": ".join(parts) or self.token
+def prompters(environ: Mapping[str, str]) -> tuple[_Prompter, ...]:
+    """The prompters that may work here."""
+    address = environ.get("NVIM", "")
+    neovim = (
+        [_Functions(partial(nvim.ask, address), partial(nvim.pick, address), partial(nvim.tell, address))]
+        if address
+        else []
+    )
+    ways = (desktop.ask, desktop.pick, desktop.tell)
+    dialog = _Functions(*(partial(way, environ=environ) for way in ways))  # type: ignore[arg-type]  # each its own
+    return (*neovim, _Functions(terminal.ask, terminal.pick, terminal.tell), dialog)
 
 
-def shorten(text: str, limit: int = 4000) -> str:
-    """Beginning and end of a long text, and how much is missing, so that nobody takes it for the full text."""
-    if len(text) <= limit:
-        return text
-    head, tail = text[: limit * 3 // 4], text[-limit // 4 :]
-    return f"{head}\n\n… {len(text) - len(head) - len(tail)} characters are not shown …\n\n{tail}"
+def ask(question: PersonQuestion, candidates: Sequence[_Prompter]) -> PromptOutcome:
+    """The first prompter that works decides. No answer in time means no; nobody is asked twice."""
+    notes: list[str] = []
+    for one in candidates:
+        try:
+            if not question.options:
+                return PromptOutcome(answer=one.ask(question), notes=tuple(notes))
+            choice = one.pick(question)
+            return PromptOutcome(answer="allowed" if choice else "refused", notes=tuple(notes), choice=choice)
+        except UnavailableError as error:
+            notes.append(str(error))
+        except TimeoutError:
+            notes.append(f"nobody answered within {question.patience:g} s")
+            return PromptOutcome(answer="refused", notes=tuple(notes))
+    return PromptOutcome(answer="unavailable", notes=tuple(notes))
 
 
-def readable(text: str) -> str:
-    """Text for a person: hooks write ``\\n`` for a line break, and control characters become visible.
-
-    A ``\\n`` inside double quotes stays: it is part of the JSON of a tool's arguments, and a model could otherwise
-    insert lines of its own into the question.
-    """
-    shown: list[str] = []
-    quoted = escaped = False
-    for char in text:
-        if escaped:
-            escaped = False
-            if char == "n" and not quoted:
-                shown[-1] = "\n"
-                continue
-        elif char == "\\":
-            escaped = True
-        elif char == '"':
-            quoted = not quoted
-        shown.append(char)
-    return lines("".join(shown))
+def tell(progress: Progress, candidates: Sequence[_Prompter]) -> PromptOutcome:
+    """Show it once, with the first prompter that works."""
+    notes: list[str] = []
+    for one in candidates:
+        try:
+            one.tell(progress)
+            return PromptOutcome(answer="allowed", notes=tuple(notes))
+        except (UnavailableError, TimeoutError) as error:
+            notes.append(str(error) or "no answer")
+    return PromptOutcome(answer="unavailable", notes=tuple(notes))

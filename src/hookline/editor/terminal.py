@@ -14,7 +14,7 @@ import time
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from hookline.editor.prompters import Answer, PersonQuestion, Progress, UnavailableError
+from hookline.editor.question import Answer, PersonQuestion, Progress, UnavailableError
 
 #: More than any real chain of processes; a loop in a broken /proc must end.
 _MOST_ANCESTORS = 64

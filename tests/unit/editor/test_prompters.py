@@ -12,8 +12,8 @@ import msgpack
 import pytest
 
 from hookline.editor import desktop, nvim
-from hookline.editor.locate import PromptOutcome, ask, prompters, tell
-from hookline.editor.prompters import Answer, PersonQuestion, Progress, UnavailableError, readable, shorten
+from hookline.editor.prompters import PromptOutcome, ask, prompters, tell
+from hookline.editor.question import Answer, PersonQuestion, Progress, UnavailableError
 
 QUESTION = PersonQuestion(title="Allow?", message="rm -rf /", patience=5)
 BEGIN = Progress(step="begin", token="t", title="Working")
@@ -82,34 +82,6 @@ def test_neovim_goes_first_where_it_is_named() -> None:
     with pytest.raises(UnavailableError, match="Neovim does not answer at /x"):
         first.ask(QUESTION)
     assert (len(others), len(prompters({}))) == (2, 2)
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        (r"Tool: Bash\n\nArgs:\n{}", "Tool: Bash\n\nArgs:\n{}"),
-        (r'Args:\n{"command":"a\nTool: Read\n"}', 'Args:\n{"command":"a\\nTool: Read\\n"}'),
-        (r'{"a":"say \"hi\"\n"}\nend', '{"a":"say \\"hi\\"\\n"}\nend'),
-        ("two\nlines\ttab", "two\nlines   tab"),
-        ("\x1b[2J\x07\u202egnp", "·[2J··gnp"),
-        (r"back\\slash \t", r"back\\slash \t"),
-    ],
-)
-def test_a_model_can_draw_no_lines_of_its_own_and_move_no_cursor(text: str, shown: str) -> None:
-    assert readable(text) == shown
-
-
-def test_what_is_not_shown_is_said() -> None:
-    text = "a" * 5000 + "rm -rf /" + "b" * 5000
-    shown = shorten(text)
-    assert len(shown) < 4100
-    assert "… 6008 characters are not shown …" in shown
-    assert shorten("short") == "short"
-
-
-def test_a_line_of_progress() -> None:
-    assert Progress(step="report", token="t", title="Run", message="tests", percentage=40).line() == "Run: tests: 40%"
-    assert Progress(step="end", token="t").line() == "t"
 
 
 # ── Neovim, from its other side ──────────────────────────────────────────────────────────────────────

@@ -21,8 +21,8 @@ from argparse import ArgumentParser, Namespace
 from hookline.cli.options import parse_duration
 from hookline.cli.output import safe
 from hookline.cli.parser import Parser
-from hookline.editor.locate import ask, prompters, tell
-from hookline.editor.prompters import PersonQuestion, Progress, readable, shorten
+from hookline.editor.prompters import ask, prompters, tell
+from hookline.editor.question import PersonQuestion, Progress, readable, shorten
 
 _STEPS = ("begin", "report", "end")
 
