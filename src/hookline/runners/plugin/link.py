@@ -17,8 +17,9 @@ from typing import Any, Literal
 
 from hookline.runners.base import Stop
 from hookline.runners.frames import BadLine, LineBuffer, decode, encode, with_head
-from hookline.runners.plugin.requests import Patience, PendingRequest, RequestTable
+from hookline.runners.plugin.requests import PendingRequest, RequestTable
 from hookline.runners.plugin.startup import Child, ExitStatus
+from hookline.runners.plugin.watch import Patience
 
 #: A caller watches the answer alone for so long, then the stop flag and the process too; one who must not wait stays
 #: only so long (a few milliseconds where the kernel counts in those): less than it takes to have a thread wait instead.

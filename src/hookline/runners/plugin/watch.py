@@ -1,7 +1,8 @@
-"""A thread that reads unsolicited messages of plugins, notices when they die, and reports both.
+"""Watch over plugins: when one that is silent, talks nonsense or floods us must end, and a thread for the rest.
 
-It never delays an answer: when it wakes up for one that a caller is already reading, it steps back and
-sleeps a little, so a busy plugin costs about twenty wake-ups a second and an idle one none.
+The thread reads unsolicited messages, notices when a plugin dies, and reports both. It never delays an answer: when it
+wakes up for one that a caller is already reading, it steps back and sleeps a little, so a busy plugin costs about twenty
+wake-ups a second and an idle one none.
 """
 
 from __future__ import annotations
@@ -23,6 +24,52 @@ if TYPE_CHECKING:
 _STEP_BACK = 0.05
 #: A plugin that floods us with messages loses those beyond this number.
 _WAITING = 1000
+#: Invalid lines in a row, or unanswered requests in a row, that are tolerated.
+PATIENCE = 3
+#: Messages in one second that are tolerated.
+FLOOD = 500
+#: Seconds of silence before it counts as hung: short deadlines alone must not end a plugin that is only busy.
+HUNG = 2.0
+
+
+class Patience:
+    """Tolerance with one plugin. The methods return why the plugin must end; "" while it may stay."""
+
+    __slots__ = ("_bad", "_floods", "_messages", "_second", "_silent", "_since")
+
+    def __init__(self) -> None:
+        self._bad = 0
+        self._floods = 0
+        self._messages = 0
+        self._second = 0
+        self._silent = 0
+        self._since = 0.0
+
+    def renew(self) -> None:
+        """It sent a valid answer."""
+        self._bad = self._silent = 0
+
+    def after_message(self, now: float) -> str:
+        """A message answers nothing, so it does not renew the patience. A burst is tolerated, a flood is not."""
+        self._bad = 0
+        if int(now) != self._second:
+            follows = int(now) == self._second + 1
+            self._floods = self._floods + 1 if follows and self._messages > FLOOD else 0
+            self._second, self._messages = int(now), 0
+        self._messages += 1
+        return f"it sent more than {FLOOD} messages in each of {PATIENCE} seconds" if self._floods >= PATIENCE else ""
+
+    def after_nonsense(self, what: object) -> str:
+        self._bad += 1
+        return f"it violated the protocol: {what}, the last of {PATIENCE} in a row" if self._bad >= PATIENCE else ""
+
+    def after_silence(self, now: float) -> str:
+        """A plugin that ignores several requests in a row counts as hung."""
+        if not self._silent:
+            self._since = now
+        self._silent += 1
+        hangs = self._silent >= PATIENCE and now - self._since >= HUNG
+        return f"it did not answer {self._silent} times in a row" if hangs else ""
 
 
 class PluginWatcher:
