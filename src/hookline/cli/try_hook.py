@@ -9,14 +9,14 @@ from hookline.cli.loading import read_data
 from hookline.cli.options import add_data, add_json
 from hookline.cli.output import print_json
 from hookline.core.result import Failed, TimedOut
-from hookline.tui import dry_run
+from hookline.engine.try_hook import payload_event, spec_on, try_hook, why_not
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from hookline.core.result import RunResult
+    from hookline.engine.try_hook import Trial
     from hookline.tui.catalog import Hook
-    from hookline.tui.dry_run import Trial
     from hookline.tui.service import HookService
 
 RUN = """Run one hook on one event and print exactly what it prints.
@@ -45,11 +45,11 @@ def run_one(hook: Hook, args: Namespace, service: HookService) -> int:
     if args.recorded:
         tried = service.try_recorded(hook, service.find_recorded(args.recorded))
     elif args.payload is not None or args.data is not None:
-        spec = dry_run.spec_on(hook, args.event)
+        spec = spec_on(hook.specs, args.event)
         data = read_data(args.data or ("-" if args.payload == "-" else f"@{args.payload}"))
-        event = dry_run.payload_event(spec, data, service.runtime)
-        why = dry_run.why_not(spec, event, service.runtime)
-        tried = dry_run.try_hook(spec, event, service.runtime, would_not=why)
+        event = payload_event(spec, data, service.runtime)
+        why = why_not(spec, event, service.runtime)
+        tried = try_hook(spec, event, service.runtime, would_not=why)
     else:
         tried = service.try_sample(hook, args.event)
     if args.json:

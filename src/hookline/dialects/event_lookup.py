@@ -40,6 +40,19 @@ def event_names(event: str) -> Mapping[str, tuple[str, ...]]:
     return {dialect: names for dialect, names in names_by_dialect.items() if names}
 
 
+def canonical_event(name: str, dialect: str) -> str:
+    """The canonical name of an event given in any dialect, or spelled loosely."""
+    if name in EVENTS or ":" in name:
+        return name
+    for speaker in (dialect, *DIALECTS):
+        if name in (known := dialect_named(speaker).events):
+            return known[name]
+    loose = {_plain(event): event for event in EVENTS}
+    if _plain(name) in loose:
+        return loose[_plain(name)]
+    raise unknown_event(name, dialect)
+
+
 def event_meanings(name: str) -> frozenset[str]:
     """The canonical events that some dialect calls so; a name that none knows is an error."""
     if name in EVENTS or ":" in name:

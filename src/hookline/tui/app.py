@@ -24,12 +24,12 @@ from hookline.core.errors import HooklineError
 from hookline.core.isolation import MAIN
 from hookline.core.sanitize import one_line
 from hookline.dialects.claude_family.settings_edit import RULES
+from hookline.dialects.event_lookup import canonical_event
 from hookline.engine.build import Runtime
+from hookline.engine.try_hook import Trial
 from hookline.state.record.chain import verdict_word
 from hookline.tui import details as show
-from hookline.tui import dry_run
 from hookline.tui.catalog import CatalogView, Hook, groups, visible_hooks
-from hookline.tui.dry_run import Trial
 from hookline.tui.screens import ChoiceScreen, ConfirmScreen, Form, HookScreen, TextScreen
 from hookline.tui.service import HOUR, HookService
 from hookline.tui.settings_files import SettingsFile
@@ -318,7 +318,7 @@ class Manager(App[None]):
             if file is not None:
                 self.service.add_to(file, form.written)
             else:
-                events = tuple(dry_run.canonical(event, "native") for event in form.draft.on)
+                events = tuple(canonical_event(event, "native") for event in form.draft.on)
                 self.service.add(replace(form.draft, on=events), form.target.rpartition(" ")[2])
         except (HooklineError, OSError) as error:
             return str(error)

@@ -17,9 +17,9 @@ from hookline.core.serialize import hook_effect
 from hookline.state.disabled import moment
 
 if TYPE_CHECKING:
+    from hookline.engine.try_hook import Trial
     from hookline.state.record.query import Row
     from hookline.tui.catalog import CatalogView, Group, Hook
-    from hookline.tui.dry_run import Trial
     from hookline.tui.service import HookRun
 
 #: State -> its mark in the list.

@@ -29,15 +29,14 @@ from hookline.dialects.claude_family.settings_edit import (
     switch_all,
 )
 from hookline.engine.build import Runtime, record_store
+from hookline.engine.try_hook import Trial, payload_event, sample_event, spec_on, try_hook, why_not
 from hookline.runners.base import Stop
 from hookline.state import own_guards
 from hookline.state.protection import require_outside_agent
 from hookline.state.record.chain import chain, chain_lines
 from hookline.state.record.query import HookStats, Row, Run, find, firings, load_runs, stats
 from hookline.state.record.store import Store
-from hookline.tui import dry_run
 from hookline.tui.catalog import Hook, catalog
-from hookline.tui.dry_run import Trial
 from hookline.tui.settings_files import (
     FileChange,
     SettingsFile,
@@ -389,20 +388,20 @@ class HookService:
     # ── trying ───────────────────────────────────────────────────────────────────────────────────────
 
     def try_sample(self, hook: Hook, event: str = "") -> Trial:
-        spec = dry_run.spec_on(hook, event)
-        return self._try(spec, dry_run.sample_event(spec, self.runtime))
+        spec = spec_on(hook.specs, event)
+        return self._try(spec, sample_event(spec, self.runtime))
 
     def try_recorded(self, hook: Hook, row: Row) -> Trial:
-        spec = dry_run.spec_on(hook, row.event)
+        spec = spec_on(hook.specs, row.event)
         data = row.data if row.before is None else row.before
         payload = data if isinstance(data, dict) else {}
-        return self._try(spec, dry_run.payload_event(spec, {"event": row.event, "data": payload}, self.runtime))
+        return self._try(spec, payload_event(spec, {"event": row.event, "data": payload}, self.runtime))
 
     def _try(self, spec: HookSpec, event: Any) -> Trial:
-        why = dry_run.why_not(spec, event, self.runtime)
+        why = why_not(spec, event, self.runtime)
         stop = self._trial = Stop()
         try:
-            return dry_run.try_hook(spec, event, self.runtime, would_not=why, stop=stop)
+            return try_hook(spec, event, self.runtime, would_not=why, stop=stop)
         finally:
             self._trial = None
             stop.close()

@@ -9,8 +9,9 @@ from tests.unit.tui.conftest import Place, hook_of
 
 from hookline.core.errors import DataError, UsageError
 from hookline.core.result import Skipped
+from hookline.dialects.event_lookup import canonical_event
+from hookline.engine.try_hook import find_undeclared, payload_event, spec_on, try_hook
 from hookline.tui import details as show
-from hookline.tui import dry_run
 from hookline.tui.catalog import catalog
 
 if TYPE_CHECKING:
@@ -103,22 +104,22 @@ def test_a_strangers_hook_is_not_run_by_trying_it(service: HookService, place: P
 
 @pytest.mark.parametrize("name", ["SessionStart", "session_start", "sessionstart", "session-start"])
 def test_an_event_may_be_named_as_people_name_it(name: str) -> None:
-    assert dry_run.canonical(name, "native") == "SessionStart"
+    assert canonical_event(name, "native") == "SessionStart"
 
 
 def test_a_dialects_own_name_goes_first() -> None:
-    assert dry_run.canonical("session_start", "memex") == "UserPromptSubmit"
+    assert canonical_event("session_start", "memex") == "UserPromptSubmit"
     with pytest.raises(UsageError, match="unknown event"):
-        dry_run.canonical("no_such_thing", "native")
+        canonical_event("no_such_thing", "native")
 
 
 def test_a_hook_on_several_events_must_be_told_which(service: HookService) -> None:
     reviewer = hook_of(service, "reviewer")
     with pytest.raises(UsageError, match="--event"):
-        dry_run.spec_on(reviewer, "")
+        spec_on(reviewer.specs, "")
     with pytest.raises(UsageError, match="not to PreToolUse"):
-        dry_run.spec_on(reviewer, "PreToolUse")
-    assert dry_run.spec_on(reviewer, "subagent_stop").event == "SubagentStop"
+        spec_on(reviewer.specs, "PreToolUse")
+    assert spec_on(reviewer.specs, "subagent_stop").event == "SubagentStop"
 
 
 @pytest.mark.parametrize(
@@ -131,8 +132,8 @@ def test_a_hook_on_several_events_must_be_told_which(service: HookService) -> No
 )
 def test_a_payload_may_be_data_or_our_wire_or_an_agents(service: HookService, payload: dict[str, object]) -> None:
     spec = hook_of(service, "guard").specs[0]
-    event = dry_run.payload_event(spec, payload, service.runtime)
-    assert dry_run.try_hook(spec, event, service.runtime).decision.effect == "deny"
+    event = payload_event(spec, payload, service.runtime)
+    assert try_hook(spec, event, service.runtime).decision.effect == "deny"
 
 
 def test_what_fired_is_told_with_its_answer(service: HookService, place: Place) -> None:
@@ -166,7 +167,7 @@ def test_hooks_that_are_nowhere_declared_are_found_by_name(service: HookService,
     file = place.home / ".config" / "lazy-harness" / "hooks" / "my_hook.py"
     file.parent.mkdir(parents=True)
     file.write_text("print('hello')\n")
-    spec = dry_run.find_undeclared("my_hook", "session_start", service.runtime)
+    spec = find_undeclared("my_hook", "session_start", service.runtime)
     assert spec is not None
     assert catalog([spec], stats={})[0].events == ("SessionStart",)
-    assert dry_run.find_undeclared("another", "session_start", service.runtime) is None
+    assert find_undeclared("another", "session_start", service.runtime) is None

@@ -27,8 +27,9 @@ from hookline.cli.parser import Parser
 from hookline.cli.try_hook import RUN, configure_run, run_one
 from hookline.core.errors import ConfigError, UsageError
 from hookline.core.extras import install_command
+from hookline.dialects.event_lookup import canonical_event
 from hookline.engine.build import StoreOptions
-from hookline.tui import dry_run
+from hookline.engine.try_hook import find_undeclared
 from hookline.tui.catalog import Hook, catalog, find_hooks
 from hookline.tui.service import HookService
 from hookline.tui.toml_edit import KINDS, Draft, Kind
@@ -187,7 +188,7 @@ def _find_one(args: Namespace, service: HookService, event: str | None = None) -
 
 
 def _listens(hook: Hook, event: str) -> bool:
-    return any(spec.event == dry_run.canonical(event, spec.dialect) for spec in hook.specs)
+    return any(spec.event == canonical_event(event, spec.dialect) for spec in hook.specs)
 
 
 def _on(args: Namespace, service: HookService) -> int:
@@ -214,7 +215,7 @@ def _add(args: Namespace, service: HookService) -> int:
     if len(given) != 1:
         raise UsageError(f"name its action with exactly one of --{', --'.join(KINDS)}")
     draft = Draft(
-        name=args.name, on=tuple(dry_run.canonical(event, "native") for event in args.on), kind=given[0][0], what=given[0][1],
+        name=args.name, on=tuple(canonical_event(event, "native") for event in args.on), kind=given[0][0], what=given[0][1],
         match=args.match, timeout=args.timeout, on_failure=args.on_failure, mode=args.mode, inject=args.inject,
         description=args.description,
     )  # fmt: skip
@@ -238,7 +239,7 @@ def _run(args: Namespace, service: HookService) -> int:
 def _find_or_build(args: Namespace, service: HookService) -> Hook:
     """A declared hook, or one found by its name alone, as lazy-harness does."""
     if not find_hooks(service.hooks, args.hook):
-        spec = dry_run.find_undeclared(args.hook, args.event, service.runtime)
+        spec = find_undeclared(args.hook, args.event, service.runtime)
         if spec is not None:
             return catalog([spec], stats={})[0]
     return _find_one(args, service, args.event)

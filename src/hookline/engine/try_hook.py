@@ -1,26 +1,29 @@
-"""Try one hook on a sample, a recorded event or a payload; nothing is recorded or counted."""
+"""Try one hook on a sample, a recorded event or a payload: its approval counts, its conditions and switch do not.
+
+Nothing is recorded or counted.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hookline.config.discover import lookup_for
 from hookline.core._dataclass import dataclass, replace
 from hookline.core.agents import AGENTS, ASSUMED, full_name
 from hookline.core.errors import UsageError
-from hookline.core.event import EVENTS, Event
+from hookline.core.event import Event
 from hookline.core.hook import HookSpec
 from hookline.core.result import Decision, Outcome, RunResult
 from hookline.core.samples import sample
-from hookline.dialects import DIALECTS, dialect_named
+from hookline.dialects import dialect_named
 from hookline.dialects.base import Layer
+from hookline.dialects.event_lookup import canonical_event
 from hookline.engine import fold
 from hookline.engine.build import Runtime
 from hookline.engine.executor import Executor, Task
 from hookline.runners import RunnerPool
 from hookline.runners.base import Stop
-from hookline.tui.catalog import Hook
 
 #: Seconds for a hook without a timeout of its own (a detached one).
 _WATCHED = 60.0
@@ -43,35 +46,18 @@ class Trial:
         return self.outcome.raw
 
 
-def canonical(name: str, dialect: str) -> str:
-    """The canonical name of an event given in any dialect, or spelled loosely."""
-    if name in EVENTS or ":" in name:
-        return name
-    for speaker in (dialect, *DIALECTS):
-        if name in (known := dialect_named(speaker).events):
-            return known[name]
-    loose = {_loose(event): event for event in EVENTS}
-    if _loose(name) in loose:
-        return loose[_loose(name)]
-    from hookline.dialects.event_lookup import unknown_event  # only a typo needs it
-
-    raise unknown_event(name, dialect)
-
-
-def _loose(name: str) -> str:
-    return name.replace("_", "").replace("-", "").casefold()
-
-
-def spec_on(hook: Hook, event: str) -> HookSpec:
-    """The hook on one of its events; ``event`` may be "" if it has only one."""
-    if not event and len(set(hook.events)) == 1:
-        return hook.specs[0]
-    listens = f"{hook.name!r} listens to {', '.join(dict.fromkeys(hook.events))}"
+def spec_on(specs: Sequence[HookSpec], event: str) -> HookSpec:
+    """A hook on one of its events; ``event`` may be "" if it has only one."""
+    first = specs[0]
+    events = tuple(dict.fromkeys(spec.event for spec in specs))
+    if not event and len(events) == 1:
+        return first
+    listens = f"{first.name!r} listens to {', '.join(events)}"
     if not event:
         raise UsageError(f"{listens}; choose one with --event")
-    wanted = canonical(event, hook.dialect)
-    exact = [spec for spec in hook.specs if spec.native_event == event]
-    found = exact or [spec for spec in hook.specs if spec.event == wanted]
+    wanted = canonical_event(event, first.dialect)
+    exact = [spec for spec in specs if spec.native_event == event]
+    found = exact or [spec for spec in specs if spec.event == wanted]
     if not found:
         raise UsageError(f"{listens}, not to {wanted}")
     return found[0]
@@ -84,7 +70,7 @@ def find_undeclared(name: str, event: str, runtime: Runtime) -> HookSpec | None:
     home = environ.get("HOME", "")
     lookup = lookup_for(cwd=engine.cwd, home=home, environ=environ, paths=runtime.paths)
     lazy = dialect_named("lazy")
-    canonical_name = canonical(event, "lazy") if event else ""
+    canonical_name = canonical_event(event, "lazy") if event else ""
     native = next((one for one, other in lazy.events.items() if other == canonical_name), "session_start")
     if not lookup.find(name) and not lookup.builtins.get(name):
         return None
