@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from hookline.fleet.authority import _certificates
-
 x509 = pytest.importorskip("cryptography.x509")
 
 
@@ -16,7 +14,9 @@ x509 = pytest.importorskip("cryptography.x509")
 def test_a_strict_client_accepts_a_brokers_certificate(tmp_path: Path, host: str) -> None:
     from cryptography.x509 import verification
 
-    root = x509.load_pem_x509_certificate(_certificates(str(tmp_path), [f"{host}:4222"]).encode())
+    from hookline.fleet.certificates import make_certificates
+
+    root = x509.load_pem_x509_certificate(make_certificates(str(tmp_path), [host]).encode())
     shown = x509.load_pem_x509_certificate((tmp_path / "1.pem").read_bytes())
     known = x509.DNSName(host) if host[0] == "b" else x509.IPAddress(ipaddress.ip_address(host))
     builder = verification.PolicyBuilder().store(verification.Store([root]))

@@ -111,7 +111,9 @@ def init(folder: str, servers: Sequence[str], teams: Sequence[str]) -> Authority
         if not host or not port.isdigit() or not 0 < int(port) < 65536 - _ROUTE_OFFSET:
             raise UsageError(f"--server {one}: write HOST:PORT, as machines reach it")
     os.makedirs(os.path.join(folder, SERVER), 0o700, exist_ok=True)
-    certificate = _certificates(os.path.join(folder, SERVER), servers)
+    from hookline.fleet.certificates import make_certificates  # its library takes long to load
+
+    certificate = make_certificates(os.path.join(folder, SERVER), [one.rpartition(":")[0] for one in servers])
     made = Authority(
         folder=folder, servers=tuple(servers), certificate=certificate, members=(),
         operator=credentials.new_seed("operator"), system=credentials.new_seed("account"),
@@ -210,59 +212,3 @@ def _server_config(authority: Authority, at: int) -> str:
 def _route(server: str) -> str:
     host, _, port = server.rpartition(":")
     return f"{host}:{int(port) + _ROUTE_OFFSET}"
-
-
-def _certificates(folder: str, servers: Sequence[str]) -> str:
-    """An authority for this broker alone, and a certificate for each server; the authority's key is not kept."""
-    import datetime as dt
-    import ipaddress
-
-    from cryptography import x509
-    from cryptography.hazmat.primitives import hashes, serialization
-    from cryptography.hazmat.primitives.asymmetric import ec
-
-    start = dt.datetime.now(dt.UTC) - dt.timedelta(days=1)
-    root_key, root_name = ec.generate_private_key(ec.SECP256R1()), _named("hookline fleet")
-
-    def certificate(name: x509.Name, public: ec.EllipticCurvePublicKey, *extensions: x509.ExtensionType) -> str:
-        builder = x509.CertificateBuilder(root_name, name, public, x509.random_serial_number())
-        builder = builder.not_valid_before(start).not_valid_after(start + dt.timedelta(days=3650))
-        # Python 3.13 accepts no certificate without these two, and none of an authority without its use.
-        ours = x509.SubjectKeyIdentifier.from_public_key(public)
-        issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(root_key.public_key())
-        for one in (*extensions, ours, issuer):
-            builder = builder.add_extension(one, critical=isinstance(one, x509.BasicConstraints | x509.KeyUsage))
-        return builder.sign(root_key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM).decode("ascii")
-
-    use = x509.KeyUsage(
-        digital_signature=False, content_commitment=False, key_encipherment=False, data_encipherment=False,
-        key_agreement=False, key_cert_sign=True, crl_sign=True, encipher_only=False, decipher_only=False,
-    )  # fmt: skip
-    root = certificate(root_name, root_key.public_key(), x509.BasicConstraints(ca=True, path_length=0), use)
-    _write(folder, "ca.pem", root)
-    for at, server in enumerate(servers):
-        host = server.rpartition(":")[0]
-        try:
-            known: x509.GeneralName = x509.IPAddress(ipaddress.ip_address(host))
-        except ValueError:
-            known = x509.DNSName(host)
-        key = ec.generate_private_key(ec.SECP256R1())
-        _write(
-            folder, f"{at + 1}.pem", certificate(_named(host), key.public_key(), x509.SubjectAlternativeName([known]))
-        )
-        pem = key.private_bytes(
-            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-        )
-        _write(folder, f"{at + 1}.key", pem.decode("ascii"))
-    return root
-
-
-def _named(name: str) -> Any:
-    from cryptography import x509
-    from cryptography.x509.oid import NameOID
-
-    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name[:64])])
-
-
-def _write(folder: str, name: str, text: str) -> None:
-    replace_atomically(os.path.join(folder, name), text.encode("ascii"), mode=0o600)
