@@ -10,7 +10,7 @@ from typing import Any
 
 from hookline.dialects.claude_family.agent import PluginDialect
 from hookline.dialects.claude_family.field_map import event_table, field_map, pick
-from hookline.dialects.claude_family.payload import as_mapping, as_text, output_text, tool_failure, typed_text
+from hookline.dialects.claude_family.payload import as_mapping, as_text, output_text, prompt_text, tool_failure
 from hookline.dialects.claude_family.reply_table import plugin_replies
 
 #: The plugin's events first, then the names of the files of hooks, then those in their payload.
@@ -88,7 +88,7 @@ def _prompt(sent: Mapping[str, Any]) -> str:
         if isinstance(messages, list)
         else []
     )
-    text = typed_text(typed[-1].get("content")) if typed else output_text(pick(sent, "prompt|userPromptSubmit.prompt"))
+    text = prompt_text(typed[-1].get("content")) if typed else output_text(pick(sent, "prompt|userPromptSubmit.prompt"))
     found = _TYPED.search(text)
     return found[1] if found else text
 

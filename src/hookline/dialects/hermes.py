@@ -9,7 +9,7 @@ from hookline.dialects.claude_family.agent import AgentDialect
 from hookline.dialects.claude_family.field_map import event_table, field_map, pick
 from hookline.dialects.claude_family.hooks_file import HooksFormat
 from hookline.dialects.claude_family.matcher import full_pattern
-from hookline.dialects.claude_family.payload import as_text, output_text, read_object, tool_failure, typed_text
+from hookline.dialects.claude_family.payload import as_text, output_text, prompt_text, read_object, tool_failure
 from hookline.dialects.claude_family.render import full_match_text
 from hookline.dialects.claude_family.reply_table import replies
 
@@ -26,7 +26,7 @@ _TOOL = "tool_name tool_input tool_use_id:extra.tool_call_id"
 def _canonical_fields(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
     """A tool that failed has no event of its own: its result says so, and the event is derived."""
     if event == "UserPromptSubmit":
-        return {"prompt": typed_text(pick(sent, "extra.user_message"))}
+        return {"prompt": prompt_text(pick(sent, "extra.user_message"))}
     if event != "PostToolUse":
         return {}
     given = pick(sent, "extra.result")

@@ -9,7 +9,7 @@ from hookline.dialects.claude_family.agent import AgentDialect
 from hookline.dialects.claude_family.field_map import event_table, field_map, pick
 from hookline.dialects.claude_family.hooks_file import HooksFormat
 from hookline.dialects.claude_family.matcher import search_pattern
-from hookline.dialects.claude_family.payload import output_text, typed_text
+from hookline.dialects.claude_family.payload import output_text, prompt_text
 from hookline.dialects.claude_family.reply_reader import Rules
 from hookline.dialects.claude_family.reply_table import EXIT_2, PERMISSION_DENY, on, replies
 
@@ -25,7 +25,7 @@ _TOOL = "tool_name tool_input tool_use_id:tool_call_id"
 def _canonical_fields(event: str, sent: Mapping[str, Any]) -> dict[str, Any]:
     prompt = sent.get("prompt")
     if event == "UserPromptSubmit" and isinstance(prompt, list):
-        return {"prompt": typed_text(prompt), "prompt_parts": prompt}
+        return {"prompt": prompt_text(prompt), "prompt_parts": prompt}
     if event == "PostToolUseFailure":
         return {"tool_error": {"type": "error", "message": output_text(pick(sent, "error.message|error"))}}
     if event == "PermissionDenied" and sent.get("decision") == "approved":

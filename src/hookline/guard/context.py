@@ -13,7 +13,7 @@ from hookline.guard.pattern import lazy_pattern
 from hookline.guard.reading import UNKNOWN, Doubt, Glob, Invocation, Redirect, Word, word
 from hookline.guard.sensitive import RISKY_VARIABLES
 from hookline.guard.syntax import Command, ShellScript, Substitution
-from hookline.guard.values import EMPTY, SHELL, ShellState, Stream, Variable, concatenate, merge, merged, unknown
+from hookline.guard.values import EMPTY, SHELL, ShellState, Stream, Variable, concatenate, merge, merge_jumps, unknown
 
 _MOST_INVOCATIONS = 800
 _FIRST_HOLE = 0x10FE00
@@ -138,7 +138,7 @@ class ReadingContext:
         self.status = None if self.state.jumps else self.status
         self.state.land(level)
         self.print(printed)
-        self.state.dead, self.state.jumps = self.state.dead or dead, merged([jumps, self.state.jumps])
+        self.state.dead, self.state.jumps = self.state.dead or dead, merge_jumps([jumps, self.state.jumps])
 
     def apart(self, run: Callable[[], None]) -> None:
         """As in a subshell: what ``run`` changes is forgotten behind it."""

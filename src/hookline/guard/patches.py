@@ -13,7 +13,7 @@ _HEADERS: Final = lazy_pattern(
 )
 
 
-def patched_files(text: str) -> Iterator[str]:
+def patch_targets(text: str) -> Iterator[str]:
     """Each path as it is written; what is deleted or made anew too."""
     for found in _HEADERS.finditer(text):
         names = (found["path"], found["old"], found["new"], found["moved"])

@@ -12,7 +12,7 @@ from typing import Any, Final
 from hookline.core.tool_names import CANONICAL, tool_fields
 from hookline.guard.addresses import address_effects
 from hookline.guard.effects import Effect, Harm
-from hookline.guard.patches import patched_files
+from hookline.guard.patches import patch_targets
 from hookline.guard.paths import KnownPlaces, expand_home, locate_path
 from hookline.guard.pattern import lazy_pattern, words
 from hookline.guard.policy import READY, Policy
@@ -113,7 +113,7 @@ def _paths(values: Mapping[str, Any]) -> Iterator[str]:
 
 def _patched(values: Mapping[str, Any]) -> Iterator[str]:
     for name in ("patch", "input", "command", "diff", "patchText"):
-        yield from patched_files("\n".join(_strings(values.get(name))))
+        yield from patch_targets("\n".join(_strings(values.get(name))))
 
 
 def _effect(tool: str, kind: str, harm: Harm, what: str, *, where: str = "", why: str = "") -> Effect:

@@ -197,7 +197,7 @@ class ShellState:
         if not self.dead:
             here = self.copy()
             here.jumps = {}
-            self.jumps = merged([self.jumps, {level: here}])
+            self.jumps = merge_jumps([self.jumps, {level: here}])
 
     def land(self, level: int) -> None:
         """The end of what jumps up to ``level`` leave: the shell is as it was at one of them, or as it is here."""
@@ -233,7 +233,7 @@ class ShellState:
         first = alive[0]
         self.exported = frozenset().union(*(end.exported for end in alive))
         self.dead = all(end.dead for end in ends)
-        self.jumps = merged([end.jumps for end in ends])
+        self.jumps = merge_jumps([end.jumps for end in ends])
         self.directory, self.positional = first.directory, first.positional
         if any(end.directory != first.directory for end in alive):
             self.directory = unknown()
@@ -249,7 +249,7 @@ class ShellState:
         self.descriptors = {name: target for end in alive for name, target in end.descriptors.items()}
 
 
-def merged(tables: list[dict[int, ShellState]]) -> dict[int, ShellState]:
+def merge_jumps(tables: list[dict[int, ShellState]]) -> dict[int, ShellState]:
     """One state for each kind of jump; the very same where there is only one."""
     found = dict[int, ShellState]()
     for table in tables:

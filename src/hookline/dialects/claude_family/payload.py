@@ -73,7 +73,7 @@ def output_text(output: Any) -> str:
     return compact(output).decode()
 
 
-def typed_text(prompt: Any) -> str:
+def prompt_text(prompt: Any) -> str:
     """What a person typed, of a prompt that may come in parts: without the images, whose bytes are no text."""
     if not isinstance(prompt, list):
         return output_text(prompt)

@@ -63,7 +63,7 @@ def _listed(call: ProgramCall, operands: tuple[Word, ...], *, grave: bool) -> Ef
     return call.effect("delete", harm, where="unknown", why=why, safer=safer)
 
 
-def searched(call: ProgramCall, operands: tuple[Word, ...]) -> Iterator[Effect]:
+def search_deletion(call: ProgramCall, operands: tuple[Word, ...]) -> Iterator[Effect]:
     """``find … | xargs shred``: as bad as what a search names for ``rm -f``."""
     if found := _finds(call, operands):
         yield _listed(call, operands, grave=found == "searched")
@@ -157,14 +157,14 @@ def _unlink(call: ProgramCall) -> Iterator[Effect]:
     for word in options.operands:
         yield from deletion(call, word, tree=False)
     if call.name == "unlink":
-        yield from searched(call, options.operands)
+        yield from search_deletion(call, options.operands)
 
 
 def _shred(call: ProgramCall) -> Iterator[Effect]:
     options = call.options(
         "f,force n:,iterations: s:,size: u,remove? v,verbose x,exact z,zero ,random-source: r R d l m"
     )
-    yield from searched(call, options.operands)
+    yield from search_deletion(call, options.operands)
     for word in options.operands if not options.informs else ():
         place = call.place(word)
         if options.any("r", "R"):

@@ -10,17 +10,17 @@ from typing import Final
 from hookline.guard.call import Handler, ProgramCall
 from hookline.guard.effects import Effect, Harm
 from hookline.guard.options import GivenOptions, parse_options
-from hookline.guard.patches import patched_files
+from hookline.guard.patches import patch_targets
 from hookline.guard.paths import JudgedPath
 from hookline.guard.pattern import words
-from hookline.guard.programs.deletion import deletion, searched
+from hookline.guard.programs.deletion import deletion, search_deletion
 from hookline.guard.reading import Word, cut
 from hookline.guard.sensitive import holds_secrets, own_path, write_kind
 
 
 def _truncate(call: ProgramCall) -> Iterator[Effect]:
     options = call.options("c,no-create o,io-blocks r:,reference: s:,size:")
-    yield from searched(call, options.operands)
+    yield from search_deletion(call, options.operands)
     for word in options.operands if not options.informs else ():
         yield from call.write(word)
         place = call.place(word)
@@ -138,7 +138,7 @@ def _patch(call: ProgramCall) -> Iterator[Effect]:
     for word in (*options.operands[:1], *options.values("output")) if call.name == "patch" else ():
         yield from call.write(word)
     given = call.invocation.stdin
-    names = {name for text in (*call.texts, given.text if given else "") for name in patched_files(text)}
+    names = {name for text in (*call.texts, given.text if given else "") for name in patch_targets(text)}
     call.scene.budget.spend(len(names) * 20)
     for name in sorted(names):
         yield from call.write(Word((name,), name))
