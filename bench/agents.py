@@ -1,6 +1,7 @@
-"""What a tool call costs in the real agents with ten hooks, registered plainly and through hookline: ``make bench-agents``.
+"""What a tool call costs in the real agents with hooks, registered plainly and through hookline: ``make bench-agents``.
 
-Five guards before the tool and five observers after it, the same program in both cases. The model asks for one tool call
+Two sets: five guards before the tool and five observers after it, each a small program of ``sh``; and five guards in
+Python, which hookline runs as the same scripts, or as functions in its daemon. The model asks for one tool call
 after the other; each notes the time, and the time between two of them is what a call takes, with the agent's own work and
 the model's answer in it. The ratio is of the medians. An agent that has only plugins cannot be given plain hooks: there the
 ratio is to a run without any. ``python -m bench.agents [NAME]…`` measures these agents; all that are installed without names.
@@ -13,10 +14,11 @@ import os
 import statistics
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from time import strftime
 
 from tests.e2e import agents, install
 from tests.e2e.world import World, cannot_be_alone
@@ -27,8 +29,21 @@ from hookline.dialects import dialect_named
 from hookline.dialects.tool_matchers import translate_tools
 
 CALLS = 30
-SIDES = {"PreToolUse": 5, "PostToolUse": 5}
-PROGRAM = "#!/bin/sh\ncat > /dev/null\nexit 0\n"
+#: The file and the text of a hook, and how many there are of it on each event.
+SMALL = ("hook.sh", "#!/bin/sh\ncat > /dev/null\nexit 0\n", {"PreToolUse": 5, "PostToolUse": 5})
+GUARD = f"""#!{sys.executable}
+import json, re, sys
+
+def no_push(event):
+    if re.search("git push", str(event.data)):
+        return {{"effect": "deny", "reason": "a person pushes"}}
+
+if __name__ == "__main__" and re.search("git push", str(json.load(sys.stdin))):
+    sys.stderr.write("a person pushes")
+    sys.exit(2)
+"""
+PYTHON = ("hook.py", GUARD, {"PreToolUse": 5})
+Hooks = tuple[str, str, dict[str, int]]
 RESULTS = Path(__file__).resolve().parents[1] / "docs" / "reference" / "agents-cost.json"
 
 
@@ -42,11 +57,12 @@ def place(agent: agents.Agent, base: str) -> World:
         folder.mkdir(parents=True)
     (home / "bin" / "hookline").symlink_to(Path(sys.executable).parent / "hookline")
     world = World(agent, home, project).prepare()
-    world.write("hook.sh", PROGRAM)
+    for file, text, _sides in (SMALL, PYTHON):
+        world.write(file, text)
     return world
 
 
-def plain_hooks(world: World) -> None:
+def plain_hooks(world: World, hooks: Hooks) -> None:
     """The ten hooks in the agent's own file, as its own documents tell people to write them."""
     row = AGENTS[world.agent.name]
     dialect = dialect_named(row.dialect)
@@ -54,9 +70,9 @@ def plain_hooks(world: World) -> None:
         HookSpec(
             id=f"{event}{number}", name=f"{event}-{number}", dialect="claude", event=event, native_event=event,
             origin=Origin(file="f"), flow="chain", after_deny="continue", on_failure="ignore", timeout=60.0,
-            action=Command(form="shell", text=f"{world.project / 'hook.sh'} {number}"),
+            action=Command(form="shell", text=f"{world.project / hooks[0]} {number}"),
         )
-        for event, count in SIDES.items()
+        for event, count in hooks[2].items()
         for number in range(count)
     ]  # fmt: skip
     text = dialect.render([translate_tools(spec, row.dialect)[0] for spec in specs]).text
@@ -68,10 +84,11 @@ def plain_hooks(world: World) -> None:
     file.write_text(text if file.suffix == ".json" else f"{before}\n{text}", encoding="utf-8")
 
 
-def through_hookline(world: World) -> None:
+def through_hookline(world: World, hooks: Hooks, action: str = "") -> None:
     tables = [
-        f'[[hook]]\nname = "{event}-{number}"\non = "{event}"\nrun = ["{world.project / "hook.sh"}", "{number}"]\n'
-        for event, count in SIDES.items()
+        f'[[hook]]\nname = "{event}-{number}"\non = "{event}"\n'
+        + (action or f'run = ["{world.project / hooks[0]}", "{number}"]')
+        for event, count in hooks[2].items()
         for number in range(count)
     ]
     world.write(".hookline/hookline.toml", "\n".join(tables))
@@ -103,10 +120,16 @@ def _trusting(agent: agents.Agent, program: str, asks: bool) -> list[list[str]]:
 
 
 def compare(agent: agents.Agent) -> dict[str, object]:
-    found: dict[str, float] = {}
-    ways = {"none": lambda _world: None, "hookline": through_hookline}
+    ways: dict[str, Callable[[World], None]] = {
+        "none": lambda _world: None,
+        "hookline": lambda world: through_hookline(world, SMALL),
+        "python_hookline": lambda world: through_hookline(world, PYTHON),
+        "python_functions": lambda world: through_hookline(world, PYTHON, 'python = "hook:no_push"'),
+    }
     if AGENTS[agent.name].form != "plugin":
-        ways["plain"] = plain_hooks
+        ways["plain"] = lambda world: plain_hooks(world, SMALL)
+        ways["python_plain"] = lambda world: plain_hooks(world, PYTHON)
+    found: dict[str, float] = {}
     for name, register in ways.items():
         with tempfile.TemporaryDirectory(prefix="hl-", ignore_cleanup_errors=True) as base:
             world = place(agent, base)
@@ -114,13 +137,8 @@ def compare(agent: agents.Agent) -> dict[str, object]:
             found[name] = round(measured(world), 1)
     against = "plain" if "plain" in found else "none"
     ratio = round(found["hookline"] / found[against], 2)
-    return {
-        "agent": agent.name,
-        "version": install.PACKAGES[agent.package].version,
-        **found,
-        "against": against,
-        "ratio": ratio,
-    }
+    version = install.PACKAGES[agent.package].version
+    return {"agent": agent.name, "version": version, **found, "against": against, "ratio": ratio}
 
 
 def rows(names: list[str]) -> Iterator[dict[str, object]]:
@@ -144,6 +162,7 @@ def main(names: list[str]) -> int:
         RESULTS.parent.mkdir(exist_ok=True)
         told = {
             "unit": "ms from one tool call to the next, the median of 30",
+            "date": strftime("%Y-%m-%d"),
             "cores": os.cpu_count(),
             "agents": list(known.values()),
         }

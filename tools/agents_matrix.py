@@ -35,18 +35,21 @@ def matrix(results: Mapping[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
+COLUMNS = ("version", "none", "plain", "hookline", "ratio", "python_plain", "python_hookline", "python_functions")
+
+
 def _costs() -> Iterator[str]:
     """What ``make bench-agents`` measured."""
     cost = json.loads(COST.read_text(encoding="utf-8"))
-    yield "What a tool call costs with ten hooks, five guards and five observers, in milliseconds from one tool call to the next"
-    yield f"(median of 30, {cost['cores']} busy cores, `make bench-agents`). An agent with plugins only has no plain hooks:"
-    yield "there the ratio is to none."
+    yield "What a tool call costs, in milliseconds from one tool call to the next: without hooks, with ten small programs in `sh`"
+    yield "(five guards, five observers), and with five guards in Python, which hookline runs as the same scripts or as functions."
+    yield f"Median of 30 calls, measured on {cost['date']} on {cost['cores']} cores, `make bench-agents`. An agent that has"
+    yield "only plugins cannot run plain hooks; there the ratio is to no hooks."
     yield ""
-    yield "| agent | version | no hooks | ten plain hooks | ten through hookline | ratio |"
-    yield "| --- | --- | --- | --- | --- | --- |"
+    yield "| agent | version | no hooks | ten, plain | ten, hookline | ratio | Python, plain | Python, hookline | as functions |"
+    yield f"|{' --- |' * 9}"
     for row in cost["agents"]:
-        plain = row.get("plain", "-")
-        yield f"| `{row['agent']}` | {row['version']} | {row['none']} | {plain} | {row['hookline']} | {row['ratio']} |"
+        yield f"| `{row['agent']}` | {' | '.join(str(row.get(column, '-')) for column in COLUMNS)} |"
 
 
 def _by_documents() -> Iterator[str]:
