@@ -55,8 +55,6 @@ class Agent:
     underived: dict[str, str] = field(default_factory=dict)
     #: Requests that show the reason of a refused stop: some agents ask for a summary besides.
     requests_after_stop: int = 1
-    #: Calls that fail in a row, after which it ends the session by itself.
-    most_refusals: int = 99
     #: A native program that runs its plugins with Node.
     needs_node: bool = False
     #: Words of the command line that go on with the last session.
@@ -301,7 +299,8 @@ def _pi_server_call(text: str) -> dict[str, Any]:
 
 
 def _cline(program: str, asks: bool) -> list[list[str]]:
-    return [[program, PROMPT]]
+    # By itself it ends after a few refusals in a row.
+    return [[program, "--retries", "99", PROMPT]]
 
 
 def _cline_files(_home: Path, _project: Path, _asks: bool) -> dict[str, str]:
@@ -490,7 +489,7 @@ AGENTS = (
         resume=("--id", "{session}", "-i"), resume_typed=True, subagent={"name": "spawn_agent", "arguments": {"systemPrompt": "Do it.", "task": SUBTASK}},
         servers=(".cline/data/settings/cline_mcp_settings.json", "mcpServers"),
         # As its note advises: on a busy machine it otherwise goes on without plugins.
-        environ={"CLINE_NO_AUTO_UPDATE": "1", "CLINE_PLUGIN_IMPORT_TIMEOUT_MS": "60000"}, tool="run_commands", command="commands", more={}, needs_node=True, most_refusals=3,
+        environ={"CLINE_NO_AUTO_UPDATE": "1", "CLINE_PLUGIN_IMPORT_TIMEOUT_MS": "60000"}, tool="run_commands", command="commands", more={}, needs_node=True,
         lacks={"compaction": NO_NEW_START, "other shells": NO_OTHER_SHELL},
         no_continuation="Cline reports the end, but cannot be made to continue",
         underived={"run_end": "Cline does not tell plugins of its end"},
