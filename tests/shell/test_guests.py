@@ -162,7 +162,6 @@ def test_a_command_over_lines_is_judged_however_bash_keeps_it(house: House, rc: 
     [
         "PS0='$((1/0))'",
         "PS0='${x?no}'",
-        "PS0='$(echo \"'",
         "PS0='${x'",
         "readonly PS0=x",
         "readonly PS1",
