@@ -11,6 +11,7 @@ from tests.recording import differences
 PAYLOADS = Path(__file__).parents[1] / "payloads"
 EVENTS = {
     "cursor": ("by-document/cursor", ["sessionStart", "preToolUse", "postToolUse", "stop"]),
+    "letta-code": ("letta", ["SessionStart", "PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop"]),
     "hermes": ("hermes", ["pre_tool_call.terminal", "post_tool_call.read_file"]),
     "kiro": ("by-document/kiro", ["SessionStart", "PreToolUse.fs_write", "PostToolUse.execute_bash", "Stop"]),
     "antigravity": ("by-document/antigravity", ["PreToolUse", "PostToolUse", "Stop"]),

@@ -55,5 +55,8 @@ def _payload(row: Row, dialect: Dialect) -> dict[str, Any]:
     if "tool_name" in sent:
         sent["tool_name"] = data.get("native_tool_name", sent["tool_name"])
     named_by = getattr(getattr(dialect, "words", None), "named_by", "hook_event_name")
-    named = {"hook_event_name": row.native_event} if "hook_event_name" in named_by.split("|") else {}
-    return {**named, **sent, **wire.get("own", {})}
+    own = wire.get("own", {})
+    # Letta Code calls it ``event_type``, which is kept as it came.
+    usual = "hook_event_name" in named_by.split("|") and "event_type" not in own
+    named = {"hook_event_name": row.native_event} if usual else {}
+    return {**named, **sent, **own}

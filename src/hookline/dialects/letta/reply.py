@@ -19,15 +19,16 @@ from hookline.dialects.letta.config import canonical_event
 _NEUTRAL = 1
 
 _RENAMED = {"tool_call_id": "tool_use_id", "working_directory": "cwd"}
-_FRAME = frozenset({"event_type", "tool_result", "error_message", "error_type"})
 
 
 # ── in ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def event_in(name: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> Incoming:
+    """Every field survives; those that have a name of ours are found under it as well."""
     native = str(payload.get("event_type") or name or environ.get("LETTA_HOOK_EVENT", ""))
-    data = {_RENAMED.get(key, key): value for key, value in payload.items() if key not in _FRAME}
+    data = {key: value for key, value in payload.items() if key != "event_type"}
+    data |= {ours: payload[theirs] for theirs, ours in _RENAMED.items() if theirs in payload}
     event = canonical_event(native)
     cwd = str(payload.get("working_directory") or environ.get("LETTA_WORKING_DIR", ""))
     if isinstance(payload.get("tool_name"), str):
@@ -66,7 +67,6 @@ def _after_tool(event: str, payload: Mapping[str, Any], data: dict[str, Any]) ->
     if not isinstance(result, dict):
         return event
     if result.get("status") == "error":
-        data["tool_result"] = result
         return f"letta:{event}"
     data["tool_output"] = result.get("output", "")
     return event
