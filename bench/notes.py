@@ -17,6 +17,7 @@ from hookline.core.event import Event, event_kind
 from hookline.memory.context import memory_context
 from hookline.memory.inject.context_inject import context_inject
 from hookline.memory.notes import index as indexing
+from hookline.memory.notes import note_vectors
 from hookline.memory.notes.note_files import scopes
 from hookline.memory.notes.related import concepts, groups
 from hookline.memory.notes.search import parse_query, search
@@ -120,7 +121,7 @@ def _fill(index: indexing.NoteIndex, notes: int, scope: str) -> None:
         )
         into = "INSERT INTO words (rowid, title, body, tags, related, scope) VALUES (?, ?, ?, '', ?, ?)"
         connection.executemany(into, texts)
-    with patch.object(indexing, "load_model", RandomModel if load_model() else lambda: None):
+    with patch.object(note_vectors, "load_model", RandomModel if load_model() else lambda: None):
         while index.vectors.embed(2000):
             pass
 

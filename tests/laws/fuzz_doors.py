@@ -161,7 +161,8 @@ def _is_broken(code: int | None) -> bool:
 
 _PRE_TOOL = json.dumps(
     {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}, "session_id": "s",
-     "toolName": "bash", "toolArgs": "{}", "sessionId": "s", "event_type": "PreToolUse"}
+     "toolName": "bash", "toolArgs": "{}", "sessionId": "s", "event_type": "PreToolUse",
+     "input": {"tool": "bash"}, "output": {"args": {"command": "ls"}}}
 ).encode()  # fmt: skip
 _EVENT = {
     name: {"gemini-cli": "BeforeTool", "copilot-cli": "preToolUse", "opencode": "tool.execute.before"}.get(

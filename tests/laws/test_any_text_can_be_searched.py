@@ -23,7 +23,7 @@ def made(*texts: str) -> NoteIndex:
     connection.execute("INSERT INTO files (folder, name, signature) VALUES ('f', 'n', 's')")
     index = NoteIndex(connection, str)
     for text in texts:
-        index._note(1, Note(kind="decision", title=text, scope="everywhere"))
+        index._note(1, Note(kind="decision", title=text, scope="everywhere"), {})
     return index
 
 
