@@ -138,7 +138,8 @@ def compare(agent: agents.Agent) -> dict[str, object]:
     against = "plain" if "plain" in found else "none"
     ratio = round(found["hookline"] / found[against], 2)
     version = install.PACKAGES[agent.package].version
-    return {"agent": agent.name, "version": version, **found, "against": against, "ratio": ratio}
+    row = {"agent": agent.name, "version": version, "date": strftime("%Y-%m-%d"), **found}
+    return {**row, "against": against, "ratio": ratio}
 
 
 def rows(names: list[str]) -> Iterator[dict[str, object]]:
@@ -162,7 +163,6 @@ def main(names: list[str]) -> int:
         RESULTS.parent.mkdir(exist_ok=True)
         told = {
             "unit": "ms from one tool call to the next, the median of 30",
-            "date": strftime("%Y-%m-%d"),
             "cores": os.cpu_count(),
             "agents": list(known.values()),
         }

@@ -35,7 +35,9 @@ def matrix(results: Mapping[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-COLUMNS = ("version", "none", "plain", "hookline", "ratio", "python_plain", "python_hookline", "python_functions")
+COLUMNS = (
+    "version", "date", "none", "plain", "hookline", "ratio", "python_plain", "python_hookline", "python_functions",
+)  # fmt: skip
 
 
 def _costs() -> Iterator[str]:
@@ -43,11 +45,11 @@ def _costs() -> Iterator[str]:
     cost = json.loads(COST.read_text(encoding="utf-8"))
     yield "What a tool call costs, in milliseconds from one tool call to the next: without hooks, with ten small programs in `sh`"
     yield "(five guards, five observers), and with five guards in Python, which hookline runs as the same scripts or as functions."
-    yield f"Median of 30 calls, measured on {cost['date']} on {cost['cores']} cores, `make bench-agents`. An agent that has"
-    yield "only plugins cannot run plain hooks; there the ratio is to no hooks."
+    yield f"Median of 30 calls on {cost['cores']} cores, `make bench-agents`. An agent that has only plugins cannot run plain hooks;"
+    yield "there the ratio is to no hooks."
     yield ""
-    yield "| agent | version | no hooks | ten, plain | ten, hookline | ratio | Python, plain | Python, hookline | as functions |"
-    yield f"|{' --- |' * 9}"
+    yield "| agent | version | measured | no hooks | ten, plain | ten, hookline | ratio | Python, plain | Python, hookline | as functions |"
+    yield f"|{' --- |' * 10}"
     for row in cost["agents"]:
         yield f"| `{row['agent']}` | {' | '.join(str(row.get(column, '-')) for column in COLUMNS)} |"
 
