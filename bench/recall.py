@@ -18,6 +18,7 @@ from hookline.memory.journal.files import append, journal_folder
 from hookline.memory.journal.model import Change
 from hookline.memory.layout import make_private
 from hookline.memory.notes import index as indexing
+from hookline.memory.notes import note_vectors
 from hookline.memory.notes.search import parse_query, search
 from hookline.memory.notes.sentence_model import load_model
 
@@ -92,7 +93,7 @@ def _index(home: str, *, weights: bool) -> Generator[indexing.NoteIndex]:
         append(
             path, Change(id=number, op="add", entry=number, at="2026-01-01T00:00:00.000Z", machine="bench", data=data)
         )
-    model = patch.object(indexing, "load_model", load_model if weights else lambda: None)
+    model = patch.object(note_vectors, "load_model", load_model if weights else lambda: None)
     with model, indexing.open_index(here.places, str) as index:
         index.sync(here.places)
         index.vectors.embed_all(seconds=600)
