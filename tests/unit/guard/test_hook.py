@@ -92,8 +92,9 @@ def test_a_tool_whose_name_is_no_text_is_judged_by_its_command(here: Path, name:
     assert reply.effect == "deny"
 
 
-def test_a_command_is_judged_where_the_agent_runs_it(here: Path) -> None:
-    given = {"tool_name": "Bash", "tool_input": {"command": "rm -rf *", "cwd": "/"}}
+@pytest.mark.parametrize("cwd", ["/", "../" * 40, "~/..", "x\0/" + "../" * 40])
+def test_a_command_is_judged_where_the_agent_runs_it(here: Path, cwd: str) -> None:
+    given = {"tool_name": "Bash", "tool_input": {"command": "rm -rf *", "cwd": cwd}}
     reply = fire(here, "PreToolUse", given)
     assert reply is not None
     assert reply.effect == "deny"
