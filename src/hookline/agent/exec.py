@@ -19,7 +19,8 @@ from hookline.runners.base import Stop
 from hookline.runners.command import script_argv
 from hookline.runners.environ import Workspace, child_environ, pass_on
 from hookline.runners.process import run_process
-from hookline.runners.spawn import Launch, find_program, missing
+from hookline.runners.programs import find_program, missing
+from hookline.runners.spawn import Launch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ from hookline.core.lazy_pattern import lazy_pattern
 from hookline.core.problem import Problem
 from hookline.core.typed import TypeAlias
 from hookline.engine.lint_matchers import gate_problems, match_problems, mode_problems
-from hookline.runners.spawn import find_program, program_places, why_missing
+from hookline.runners.programs import find_program, program_places, why_missing
 
 #: Programs that read the file that follows them.
 _INTERPRETER = lazy_pattern(r"(?:ba|da|z|k)?sh|python[\d.]*|node|deno|bun|ruby|perl|php")

@@ -24,7 +24,8 @@ from hookline.runners.environ import (
     remove_tree,
 )
 from hookline.runners.process import run_process
-from hookline.runners.spawn import Launch, detach, find_program, missing, program_places, why_not
+from hookline.runners.programs import find_program, missing, program_places
+from hookline.runners.spawn import Launch, detach, why_not
 
 
 class CommandRunner:

@@ -1,5 +1,5 @@
-"""A program of a hook: the file that its name means, its start in a session of its own, as cheaply as the system allows,
-why that failed; and what it prints: the first bytes in memory, all of them in a file when there are more, never too many.
+"""A program of a hook: its start in a session of its own, as cheaply as the system allows, why that failed; and what it
+prints: the first bytes in memory, all of them in a file when there are more, never too many.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from itertools import starmap
 
 from hookline.core._dataclass import dataclass
 from hookline.core.errors import StateError
-from hookline.core.hook import Command, HookSpec
 from hookline.core.typed import Any
 from hookline.runners.environ import new_spill
 
@@ -50,54 +49,6 @@ def pid_from_mark(mark: str) -> int | None:
     if not number.isdecimal() or len(number) > 18 or int(number) <= 1:
         return None
     return int(number) if then and start_time(int(number)) == then else None
-
-
-# ── which file it is ──────────────────────────────────────────────────────────────────────────────────
-
-_OWN_LAYERS = frozenset({"machine", "user", "pack", "managed"})
-
-
-def program_places(spec: HookSpec, program: str, cwd: str) -> tuple[str, ...]:
-    """Where a relative program is looked for. Never in a subdirectory that the agent happens to work in, where
-    anybody could put a file of that name in front of the approved one; nor, for a person's own hook, in a project."""
-    base = spec.action.base if isinstance(spec.action, Command) else os.path.dirname(spec.origin.file)
-    project = spec.extra.get("project", "")
-    if not project or not base or "/" not in program:
-        return (cwd, base)  # without a slash the place only says what a relative entry of PATH means
-    return (base,) if spec.origin.layer in _OWN_LAYERS else (project, base)
-
-
-def find_program(name: str, path: str, places: tuple[str, ...]) -> str:
-    """The file to execute; "" if there is none.
-
-    A name with a slash is relative to the first of ``places`` that has it; one without is looked up in ``path``,
-    which is the child's, with relative entries meaning the child's directory.
-    """
-    if name.startswith("/"):
-        return name  # whether it exists, spawn tells
-    if "/" in name:
-        candidates = [os.path.join(place, name) for place in places if place]
-        return next((each for each in candidates if os.path.exists(each)), "")
-    here = places[0] if places else ""
-    for directory in path.split(os.pathsep):
-        candidate = os.path.join(here, directory, name)
-        if os.access(candidate, os.X_OK) and not os.path.isdir(candidate):
-            return candidate
-    return ""
-
-
-def missing(name: str, path: str, places: tuple[str, ...]) -> str:
-    return "; ".join(why_missing(name, path, places))
-
-
-def why_missing(name: str, path: str, places: tuple[str, ...]) -> tuple[str, str]:
-    """What to say of a program that is nowhere, and what to do about it."""
-    if "/" in name:
-        tried = "" if name.startswith("/") else ", ".join(dict.fromkeys(place for place in places if place))
-        return f"{name!r} does not exist{tried and f' (looked in {tried})'}", "write the path of an existing program"
-    beside = any(place and os.path.exists(os.path.join(place, name)) for place in places)
-    fix = f"write './{name}', which is a file here" if beside else "install it or write its full path"
-    return f"{name!r} was not found in PATH ({path})", fix
 
 
 # ── its start ─────────────────────────────────────────────────────────────────────────────────────────

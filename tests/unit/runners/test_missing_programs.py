@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hookline.runners.spawn import why_missing
+from hookline.runners.programs import why_missing
 
 
 def test_each_place_is_named_once_and_none_for_an_absolute_path() -> None:

@@ -11,7 +11,8 @@ from hookline.agent.tools.base import AgentTool, ToolContext, ToolError, define_
 from hookline.agent.tools.files import EDIT, GLOB, GREP, READ, WRITE
 from hookline.runners.environ import child_environ
 from hookline.runners.process import run_process
-from hookline.runners.spawn import Launch, find_program
+from hookline.runners.programs import find_program
+from hookline.runners.spawn import Launch
 
 
 async def _use_task(arguments: Mapping[str, Any], context: ToolContext) -> str:

@@ -30,7 +30,8 @@ from hookline.agent.tools.builtin import BUILT_IN, run_launch
 from hookline.core._dataclass import dataclass
 from hookline.core.problem import Problem
 from hookline.runners.environ import child_environ
-from hookline.runners.spawn import Launch, find_program, missing
+from hookline.runners.programs import find_program, missing
+from hookline.runners.spawn import Launch
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _SECONDS = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m)")

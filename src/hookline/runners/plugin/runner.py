@@ -27,7 +27,7 @@ from hookline.runners.plugin.requests import PendingRequest
 from hookline.runners.plugin.sockets import SocketDirectory
 from hookline.runners.plugin.startup import DEADLINE, ExitStatus, StartError, open_plugin
 from hookline.runners.plugin.watch import PluginWatcher
-from hookline.runners.spawn import find_program
+from hookline.runners.programs import find_program
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 30.0
 #: A plugin that stayed up this long has its failures forgiven.

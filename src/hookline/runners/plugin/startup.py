@@ -26,7 +26,8 @@ from hookline.runners.base import Stop
 from hookline.runners.environ import DEPTH_VARIABLE, Workspace, next_depth, pass_on, state_root
 from hookline.runners.frames import BadLine, LineBuffer, decode, encode
 from hookline.runners.plugin.sockets import mark
-from hookline.runners.spawn import Launch, find_program, missing, spawn, why_not
+from hookline.runners.programs import find_program, missing
+from hookline.runners.spawn import Launch, spawn, why_not
 
 _NAME = "plugins-cache.json"
 _KEPT = 200
