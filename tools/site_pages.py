@@ -26,6 +26,16 @@ PAGES = {
 #: A block of code with an arrow in it, and the size of a character in a picture of it.
 _DIAGRAM = re.compile(r"^```(?:text)?\n((?:(?!```).*\n)*?(?!```).*──▶.*\n(?:(?!```).*\n)*?)```$", re.MULTILINE)
 _COLUMN, _LINE = 8, 17
+#: Who searches wants a guide, not a list of fields or the history.
+_BOOST = (("reference/python.md", 0.3), ("decisions/", 0.3), ("changes.md", 0.3), ("reference/configuration.md", 10),
+          ("how-to/extend.md", 0.5), ("how-to/release.md", 0.5), ("how-to/", 2), ("cookbook/", 2), ("from/", 2),
+          ("tutorial/", 2), ("index.md", 6))  # fmt: skip
+_IMAGE = re.compile(r'(<img [^>]*src="([^"]+)"[^>]*>)')
+#: "timeout" is sought in the guides and the configuration, not among the fields of Python's classes.
+_FIELD = re.compile(r'(<div class="doc doc-object doc-attribute">\s*<h\d)')
+_SHORT = re.compile(r"<code>([^\n<]{1,24})</code>")
+#: In a folder's README: "Every day:" above a list, or a link.
+_GROUP = re.compile(r"^([A-Z][^\[\n]*):$|\]\(([^)\s#]+)", re.MULTILINE)
 _ROW = re.compile(r"^\|.*`.*\|$", re.MULTILINE)
 _LINK = re.compile(r"\]\(([^)\s#]+)(#[^)\s]*)?\)")
 
@@ -43,9 +53,10 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Any, config: MkDocsConfig, files: Files) -> str:
-    """Files of the repository that are no pages are named, not linked. Who searches wants a guide, not its history."""
-    if page.file.src_uri.startswith(("decisions/", "changes.md")):
-        page.meta["search"] = {"boost": 0.3}
+    """Files of the repository that are no pages are named, not linked."""
+    page.meta["search"] = {"boost": next((boost for start, boost in _BOOST if page.file.src_uri.startswith(start)), 1)}
+    if page.file.src_uri == "decisions/README.md":
+        markdown += "".join(f"\n- [{_title(one)}]({one.name})" for one in sorted(DOCS.glob("decisions/0*.md")))
     here = (DOCS / page.file.src_uri).parent
 
     def unlink(link: re.Match[str]) -> str:
@@ -56,6 +67,11 @@ def on_page_markdown(markdown: str, page: Any, config: MkDocsConfig, files: File
         return link[0] if inside else link[1]
 
     return _DIAGRAM.sub(_drawn, _ROW.sub(_with_bars, re.sub(r"\[([^\]]*)\]\(([^)\s]+)\)", unlink, markdown)))
+
+
+def on_page_content(html: str, page: Any, config: MkDocsConfig, files: Files) -> str:
+    html = _IMAGE.sub(r'<a href="\2" title="Full size">\1</a>', html)
+    return _FIELD.sub(r"\1 data-search-exclude", _SHORT.sub(r'<code class="short">\1</code>', html))
 
 
 def _drawn(diagram: re.Match[str]) -> str:
@@ -90,11 +106,22 @@ def _entry(entry: Any) -> Any:
     return {title: _pages(target)} if isinstance(target, str) and (DOCS / target).is_dir() else entry
 
 
-def _pages(folder: str) -> list[str]:
-    every = [f"{folder}/{path.name}" for path in sorted((DOCS / folder).glob("*.md")) if path.name != "README.md"]
-    readme = DOCS / folder / "README.md"
-    if not readme.exists():
-        return every
-    linked = [f"{folder}/{target}" for target, _ in _LINK.findall(readme.read_text(encoding="utf-8"))]
-    ordered = [page for page in dict.fromkeys(linked) if page in every]
-    return [f"{folder}/README.md", *ordered, *(page for page in every if page not in ordered)]
+def _pages(folder: str) -> list[Any]:
+    every = dict.fromkeys(f"{folder}/{path.name}" for path in sorted((DOCS / folder).glob("*.md")))
+    readme = f"{folder}/README.md"
+    if readme not in every:
+        return list(every)
+    entries: list[Any] = [readme]
+    group, _ = entries, every.pop(readme)
+    for title, target in _GROUP.findall((DOCS / readme).read_text(encoding="utf-8")):
+        if title:
+            group = []
+            entries.append({title: group})
+        elif (page := f"{folder}/{target}") in every:
+            group.append(page)
+            del every[page]
+    return [*entries, *every]
+
+
+def _title(page: Path) -> str:
+    return page.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
