@@ -25,13 +25,14 @@ WORDS = {"yes": "yes", "no": "no", "failed": "**fails**", "untested": "not teste
 
 
 def matrix(results: Mapping[str, Any]) -> str:
-    """The versions, the table, and below it what its numbers mean."""
+    """The table, what its numbers mean, the versions, the costs, and the agents that could not be run."""
     notes: dict[str, int] = {}
     rows = [_row(name, claim, results["agents"], notes) for name, claim in results["capabilities"].items()]
     names = [row["agent"] for row in results["agents"]]
     head = [f"| what | {' | '.join(names)} |", f"| --- |{' --- |' * len(names)}"]
     told = [f"{number}. {note}" for note, number in notes.items()]
-    lines = [*_versions(results["agents"]), "", *head, *rows, "", *told, "", *_costs(), "", *_by_documents()]
+    lines = ["## What works in which agent", "", *head, *rows, "", *told, ""]
+    lines += [*_versions(results["agents"]), "", *_costs(), "", *_by_documents()]
     return "\n".join(lines) + "\n"
 
 
@@ -43,10 +44,12 @@ COLUMNS = (
 def _costs() -> Iterator[str]:
     """What ``make bench-agents`` measured."""
     cost = json.loads(COST.read_text(encoding="utf-8"))
-    yield "What a tool call costs, in milliseconds from one tool call to the next: without hooks, with ten small programs in `sh`"
-    yield "(five guards, five observers), and with five guards in Python, which hookline runs as the same scripts or as functions."
-    yield f"Median of 30 calls on {cost['cores']} cores, `make bench-agents`. An agent that has only plugins cannot run plain hooks;"
-    yield "there the ratio is to no hooks."
+    yield "## What a tool call costs"
+    yield ""
+    yield "In milliseconds, from one tool call to the next: without hooks, with ten small programs in `sh` (five guards, five"
+    yield "observers), and with five guards in Python, which hookline runs as the same scripts or as functions. *Plain* means"
+    yield "registered with the agent itself. An agent that has only plugins cannot run plain hooks; there the ratio is to no hooks."
+    yield f"Median of 30 calls on {cost['cores']} cores (`make bench-agents`)."
     yield ""
     yield "| agent | version | measured | no hooks | ten, plain | ten, hookline | ratio | Python, plain | Python, hookline | as functions |"
     yield f"|{' --- |' * 10}"
@@ -56,6 +59,8 @@ def _costs() -> Iterator[str]:
 
 def _by_documents() -> Iterator[str]:
     """Agents that could not be run here, and what their documents say."""
+    yield "## Agents that are followed by their documents"
+    yield ""
     yield "These agents could not be run here: most want an account before anything starts. What hookline does with them"
     yield f'follows their documents, and `deploy` and `doctor` say so ("{UNPROVEN}"):'
     yield ""
@@ -69,6 +74,8 @@ def _by_documents() -> Iterator[str]:
 
 
 def _versions(rows: list[Mapping[str, Any]]) -> Iterator[str]:
+    yield "## Versions that were tried"
+    yield ""
     yield "| agent | version | tried on | system | with hookline |"
     yield "| --- | --- | --- | --- | --- |"
     for row in rows:
