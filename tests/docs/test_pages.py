@@ -169,6 +169,14 @@ def test_a_page_can_be_done_as_it_is_written(page, reader):
             json.loads(body)
 
 
+def test_each_of_thirty_recipes_shows_what_its_hook_does():
+    pages = [page.read_text(encoding="utf-8") for page in (ROOT / "docs" / "cookbook").glob("*.md")]
+    recipes = [recipe for page in pages for recipe in re.split(r"(?m)^## ", page)[1:]]
+
+    assert len(recipes) >= 30
+    assert [one.partition("\n")[0] for one in recipes if not ("# exit 1" in one or "```text" in one)] == []
+
+
 @pytest.mark.parametrize("page", [*PAGES, *DECISIONS], ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page):
     text = FENCE.sub("", page.read_text(encoding="utf-8"))
