@@ -28,22 +28,27 @@ _US = os.geteuid().to_bytes(4, sys.byteorder)
 class PartialRequest:
     """A client that has sent only a part of its request."""
 
-    __slots__ = ("client", "data", "since")
+    __slots__ = ("caller", "client", "data", "since")
 
-    def __init__(self, client: SocketType, data: bytes) -> None:
+    def __init__(self, client: SocketType, caller: int, data: bytes) -> None:
         self.client = client
+        self.caller = caller
         self.data = bytearray(data)
         self.since = monotonic()
 
 
 class ClientConnection:
-    """What one client gets: perhaps a sign that it was accepted, and one answer. Used by several threads."""
+    """What one client gets: perhaps a sign that it was accepted, and one answer. Used by several threads.
 
-    __slots__ = ("_accepted", "_lock", "_over", "began", "client", "request")
+    ``caller`` is the process at the other end; 0 where the system does not say.
+    """
 
-    def __init__(self, client: SocketType, request: DaemonRequest | None = None) -> None:
+    __slots__ = ("_accepted", "_lock", "_over", "began", "caller", "client", "request")
+
+    def __init__(self, client: SocketType, request: DaemonRequest | None = None, caller: int = 0) -> None:
         self.client = client
         self.request = request
+        self.caller = caller
         self.began = monotonic()
         self._lock = threading.Lock()
         self._accepted = False
@@ -56,14 +61,7 @@ class ClientConnection:
                 self.client.send(ACCEPTED, socket.MSG_DONTWAIT)
 
     def caller_pid(self) -> int:
-        """The process id at the other end; 0 where the system does not say."""
-        if not _HAS_PEER:
-            return 0
-        try:
-            peer = self.client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
-        except OSError:
-            return 0
-        return int.from_bytes(peer[:4], sys.byteorder)
+        return self.caller
 
     def answer(self, answer: bytes) -> None:
         """Only the first answer is sent: a request that was given up is not answered again."""
@@ -85,12 +83,13 @@ def descriptor_limit() -> int:
     return sys.maxsize if most == resource.RLIM_INFINITY else most - min(_RESERVE, most // 4)
 
 
-def is_own_user(client: SocketType) -> bool:
-    """Only this user may connect. Where the system does not say, the directory's permissions have decided."""
+def own_process(client: SocketType) -> int | None:
+    """The process at the other end, None if it is another user's: only this user may connect. Where the system does not
+    say, it is 0, and the directory's permissions have decided."""
     if not _HAS_PEER:
-        return True
+        return 0
     peer = client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)  # process, user, group
-    return peer[4:8] == _US
+    return int.from_bytes(peer[:4], sys.byteorder) if peer[4:8] == _US else None
 
 
 def has_hung_up(client: SocketType) -> bool:

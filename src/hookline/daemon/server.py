@@ -28,7 +28,7 @@ from hookline.daemon.connection import (
     accept_client,
     descriptor_limit,
     has_hung_up,
-    is_own_user,
+    own_process,
 )
 from hookline.daemon.pool import ThreadPool
 from hookline.daemon.protocol import BadFrame, Callers, pack_refusal
@@ -190,17 +190,19 @@ class Server:
         if client.fileno() >= self.full:
             self._drop_stale(_HURRY)
             client.close()  # it runs without us
-        elif not is_own_user(client):
+        elif (caller := own_process(client)) is None:
             client.close()
         else:
-            self._read(client, b"")
+            self._read(client, caller, b"")
         return True
 
     def _read_more(self, number: int) -> None:
         half = self._partial[number]
-        self._read(half.client, half.data, half)
+        self._read(half.client, half.caller, half.data, half)
 
-    def _read(self, client: SocketType, sent: bytes | bytearray, half: PartialRequest | None = None) -> None:
+    def _read(
+        self, client: SocketType, caller: int, sent: bytes | bytearray, half: PartialRequest | None = None
+    ) -> None:
         """Read what the client sends, after what it ``sent`` before: usually everything at once."""
         try:
             data = client.recv(_CHUNK, socket.MSG_DONTWAIT)
@@ -218,12 +220,12 @@ class Server:
         if request is not None:
             if half is not None:
                 self._drop(client)
-            self._requests.append(ClientConnection(client, request))
+            self._requests.append(ClientConnection(client, request, caller))
         elif not data:
             self._drop(client)
             client.close()
         elif half is None:
-            self._partial[client.fileno()] = PartialRequest(client, b"" if data == b"?" else data)
+            self._partial[client.fileno()] = PartialRequest(client, caller, b"" if data == b"?" else data)
             self._poll.register(client.fileno(), select.POLLIN)
 
     def _drop(self, client: SocketType) -> None:

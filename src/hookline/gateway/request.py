@@ -172,11 +172,16 @@ def _with_session(request: AgentRequest, *, started: bool) -> AgentRequest:
     session = request.incoming.session
     if started or agent is None or not session:
         return request
+    begins = request.incoming.event == "SessionStart"
+    places = _session_places()(request.paths.state, agent.name, session, request.cwd, begins=begins)
+    return request if places == (request.cwd,) else replace(request, began_in=places)
+
+
+@cache  # an import inside a function takes microseconds each time
+def _session_places() -> Callable[..., tuple[str, ...]]:
     from hookline.gateway.session_places import session_places
 
-    begins = request.incoming.event == "SessionStart"
-    places = session_places(request.paths.state, agent.name, session, request.cwd, begins=begins)
-    return request if places == (request.cwd,) else replace(request, began_in=places)
+    return session_places
 
 
 def _working_directory(incoming: Incoming, caller_cwd: str) -> str:

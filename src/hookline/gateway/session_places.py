@@ -22,8 +22,7 @@ _MOST, _KEPT = 4, 30 * 86_400.0
 
 def session_places(state: str, agent: str, session: str, cwd: str, *, begins: bool) -> tuple[str, ...]:
     """The directories in which the session began; the first event that is seen of it tells the first one."""
-    name = f"{agent} {session}".encode(errors="surrogatepass").hex()[:200]
-    path = os.path.join(state, _FOLDER, name)
+    path = _path(state, agent, session)
     try:
         status = os.stat(path)
         known = _read(path, status.st_ino, status.st_size, status.st_mtime_ns)
@@ -43,7 +42,14 @@ def session_places(state: str, agent: str, session: str, cwd: str, *, begins: bo
     return (*known, cwd)
 
 
-@lru_cache(maxsize=256)  # a daemon is asked about the same sessions again and again
+# A daemon is asked about the same sessions again and again.
+@lru_cache(maxsize=256)
+def _path(state: str, agent: str, session: str) -> str:
+    name = f"{agent} {session}".encode(errors="surrogatepass").hex()[:200]
+    return os.path.join(state, _FOLDER, name)
+
+
+@lru_cache(maxsize=256)
 def _read(path: str, inode: int, size: int, changed: int) -> tuple[str, ...]:
     text = read_text(path, errors="surrogateescape")
     return tuple(one for one in (text or "").split("\n") if one)[:_MOST]
