@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 
 from hookline.core._dataclass import dataclass
 from hookline.core.files import is_alive
@@ -183,7 +184,8 @@ class _ShellServer:
         if self._room.watch >= 0:
             poll.register(self._room.watch, select.POLLIN)
         while not self._ended:
-            ready = {fd for fd, _ in poll.poll(_CHECK_INTERVAL * 1000 if not self._room.covered else 60_000)}
+            wait = partial(poll.poll, 60_000 if self._room.covered else _CHECK_INTERVAL * 1000)
+            ready = {fd for fd, _ in self._dispatcher.rest(wait)}  # records are written now, not beside an answer
             if self._room.asks in ready:
                 last = self._answer(os.read(self._room.asks, 65536))
                 if last is not None:
