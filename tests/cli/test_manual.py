@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -50,3 +51,38 @@ def test_the_library_is_described_and_not_only_named(capsys: pytest.CaptureFixtu
         "- `hookline.Engine`: A set of hooks, and everything needed to fire them. More: `python -m pydoc hookline.Engine`\n- `hookline.hook`: "
         in shown
     )
+
+
+def test_a_part_of_the_manual_lists_its_pages(capsys: pytest.CaptureFixture[str]):
+    assert main(["help", "tutorial"]) == 0
+    assert capsys.readouterr().out.split() == ["tutorial/first-hook", "Guard", "an", "agent,", "in", "ten", "minutes"]
+
+
+def test_what_is_no_page_names_the_pages_that_mention_it(capsys: pytest.CaptureFixture[str]):
+    assert main(["help", "Windows"]) == 64
+    assert "mentioned in: hookline help explanation/platforms" in capsys.readouterr().err
+
+
+def test_at_a_terminal_a_link_is_the_command_that_shows_its_page(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("TERM", "dumb")
+    assert main(["help", "block-a-command"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "register hookline with them (hookline help how-to/deploy)." in shown
+
+
+@pytest.mark.parametrize("command", ["guard", "deploy", "fire"])
+def test_help_fits_a_narrow_terminal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: str):
+    monkeypatch.setenv("COLUMNS", "200")
+    main([command, "--help"])
+    wide = capsys.readouterr().out
+    monkeypatch.setenv("COLUMNS", "60")
+    main([command, "--help"])
+    narrow = capsys.readouterr().out
+
+    assert max(map(len, wide.splitlines())) > 100
+    examples = [line for line in narrow.splitlines() if line.startswith(f"  hookline {command}")]
+    assert examples
+    assert [line for line in narrow.splitlines() if len(line) > 60 and line not in examples] == []

@@ -17,6 +17,7 @@ _ROOTS = (os.path.join(_PACKAGE, "manual"), os.path.join(os.path.dirname(os.path
 _PARTS = ("how-to", "tutorial", "cookbook", "from", "explanation", "reference")
 
 
+_LINK = re.compile(r"\[([^\]]*)\]\((?!https?:)([^)\s#]*)(?:#[^)\s]*)?\)")
 #: What the site shows from the source: a name, and options.
 _ENTRY = re.compile(r"^::: hookline\.(\w+)\n(?: .*\n)*", re.MULTILINE)
 
@@ -24,22 +25,27 @@ _ENTRY = re.compile(r"^::: hookline\.(\w+)\n(?: .*\n)*", re.MULTILINE)
 def show_page(topic: str) -> int:
     """Print the page about a topic, or what there is."""
     pages = _pages()
-    if topic == "topics":
-        print(
-            "\n".join(f"  {name:<40}{title}" for name, title in ((name, _title(path)) for name, path in pages.items()))
-        )
-        return 0
     wanted = topic.strip("/").removesuffix(".md").lower()
+    if wanted == "topics" or wanted in _PARTS:
+        listed = {name: path for name, path in pages.items() if wanted in {"topics", name.partition("/")[0]}}
+        print("\n".join(f"  {name:<34}{_title(path)}" for name, path in listed.items()))
+        return 0
     found = [name for name in pages if wanted in {name, name.rpartition("/")[2]}]
     found = found or [name for name, path in pages.items() if wanted in _title(path).lower()]
     if not found:
-        hint = did_you_mean(topic, [name.rpartition("/")[2] for name in pages]) or "."
+        hint = did_you_mean(topic, [name.rpartition("/")[2] for name in pages]) or _mentions(wanted, pages)
         raise UsageError(f"there is no command or page {topic!r}{hint} All pages: hookline help topics")
-    with open(pages[found[0]], encoding="utf-8") as file:
-        _print_markdown(_ENTRY.sub(_describe, file.read()))
+    _print_markdown(_ENTRY.sub(_describe, _text(pages[found[0]])), found[0].partition("/")[0])
     if others := found[1:]:
         print(f"\nSee also: {', '.join(f'hookline help {name}' for name in others[:5])}")
     return 0
+
+
+def _mentions(wanted: str, pages: dict[str, str]) -> str:
+    """The pages that speak of it most."""
+    counts = {name: _text(path).lower().count(wanted) for name, path in pages.items()}
+    most = sorted((name for name in counts if counts[name]), key=lambda name: -counts[name])[:3]
+    return f"; it is mentioned in: {', '.join(f'hookline help {name}' for name in most)}." if most else "."
 
 
 def _describe(entry: re.Match[str]) -> str:
@@ -69,8 +75,13 @@ def _title(path: str) -> str:
         return file.readline().removeprefix("# ").strip()
 
 
-def _print_markdown(text: str) -> None:
-    """With colours at a terminal, if the library for it is there; as it is written otherwise."""
+def _text(path: str) -> str:
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def _print_markdown(text: str, folder: str) -> None:
+    """With colours and a pager at a terminal, if the library for it is there; as it is written otherwise."""
     if sys.stdout.isatty():
         try:
             from rich.console import Console
@@ -78,6 +89,15 @@ def _print_markdown(text: str) -> None:
         except ImportError:
             pass
         else:
-            Console().print(Markdown(text, hyperlinks=False))
+            os.environ.setdefault("LESS", "FRX")  # as git does: a page that fits is only printed
+            console = Console()
+            with console.pager(styles=True):
+                console.print(Markdown(_LINK.sub(lambda link: _as_command(link, folder), text), hyperlinks=False))
             return
     print(text, end="")
+
+
+def _as_command(link: re.Match[str], folder: str) -> str:
+    """A link to another page as the command that shows it."""
+    page = os.path.normpath(os.path.join(folder, link[2])).removesuffix(".md")
+    return f"{link[1]} (`hookline help {page}`)" if link[2].endswith(".md") and page in _pages() else link[1]

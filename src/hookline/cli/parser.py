@@ -47,7 +47,31 @@ class Parser(argparse.ArgumentParser):
 
 def _formatter(prog: str) -> argparse.HelpFormatter:
     """With a width: to find one, argparse would import shutil and its archive formats."""
-    return argparse.RawDescriptionHelpFormatter(prog, width=_columns() - 2)
+    return _Formatter(prog, width=_columns() - 2)
+
+
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    """Descriptions are shown as they are written where the terminal is wide enough."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return "\n\n".join(_fitted(part, width) for part in text.strip("\n").split("\n\n"))
+
+
+def _fitted(part: str, width: int) -> str:
+    """A paragraph, or a list of commands of which each has an explanation beside it: then below it."""
+    import re
+    import textwrap
+
+    lines = part.split("\n")
+    if max(map(len, lines)) <= width:
+        return part
+    if not part.startswith(" "):
+        return textwrap.fill(" ".join(map(str.strip, lines)), width, break_long_words=False, break_on_hyphens=False)
+    shown: list[str] = []
+    for line in re.sub(r"\n {12,}", " ", part).split("\n"):
+        command, _, about = re.sub(r"(?<=\S) {2,}", "\0", line, count=1).partition("\0")
+        shown += [command, *textwrap.wrap(about, width, initial_indent=" " * 6, subsequent_indent=" " * 6)]
+    return "\n".join(shown)
 
 
 def _columns() -> int:
