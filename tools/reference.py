@@ -53,7 +53,7 @@ EXAMPLES: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "prompt": ('"Is this command safe? $ARGUMENTS"', ""),
         "agent": ('{ prompt = "Sum up the session.", tools = ["memory"], steps = 3 }', ""),
         "plugin": ('"./plugins/guard"', ""),
-        "dialect": ('"claude"', "ours, and Claude Code's beside it"),
+        "dialect": ('"claude"', "hookline's, and Claude Code's beside it"),
         "model": ('"haiku"', "the model `default`, else the first provider with a key"),
         "timeout": ('"5s"', "60 s; a prompt 30 s; a detached hook none"),
         "budget": ('"50ms"', "none"),

@@ -178,7 +178,7 @@ HOOK_FIELDS = (
     Field(key="on", kind=kinds.texts('"PreToolUse"'), about="The event or events it runs on."),
     Field(key="match", kind=_match(), about="A regular expression that the event's subject (mostly the tool's name) matches in full, or a table of fields of the data to expressions, which are searched for, and values; { \"tool_input.command\" = { command = \"git push *\" } } is a rule on the programs that a shell command starts, { not = … } is the opposite."),
     *ACTIONS,
-    Field(key="dialect", kind=kinds.choice(*WIRES), about="The format of what it reads and answers, if only one counts; without it, it reads ours with Claude Code's fields beside them, and may answer in either."),
+    Field(key="dialect", kind=kinds.choice(*WIRES), about="The format of what it reads and answers, if only one counts; without it, it reads hookline's with Claude Code's fields beside them, and may answer in either."),
     Field(key="model", kind=kinds.text('"haiku"'), about="The model that answers a prompt; agent is the model of the agent that fired the event."),
     Field(key="timeout", kind=kinds.duration(), about='How long it may take: "500ms", "5s", "2m", or seconds.'),
     Field(key="budget", kind=kinds.duration('"50ms"'), about="How long 95 of 100 runs should take at most; hookline list, status and doctor report when they do not."),
