@@ -493,9 +493,9 @@ BLOCKS: Mapping[str, Callable[[], str]] = {
 }
 
 
-# ── the man page ─────────────────────────────────────────────────────────────────────────────────────
+# ── the man pages ────────────────────────────────────────────────────────────────────────────────────
 
-MAN = PAGES.parent / "man" / "hookline.1"
+MAN = PAGES.parent / "man"
 
 
 def man_page() -> str:
@@ -520,7 +520,29 @@ def man_page() -> str:
         ".TP\n.B HOOKLINE_CONFIG_DIR, HOOKLINE_STATE_DIR, HOOKLINE_DATA_DIR\n"
         "other directories, for commands that a person types\n"
         f".SH EXIT STATUS\n{codes}"
+        ".SH SEE ALSO\n.BR hookline.toml (5)\n"
     )
+
+
+def configuration_man_page() -> str:
+    """``man hookline.toml``: every key of every table, under the headings of the page on the site."""
+    page = (PAGES / "configuration.md").read_text(encoding="utf-8")
+    found = re.findall(r"^##+ `(.+)`\n(?:(?!#).*\n)*?<!-- generated: ([a-z]+)-keys -->", page, re.MULTILINE)
+    tables = "".join(f".SS {title}\n{''.join(map(_key, FIELDS[name]))}" for title, name in found)
+    return (
+        f'.TH HOOKLINE.TOML 5 "" "hookline {__version__}" "File formats"\n'
+        ".SH NAME\nhookline.toml \\- hooks and settings of hookline\n"
+        ".SH DESCRIPTION\nhookline reads four files, each of which overrides those before it: "
+        "\\fI/etc/hookline/hookline.toml\\fR, \\fI~/.config/hookline/hookline.toml\\fR, and in a project "
+        "\\fI.hookline/hookline.toml\\fR and \\fI.hookline/local.toml\\fR. "
+        "\\fBhookline check\\fR reports every mistake in them, and \\fBhookline help configuration\\fR says more.\n"
+        f".SH TABLES\n{tables}.SH SEE ALSO\n.BR hookline (1)\n"
+    )
+
+
+def _key(field: Field) -> str:
+    kind = kind_of(field.kind.schema).replace("`", "")
+    return f'.TP\n.BR {_roff(field.key)} " ({_roff(kind)})"\n{_roff(field.about)}\n'
 
 
 def _roff(text: str) -> str:
@@ -547,7 +569,9 @@ def stale() -> dict[Path, str]:
     made = {page: filled(text, used) for page, text in pages.items()}
     if missing := BLOCKS.keys() - used:
         sys.exit(f"no page of {PAGES} has a place for: {', '.join(sorted(missing))}")
-    pages[MAN], made[MAN] = MAN.read_text(encoding="utf-8") if MAN.exists() else "", man_page()
+    for name, text in (("hookline.1", man_page()), ("hookline.toml.5", configuration_man_page())):
+        made[MAN / name] = text
+        pages[MAN / name] = (MAN / name).read_text(encoding="utf-8") if (MAN / name).exists() else ""
     return {page: text for page, text in made.items() if text != pages[page]}
 
 
