@@ -6,6 +6,7 @@ is made here, from the tables that the program itself uses, so that the manual c
 
 from __future__ import annotations
 
+import itertools
 import re
 import sys
 import tomllib
@@ -354,8 +355,17 @@ def _prose(doc: str) -> str:
 
 
 def _promise(part: str) -> str:
-    body = part.removeprefix("--json ")
-    return f"With `--json` it {body.replace('prints ', 'prints' + chr(10) + chr(10) + '```text' + chr(10), 1)}\n```"
+    """The object in a block of its own, and below it what is said about its fields."""
+    head, _, rest = part.removeprefix("--json ").partition("{")
+    also, does = re.fullmatch(r"(\(.*?\) )?(.*)", head.strip(), re.DOTALL).groups("")  # type: ignore[union-attr]  # fits all
+    depths = itertools.accumulate(((one == "{") - (one == "}") for one in rest), initial=1)
+    end = next(at for at, depth in enumerate(depths) if depth == 0)
+    about = rest[end:].lstrip(";., \n").removeprefix("where ")
+    if re.match(r"(for|or|and|in) ", about):  # of several objects
+        end, about = len(rest), ""
+    about = re.sub(r"^([a-z_]+)(?= (is|has|are|says) )", r"`\1`", about)
+    shown = f"With `--json` {also}it {does}\n\n```text\n{{{rest[:end]}\n```"
+    return f"{shown}\n\n{about[0].upper()}{about[1:]}" if about else shown
 
 
 def help_text() -> str:
