@@ -166,7 +166,7 @@ docs: $(STAMP)            ## write the generated part of the reference anew
 	$(BIN)/python tools/reference.py
 	$(BIN)/python tools/agents_matrix.py
 
-picture: $(STAMP)         ## record the README's picture: real agents from npm, a scripted model
+picture: $(STAMP)         ## record the manual's pictures of a terminal: real agents from npm, a scripted model
 	$(BIN)/python -m tools.record_terminal
 
 UV_COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
