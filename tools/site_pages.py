@@ -70,7 +70,7 @@ def on_page_markdown(markdown: str, page: Any, config: MkDocsConfig, files: File
 
 
 def on_page_content(html: str, page: Any, config: MkDocsConfig, files: Files) -> str:
-    html = _IMAGE.sub(r'<a href="\2" title="Full size">\1</a>', html)
+    html = _IMAGE.sub(r'<a class="picture" href="\2" title="Full size">\1</a>', html)
     return _FIELD.sub(r"\1 data-search-exclude", _SHORT.sub(r'<code class="short">\1</code>', html))
 
 
@@ -83,8 +83,9 @@ def _drawn(diagram: re.Match[str]) -> str:
         for number, line in enumerate(lines, 1)
         if line.strip()
     )
+    label = " ".join(re.findall(r"[\w./:,]+|▶", diagram[1]))
     box = f"0 0 {_COLUMN * max(map(len, lines))} {_LINE * len(lines) + 6}"
-    return f'<div class="diagram"><svg viewBox="{box}" role="img" aria-label="diagram">{texts}</svg></div>'
+    return f'<div class="diagram"><svg viewBox="{box}" role="img" aria-label="diagram: {escape(label)}">{texts}</svg></div>'
 
 
 def _with_bars(row: re.Match[str]) -> str:
