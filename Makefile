@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 CLIENT := src/hookline/daemon/client/hookc
 
-.PHONY: two-weeks demo test test-quick coverage check bench e2e sdk nvim shells shells-screens browser web-test web-load web-picture fuzz fuzz-door broker dist site docs picture lock clean help fleet bench-agents
+.PHONY: two-weeks demo test test-quick coverage check bench e2e sdk nvim shells shells-screens browser web-test web-load web-picture fuzz fuzz-door broker qemu dist site docs picture lock clean help fleet bench-agents
 
 help:                     ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 12
@@ -146,7 +146,13 @@ fuzz: $(STAMP)            ## the laws with many more examples, different ones ev
 fuzz-door: $(STAMP)       ## one of them by itself: DOOR=payload, journal, reply or configuration; SECONDS (600), SEED (the time)
 	$(BIN)/python tests/laws/fuzz_doors.py $(or $(DOOR),payload) $(or $(SECONDS),600) 100000000 $(or $(SEED),$(shell date +%s))
 
-dist: $(STAMP)            ## all wheels and the sdist into dist/, each tried as far as this machine can
+EMULATOR := qemu-user-static file
+qemu:                     ## qemu-user-static and file, for `make dist`; without them it says that the ARM client was not run
+	@(command -v qemu-aarch64-static && command -v file) >/dev/null || \
+	  (apt-get update && apt-get install -y $(EMULATOR)) || sudo apt-get install -y $(EMULATOR) || \
+	  echo 'NOT INSTALLED: $(EMULATOR). The client for ARM will not be run.'
+
+dist: $(STAMP) qemu       ## all wheels and the sdist into dist/, each tried as far as this machine can
 	$(PYTHON) -m venv build/dist-env
 	build/dist-env/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dist.txt
 	build/dist-env/bin/python tools/dist.py $(ARGS)

@@ -1,8 +1,9 @@
 """Builds every wheel and the sdist into dist/, twice, and tries each as far as this machine can.
 
-Reproducible: the second build must give the same bytes. A wheel that fits this machine is installed into an empty
-environment without a compiler and refuses a call through what it registered; the client for ARM answers under qemu; the
-programs for macOS are only looked at.
+Reproducible: a second build, from the sdist, in another folder and under another umask, must give the same bytes. A wheel
+that fits this machine is installed into an empty environment without a compiler and refuses a call through what it
+registered; the pure one does so with a compiler too. The client for ARM answers under qemu; the programs for macOS are only
+looked at.
 """
 
 from __future__ import annotations
@@ -35,38 +36,50 @@ _PAYLOAD = {
 
 def main() -> None:
     shutil.rmtree(DIST, ignore_errors=True)
-    built = {target: build_twice(target) for target in ("", *TARGETS)}
     sdist = build("--sdist", DIST, "")
+    with tempfile.TemporaryDirectory(prefix="hookline dist ") as folder:
+        elsewhere = unpack(sdist, Path(folder))
+        built = {target: build_twice(target, elsewhere) for target in ("", *TARGETS)}
     run(sys.executable, "-m", "twine", "check", "--strict", *map(str, (*built.values(), sdist)))
     run(sys.executable, "-m", "check_wheel_contents", *map(str, built.values()))
     for target in TARGETS:
         check_client(target, built[target])
     native = "x86_64-linux-musl" if (sys.platform, platform.machine()) == ("linux", "x86_64") else ""
-    for artifact, client in ((built[native], bool(native)), (built[""], False), (sdist, False)):
+    tried = [(built[""], False, False), (sdist, False, False), (sdist, True, True)]
+    for artifact, compiler, client in ((built[native], False, True), *tried) if native else tried:
         with tempfile.TemporaryDirectory(prefix="hookline-dist-") as folder:
-            try_install(artifact, Path(folder), client=client)
+            try_install(artifact, Path(folder), compiler=compiler, client=client)
     for path in sorted(DIST.iterdir()):
         print(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}  {path.stat().st_size:,} bytes")
 
 
-def build_twice(target: str) -> Path:
-    """The wheel of a target, "" for the pure one, whose second build has the same bytes."""
+def unpack(sdist: Path, folder: Path) -> Path:
+    shutil.unpack_archive(sdist, folder)
+    (root,) = folder.iterdir()
+    return root
+
+
+def build_twice(target: str, elsewhere: Path) -> Path:
+    """The wheel of a target, "" for the pure one. From the sdist, unpacked elsewhere, it has the same bytes."""
     first = build("--wheel", DIST, target)
-    with tempfile.TemporaryDirectory(prefix="hookline-dist-") as folder:
-        second = build("--wheel", Path(folder), target)
-        if first.read_bytes() != second.read_bytes():
-            sys.exit(f"{first.name}: two builds differ")
+    before = os.umask(0o077)
+    try:
+        second = build("--wheel", elsewhere / "dist", target, root=elsewhere)
+    finally:
+        os.umask(before)
+    if first.read_bytes() != second.read_bytes():
+        sys.exit(f"{first.name}: two builds differ")
     print(f"built {first.name}, twice, with equal bytes", flush=True)
     return first
 
 
-def build(kind: str, folder: Path, target: str) -> Path:
+def build(kind: str, folder: Path, target: str, *, root: Path = ROOT) -> Path:
     epoch = subprocess.run(
         ["git", "log", "-1", "--format=%ct"], cwd=ROOT, capture_output=True, text=True, check=False
     ).stdout.strip()
     environ = {**os.environ, "SOURCE_DATE_EPOCH": epoch or "315532800", "HOOKLINE_WHEEL": target}
     before = set(folder.iterdir()) if folder.exists() else set()
-    line = [sys.executable, "-m", "build", "--no-isolation", kind, "--outdir", str(folder), str(ROOT)]
+    line = [sys.executable, "-m", "build", "--no-isolation", kind, "--outdir", str(folder), str(root)]
     done = subprocess.run(line, env=environ, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"{' '.join(line)} failed:\n{done.stdout}{done.stderr}")
@@ -86,9 +99,9 @@ def check_client(target: str, wheel: Path) -> None:
             sys.exit(f"{wheel.name}: its client is {kind!r}, not for {target}")
         command = _runner(machine) if linux else None
         if command is None:
-            print(f"{target}: {kind}; not run here{', which needs qemu-user-static' if linux else ''}")
+            print(f"{target}: {kind}; NOT RUN HERE{', which needs qemu-user-static' if linux else ''}", flush=True)
         elif answers([*command, path]):
-            print(f"{target}: {kind}; it answers {'under ' + command[0] if command else 'here'}")
+            print(f"{target}: {kind}; it answers {'under ' + command[0] if command else 'here'}", flush=True)
         else:
             sys.exit(f"{target}: the client does not answer")
 
@@ -101,7 +114,7 @@ def _runner(machine: str) -> list[str] | None:
     return [emulator] if emulator else None
 
 
-def try_install(artifact: Path, folder: Path, *, client: bool) -> None:
+def try_install(artifact: Path, folder: Path, *, compiler: bool, client: bool) -> None:
     """Install it where there is nothing else, guard an agent, and send the agent's own event."""
     run(sys.executable, "-m", "venv", str(folder / "env"))
     # An sdist builds its wheel with what is here: on a machine without a network nothing else could be fetched.
@@ -111,13 +124,16 @@ def try_install(artifact: Path, folder: Path, *, client: bool) -> None:
     run(str(folder / "env/bin/pip"), "install", "--quiet", "--disable-pip-version-check", *build, str(artifact))
     home = folder / "home"
     (home / ".claude").mkdir(parents=True)
-    tools = folder / "bin"  # no compiler
+    tools = folder / "bin"
     tools.mkdir()
-    for name in ("sh", "git"):
+    for name in ("sh", "git", *(("cc", "as", "ld") if compiler else ())):
         if found := shutil.which(name):
             (tools / name).symlink_to(found)
     environ = {"HOME": str(home), "PATH": f"{folder / 'env/bin'}:{tools}", "LANG": "C.UTF-8"}
     run("hookline", "init", "--yes", "--agent", "claude-code", env=environ, cwd=str(home))
+    run("hookline", "help", "how-to/guard", env=environ, cwd=str(home))
+    if not (folder / "env/share/man/man1/hookline.1").exists():
+        sys.exit(f"{artifact.name}: it brings no man page")
     has_client = (home / ".local/share/hookline/bin/hookc").exists()
     if has_client != client:
         sys.exit(f"{artifact.name}: the native client is {'there' if has_client else 'missing'}")
@@ -137,7 +153,8 @@ def try_install(artifact: Path, folder: Path, *, client: bool) -> None:
     if '"deny"' not in done.stdout:
         sys.exit(f"{artifact.name}: rm -rf ~ was not refused: {done.returncode} {done.stdout}{done.stderr}")
     print(
-        f"{artifact.name}: installed, guards Claude Code {'with' if client else 'without'} the native client",
+        f"{artifact.name}: installed with{'' if compiler else 'out'} a compiler, guards Claude Code"
+        f" with{'' if client else 'out'} the native client",
         flush=True,
     )
 
