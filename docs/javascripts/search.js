@@ -5,3 +5,5 @@ Worker.prototype.postMessage = function (message, ...others) {
   if (message?.type === QUERY) message = { ...message, data: message.data.replace(/(^|\s)[-+]+/g, "$1") };
   return send.call(this, message, ...others);
 };
+
+document.querySelector(".md-search").ariaLabel = "Search";

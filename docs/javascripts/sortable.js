@@ -11,6 +11,8 @@ const compare = (a, b) =>
   (isDate(a) ? 0 : amount(a) - amount(b)) || a.localeCompare(b, undefined, { numeric: true });
 
 document$.subscribe(() => {
+  // What can be moved sideways can be reached by the keyboard.
+  for (const wide of document.querySelectorAll(".md-typeset__scrollwrap, .picture, .diagram")) wide.tabIndex = 0;
   for (const table of document.querySelectorAll("article table")) {
     const body = table.tBodies[0];
     if (!body || body.rows.length < 8) continue;
