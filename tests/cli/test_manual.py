@@ -72,6 +72,10 @@ def test_at_a_terminal_a_link_is_the_command_that_shows_its_page(
     shown = " ".join(capsys.readouterr().out.split())
     assert "register hookline with them (hookline help how-to/deploy)." in shown
 
+    main(["help", "first-hook"])
+    assert "to follow along. (For a guard" in (shown := " ".join(capsys.readouterr().out.split()))
+    assert "here you learn how hooks work.) you need hookline" in shown.lower()  # and no picture between them
+
 
 @pytest.mark.parametrize("command", ["guard", "deploy", "fire"])
 def test_help_fits_a_narrow_terminal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: str):

@@ -17,7 +17,7 @@ _ROOTS = (os.path.join(_PACKAGE, "manual"), os.path.join(os.path.dirname(os.path
 _PARTS = ("how-to", "tutorial", "cookbook", "from", "explanation", "reference")
 
 
-_LINK = re.compile(r"\[([^\]]*)\]\((?!https?:)([^)\s#]*)(?:#[^)\s]*)?\)")
+_LINK = re.compile(r"!?\[([^\]]*)\]\((?!https?:)([^)\s#]*)(?:#[^)\s]*)?\)")
 #: What the site shows from the source: a name, and options.
 _ENTRY = re.compile(r"^::: hookline\.(\w+)\n(?: .*\n)*", re.MULTILINE)
 
@@ -98,6 +98,8 @@ def _print_markdown(text: str, folder: str) -> None:
 
 
 def _as_command(link: re.Match[str], folder: str) -> str:
-    """A link to another page as the command that shows it."""
+    """A link to another page as the command that shows it; a picture is left out."""
+    if link[0].startswith("!"):
+        return ""
     page = os.path.normpath(os.path.join(folder, link[2])).removesuffix(".md")
     return f"{link[1]} (`hookline help {page}`)" if link[2].endswith(".md") and page in _pages() else link[1]
