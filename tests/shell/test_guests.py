@@ -802,6 +802,8 @@ def test_a_text_is_read_as_commands() -> None:
         ("coproc NAME { rm -r; }", ["rm", "-r"]),
         ("r\\\nm -r", ["rm", "-r"]),
         ("command -v rm", ["command", "-v", "rm"]),
+        ("command -- rm -r", ["rm", "-r"]),
+        ("- rm -r", ["rm", "-r"]),
         ("exec", ["exec"]),
     ],
 )
@@ -863,6 +865,17 @@ def test_a_redirection_may_be_for_several_commands(text: str, writes: bool) -> N
 def test_the_text_of_a_here_document_is_no_command() -> None:
     text = "cat <<'END' >f; ls\nrm -rf /\nEND\ncat <<-X\n\trm\n\tX\ndf <<<END\npwd"
     assert [one["command"] for one in commands(text)] == ["cat", "ls", "cat", "df", "pwd"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "echo $((1<<2))\nrm x\necho 3", "echo 'use <<END'\nrm x\n:", "cat <<END\nit's $(rm x) \"\nEND\necho",
+        "echo $'it\\'s'; rm x; :", "echo one # don't\nrm x # isn't\n:", 'echo ${x//"/}; rm x; :',
+    ],
+)  # fmt: skip
+def test_nothing_that_looks_like_a_quote_or_a_document_hides_a_command(text: str) -> None:
+    assert ("rm", "x") in [(one["command"], *one["args"][:1]) for one in commands(text)]
 
 
 def test_what_stands_before_a_command_is_its_environment() -> None:

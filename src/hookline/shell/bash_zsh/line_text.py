@@ -16,8 +16,9 @@ _SUBSTITUTIONS = frozenset({"<(", ">("})
 _RESERVED = frozenset(
     {"{", "}", "!", "if", "then", "elif", "else", "fi", "while", "until", "do", "done", "time", "esac", "coproc"}
 )
-#: Builtins that run the command after them; with an option other than ``-p`` they do something else.
-_MODIFIERS = frozenset({"command", "builtin", "exec", "noglob", "nocorrect"})
+#: Builtins that run the command after them; with an option other than these they do something else.
+_MODIFIERS = frozenset({"command", "builtin", "exec", "noglob", "nocorrect", "-"})
+_MODIFIER_OPTIONS = frozenset({"-p", "--"})
 _REDIRECTS = frozenset({">", ">>", "<", "<<", "<<<", ">|", "&>", "&>>", ">&", "<&", "<>"})
 #: Places that are no files.
 _DESCRIPTORS = frozenset({"1", "2", "-", "/dev/null"})
@@ -27,7 +28,14 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
 #: A number or {name} right before a redirection is its descriptor, not a word: 2>&1. Quoted text is skipped.
 _DESCRIPTOR = re.compile(r"""'[^']*'|"(?:\\.|[^"\\])*"|\\.|(?<![^\s|;()])(\d+|\{[A-Za-z_]\w*\})(?=[<>])""", re.DOTALL)
 _MARK = "\x1f"
+#: ``$'…'`` and comments, where quotes have another meaning. Quoted text is skipped.
+_ODD_QUOTES = re.compile(
+    r"""'[^']*'|"(?:\\.|[^"\\])*"|\\.|\$'((?:\\.|[^'\\])*)'|(?<![^\s;|&()])(\#[^\n]*)""", re.DOTALL
+)
 _QUOTING = re.compile(r"""\\.|\$\(|["'`]""", re.DOTALL)
+#: For quotes that do not match.
+_UNQUOTED = re.compile(r"[|&;<>()\n]+|[^\s|&;<>()]+")
+_NO_QUOTES = str.maketrans("", "", "'\"`")
 _HERE = re.compile(r"(?<!<)<<(-?)[ \t]*(['\"]?)([A-Za-z0-9_.-]+)\2")
 
 
@@ -124,8 +132,10 @@ def _commands(text: str) -> list[dict[str, Any]]:
     current, descriptor, last, cases = _empty(), "", "", 0
     #: Commands around the open parentheses; None for those of a subshell.
     around: list[dict[str, Any] | None] = []
+    bodies: list[str] = []
     # The bodies of here-documents are not commands.
-    text = "\n".join(_command_lines(text)) if "<<" in text else text
+    text = "\n".join(_command_lines(text, bodies)) if "<<" in text else text
+    text = _ODD_QUOTES.sub(_plain_quotes, text) if "$'" in text or "#" in text else text
     words = iter([*_words(_mark_descriptors(_COPROC.sub("coproc", text))), ";"])
     for word in words:
         before, last = last, word
@@ -148,8 +158,10 @@ def _commands(text: str) -> list[dict[str, Any]]:
         elif word in _REDIRECTS:
             current["redirects"].append({"op": f"{descriptor}{word}", "path": next(words, "")})
             descriptor = ""
-        elif current["command"] in _MODIFIERS and not current["args"] and (word == "-p" or not word.startswith("-")):
-            current["command"] = word if word != "-p" else current["command"]
+        elif current["command"] in _MODIFIERS and not current["args"] and word in _MODIFIER_OPTIONS:
+            pass
+        elif current["command"] in _MODIFIERS and not current["args"] and not word.startswith("-"):
+            current["command"] = word
         elif current["command"]:
             current["args"].append(word)
         elif _ASSIGNMENT.match(word):
@@ -158,18 +170,22 @@ def _commands(text: str) -> list[dict[str, Any]]:
         else:
             current["command"] = current["word"] = "" if word in _RESERVED else word
     found += [one for one in around if one is not None and one["command"]]  # never closed
-    return [*found, *(one for inner in _in_quotes(text) for one in _commands(inner))]
+    inner = (*_in_quotes(text), *(each for body in bodies for each in _in_quotes(body, inside=True)))
+    return [*found, *(one for each in inner for one in _commands(each))]
 
 
-def _in_quotes(text: str) -> Iterator[str]:
-    """What stands in ``"$(…)"`` and in backticks: the words of a line keep it as one word."""
-    if '"' not in text and "`" not in text:
+def _in_quotes(text: str, *, inside: bool = False) -> Iterator[str]:
+    """What stands in ``"$(…)"`` and in backticks: the words of a line keep it as one word.
+
+    ``inside``: all of the text is in quotes, and quotes in it are none.
+    """
+    if not inside and '"' not in text and "`" not in text:
         return
-    place, quoted = 0, False
+    place, quoted = 0, inside
     while (found := _QUOTING.search(text, place)) is not None:
         place, sign = found.end(), found[0]
         if sign == '"':
-            quoted = not quoted
+            quoted = inside or not quoted
         elif sign == "'" and not quoted:
             place = text.find("'", place) + 1 or len(text)
         elif sign == "`":
@@ -217,8 +233,14 @@ def _words(text: str) -> Sequence[str]:
     lexer.commenters = ""
     try:
         return [piece for word in lexer for piece in _operators(word)]
-    except ValueError:  # an open quote: the shell will ask for more or report it
-        return text.split()
+    except ValueError:  # an open quote, or one that the shell reads in another way: rather too many commands
+        return [piece for word in _UNQUOTED.findall(text) for piece in _operators(word)]
+
+
+def _plain_quotes(found: re.Match[str]) -> str:
+    if found[1] is not None:
+        return shlex.quote(found[1].replace("\\'", "'"))
+    return found[2].translate(_NO_QUOTES) if found[2] else found[0]
 
 
 def _operators(word: str) -> list[str]:
@@ -226,15 +248,20 @@ def _operators(word: str) -> list[str]:
     return _OPERATORS.findall(word) if word and all(sign in _SIGNS for sign in word) else [word]
 
 
-def _command_lines(text: str) -> Iterator[str]:
-    waiting: list[tuple[bool, str]] = []
-    for line in text.split("\n"):
+def _command_lines(text: str, bodies: list[str]) -> Iterator[str]:
+    """The lines that are no here-document; ``bodies`` gets the lines of those that the shell expands."""
+    waiting: list[tuple[str, str, str]] = []
+    lines = text.split("\n")
+    ends = {line.lstrip("\t") for line in lines}  # without one it is a shift, or in quotes
+    for line in lines:
         if waiting:
-            indented, end = waiting[0]
-            if (line.lstrip("\t") if indented else line) == end:
+            dash, quote, end = waiting[0]
+            if (line.lstrip("\t") if dash else line) == end:
                 waiting.pop(0)
+            elif not quote:
+                bodies.append(line)
             continue
-        waiting = [(bool(dash), word) for dash, _quote, word in _HERE.findall(line)]
+        waiting = [each for each in _HERE.findall(line) if each[2] in ends]
         yield line
 
 
