@@ -60,6 +60,9 @@ BASH: tuple[Route, ...] = (
     ("PROMPT_COMMAND at run time", "", ("PROMPT_COMMAND='echo pc1'", "true", "PROMPT_COMMAND+=('echo pc2')", "false", "PROMPT_COMMAND[0]='echo st $?'", "false", "PROMPT_COMMAND='PS1=\"[\\$?]@@ \"'", "false", "unset PROMPT_COMMAND[0]; true")),
     ("history per line", "PROMPT_COMMAND='history -a; history -c; history -r'; HISTFILE=~/lines\n", ("echo a", "echo b", "<Up><Up><Enter>", "wc -l < ~/lines", "false", "echo $?")),
     ("readonly variables", "", ("readonly HISTCMD 2>/dev/null; readonly PS4; echo $?", "readonly x=1; x=2; echo same line", "echo $?", "f() { local -r y=1; y=2; echo never; }; f", "echo $?")),
+    ("the last argument of each line", "", ("echo one two", "echo $_", "mkdir sub; false", "echo [$_] $?", "cd sub", "echo $_ $_")),
+    ("a trap for children", "trap : CHLD\n", ("/bin/true", "echo a | cat", "(exit 3); echo $?", "sleep 0.1 & wait; echo waited", "nosuch", "trap - CHLD; true")),
+    ("read-only names of every kind", "readonly text=1 line=2 status=3 word=4 id=5 name=6 key=7 count=8 part=9 lines=1 file=2\n", ("echo a; false", "echo $?", "cd /; pwd", "f() { echo f; }; f | cat", "nosuch")),
     ("an error in a condition", "", ("[[ a ==", "true", "echo on; false", "echo $?", "if then", "[[ a == a ]] && echo same")),
 )  # fmt: skip
 

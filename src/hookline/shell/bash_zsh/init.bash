@@ -15,7 +15,7 @@ _hookline_start() {
 
 # In a subshell, where no trap of the person runs: 1 if something is hooked in this directory, or may be.
 _hookline_needs() {
-  local asks answers id=needs.$BASHPID word tries=0 IFS=
+  local _asks _answers _id=needs.$BASHPID _word _tries=0 IFS=
   builtin set +eux
   if [[ ! -e $_hl_room/ready ]] && _hookline_cached; then
     [[ -z $_hl_cached ]]
@@ -23,31 +23,31 @@ _hookline_needs() {
     return
   fi
   # Nothing is known of this directory, as in the first shell ever: wait for the process to start.
-  until [[ -e $_hl_room/ready ]] || ((tries++ > 150)); do builtin command sleep 0.02; done
-  if ! builtin read -r word <"$_hl_room/ready" || ! builtin kill -0 "$word"; then builtin printf 1; return; fi  # it is gone
-  exec {asks}<>"$_hl_room/asks" {answers}<>"$_hl_room/answers"
-  builtin printf '%s\0' "$id" 3 needs cwd "$PWD" >&"$asks"
-  while builtin read -r -d '' -t 5 -u "$answers" word && [[ $word != "$id" ]]; do :; done
+  until [[ -e $_hl_room/ready ]] || ((_tries++ > 150)); do builtin command sleep 0.02; done
+  if ! builtin read -r _word <"$_hl_room/ready" || ! builtin kill -0 "$_word"; then builtin printf 1; return; fi  # it is gone
+  exec {_asks}<>"$_hl_room/asks" {_answers}<>"$_hl_room/answers"
+  builtin printf '%s\0' "$_id" 3 needs cwd "$PWD" >&"$_asks"
+  while builtin read -r -d '' -t 5 -u "$_answers" _word && [[ $_word != "$_id" ]]; do :; done
   # The number of fields, and whether anything is hooked; the rest is for zsh.
-  builtin read -r -d '' -t 1 -u "$answers" tries && builtin read -r -d '' -t 1 -u "$answers" word || word=1
-  while ((--tries > 0)); do builtin read -r -d '' -t 1 -u "$answers" _; done
-  builtin printf %s "${word:-1}"
+  builtin read -r -d '' -t 1 -u "$_answers" _tries && builtin read -r -d '' -t 1 -u "$_answers" _word || _word=1
+  while ((--_tries > 0)); do builtin read -r -d '' -t 1 -u "$_answers" _; done
+  builtin printf %s "${_word:-1}"
 }
 
 # What the last process beside a shell knew of this directory, if none of the files that it read has changed since.
 _hookline_cached() {
-  local file=$_hl_home/known/${PWD//\//%} line
-  local -a lines
+  local _file=$_hl_home/known/${PWD//\//%} _line
+  local -a _lines
   _hl_cached=
-  [[ -r $file ]] || return 1
-  builtin mapfile -t lines <"$file"
-  for line in "${lines[@]:1}"; do
-    case $line in
-      +*) [[ -e ${line:1} && ! ${line:1} -nt $file ]] || return 1 ;;
-      -*) [[ ! -e ${line:1} ]] || return 1 ;;
+  [[ -r $_file ]] || return 1
+  builtin mapfile -t _lines <"$_file"
+  for _line in "${_lines[@]:1}"; do
+    case $_line in
+      +*) [[ -e ${_line:1} && ! ${_line:1} -nt $_file ]] || return 1 ;;
+      -*) [[ ! -e ${_line:1} ]] || return 1 ;;
     esac
   done
-  _hl_cached=${lines[0]}
+  _hl_cached=${_lines[0]}
 }
 
 _hookline_prompt() { local -; builtin set +a; builtin source "$_hl_script" && _hookline_load && _hookline_prompt "$@"; }
