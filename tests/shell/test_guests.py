@@ -579,6 +579,8 @@ REFUSED = {
     "eval 'cp a b'; echo eval:$?": "eval:126",
     "f() { cp a b; echo function:$?; }": "",
     "f": "function:126",
+    "function g { cp a b; echo word:$?; }; g": "word:126",
+    "cat < <(cp a b; echo from:$?)": "from:126",
     "for i in 1 2; do cp $i b; echo for$i:$?; done": "for2:126",
     "coproc cp a b; wait $!; echo coproc:$?": "coproc:126",
     "alias c=cp": "",
@@ -608,7 +610,7 @@ OVERWRITING = (
     "cp a b > kept; touch after", "cp $(touch after) b", "{ cp a b; } > kept; touch after", "(cp a b) > kept",
     "if cp a b; then :; fi > kept", "while cp a b; do :; done > kept", "for i in 1; do cp a b; done > kept",
     "cp a b | cat > kept", "case x in x) cp a b;; esac > kept", "g() { cp a b; }", "g > kept", "{ cp a b; } > kept &",
-    "cat <(cp a b > kept)", 'echo "$(cp a b > kept)"', "echo `cp a b` > kept", "h() { cp a b; } > kept", "h",
+    "cat <(cp a b > kept)", "cat < <(cp a b > kept)", "function f { cp a b; }; f > kept", 'echo "$(cp a b > kept)"', "echo `cp a b` > kept", "h() { cp a b; } > kept", "h",
 )  # fmt: skip
 
 
@@ -633,6 +635,17 @@ def test_what_a_refused_command_would_overwrite_is_kept(house: House, guest: Ope
         assert ends & set(terminal.screen().splitlines()), terminal.screen()
         terminal.ready().keys("C-l").wait(lambda: terminal.screen() == PROMPT)
         assert {path.name: path.read_text() for path in house.work.iterdir()} == {"kept": "precious"}, line
+
+
+def test_a_refused_word_that_refusing_itself_needs_ends_the_line(house: House, guest: Open) -> None:
+    """A function in its place called itself until the shell ended."""
+    for word in ("builtin", "local", "return"):
+        house.listen("process.pre_spawn").answers.append(deny("process.pre_spawn", "not that", command=word))
+    terminal = guest("f() { return 3; }; g() { local x=1; }\n").ready()
+    for line in ("f; touch after", "g; touch after", "local x; touch after", "builtin -; touch after"):
+        terminal.line(line).shows("Problem: not that")
+        terminal.ready().keys("C-l").wait(lambda: terminal.screen() == PROMPT)
+    assert list(house.work.iterdir()) == []
 
 
 def test_a_refused_line_does_not_set_off_a_trap_for_interrupts(house: House, guest: Open) -> None:
@@ -804,11 +817,16 @@ def test_a_text_is_read_as_commands() -> None:
         ("command -v rm", ["command", "-v", "rm"]),
         ("command -- rm -r", ["rm", "-r"]),
         ("- rm -r", ["rm", "-r"]),
+        ("exec -a name rm -r", ["rm", "-r"]),
+        ("a[0]=1 rm -r", ["rm", "-r"]),
+        ("time -p rm -r", ["rm", "-r"]),
+        ("true &&2>f rm -r", ["rm", "-r"]),
+        ("function f { rm -r; }", ["rm", "-r"]),
         ("exec", ["exec"]),
     ],
 )
 def test_what_stands_before_a_command_does_not_hide_it(text: str, words: list[str]) -> None:
-    [found] = commands(text)
+    found = commands(text)[-1]
     assert [found["command"], *found["args"]] == words
 
 
@@ -842,6 +860,8 @@ def test_only_a_list_of_plain_commands_can_be_replaced(text: str, plain: bool) -
     [
         ("cat <(cp a) x >(rm b) y", ["cp", "rm", "cat"]),
         ("echo $(rm x) y", ["rm", "echo"]),
+        ("cat < <(cp a) x", ["cp", "cat"]),
+        ("cat <<END\n$(cp a\nrm b)\nEND", ["cat", "cp", "rm"]),
         ('echo "it\'s $(rm "a b")" `ls`', ["echo", "rm", "ls"]),
         ("echo '$(rm x)' '`rm x`'", ["echo"]),
         ("x=$(case a in a) rm b;; esac) ls", ["case", "rm", "ls"]),

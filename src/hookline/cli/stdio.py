@@ -15,10 +15,9 @@ from hookline.core.typed import Any, TextIO
 def prepare_process() -> None:
     """Fill in what a caller may have left out: open streams, an encoding for every character, a directory."""
     _open_closed_streams()
-    out = sys.stdout
-    if isinstance(out, TextIOWrapper) and (out.errors == "strict" or out.encoding.lower() not in {"utf-8", "utf8"}):
+    if getattr(sys.stdout, "errors", "") == "strict" and isinstance(sys.stdout, TextIOWrapper):
         # The terminal's encoding may lack a character, and a file name may not be text.
-        out.reconfigure(errors="backslashreplace")
+        sys.stdout.reconfigure(errors="backslashreplace")
     _leave_deleted_directory()
 
 

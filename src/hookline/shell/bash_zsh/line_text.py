@@ -19,14 +19,19 @@ _RESERVED = frozenset(
 #: Builtins that run the command after them; with an option other than these they do something else.
 _MODIFIERS = frozenset({"command", "builtin", "exec", "noglob", "nocorrect", "-"})
 _MODIFIER_OPTIONS = frozenset({"-p", "--"})
+_EXEC_OPTIONS = frozenset({"-c", "-l", "-cl", "-lc"})
 _REDIRECTS = frozenset({">", ">>", "<", "<<", "<<<", ">|", "&>", "&>>", ">&", "<&", "<>"})
 #: Places that are no files.
 _DESCRIPTORS = frozenset({"1", "2", "-", "/dev/null"})
+#: What a function in the place of a refused command calls itself, and what would lead elsewhere: nothing stands in for it.
+_NOT_REPLACED = frozenset({"break", "builtin", "continue", "exit", "local", "return", "set", "trap"})
 _SIGNS = "|&;<>()\n"
 _OPERATORS = re.compile(r"[<>]\(|\|\||&&|;;|\|&|&>>|&>|>>|>\||>&|<<<|<<|<&|<>|[|&;<>()\n]")
-_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
+_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^]]*\])?\+?=")
 #: A number or {name} right before a redirection is its descriptor, not a word: 2>&1. Quoted text is skipped.
-_DESCRIPTOR = re.compile(r"""'[^']*'|"(?:\\.|[^"\\])*"|\\.|(?<![^\s|;()])(\d+|\{[A-Za-z_]\w*\})(?=[<>])""", re.DOTALL)
+_DESCRIPTOR = re.compile(
+    r"""'[^']*'|"(?:\\.|[^"\\])*"|\\.|(?:(?<![^\s|;()])|(?<=&&))(\d+|\{[A-Za-z_]\w*\})(?=[<>])""", re.DOTALL
+)
 _MARK = "\x1f"
 #: ``$'…'`` and comments, where quotes have another meaning. Quoted text is skipped.
 _ODD_QUOTES = re.compile(
@@ -69,6 +74,7 @@ def can_be_replaced(command: dict[str, Any]) -> bool:
     """A function in the place of this command keeps it from doing anything: no file is opened, nothing else is run."""
     return (
         _NAME.fullmatch(command["word"]) is not None
+        and command["word"] not in _NOT_REPLACED
         and all(
             one["op"].lstrip("0123456789") in {"<<", "<<<"} or one["path"] in _DESCRIPTORS
             for one in command["redirects"]
@@ -78,8 +84,10 @@ def can_be_replaced(command: dict[str, Any]) -> bool:
 
 
 def writes_around(command: dict[str, Any], functions: str) -> bool:
-    """It writes a file for other commands: after ``}``, ``done`` or ``|``, with ``$( )``, or as a function."""
-    around = not command["word"] or command["piped"] or f"{command['word']} ()" in functions or _substitutes(command)
+    """It writes a file for other commands: after ``}``, ``done`` or ``|``, with ``$( )``, or as one of the functions."""
+    name = re.escape(command["word"])
+    defined = re.compile(rf"(?<![^\s;&|(){{}}])(?:function\s+{name}\b|{name}\s*\(\s*\))")
+    around = not command["word"] or command["piped"] or _substitutes(command) or defined.search(functions) is not None
     return around and not all(
         "<" in one["op"].replace("<>", ">") or one["path"] in _DESCRIPTORS for one in command["redirects"]
     )
@@ -156,10 +164,22 @@ def _commands(text: str) -> list[dict[str, Any]]:
             elif word == ")" and not cases and around:
                 current = around.pop() or current
         elif word in _REDIRECTS:
-            current["redirects"].append({"op": f"{descriptor}{word}", "path": next(words, "")})
+            last = next(words, "")
+            current["redirects"].append({"op": f"{descriptor}{word}", "path": last})
             descriptor = ""
+            if last in _SUBSTITUTIONS:
+                around.append(current)
+                current = _empty()
         elif current["command"] in _MODIFIERS and not current["args"] and word in _MODIFIER_OPTIONS:
             pass
+        elif current["command"] == "exec" and not current["args"] and word in _EXEC_OPTIONS | {"-a"}:
+            last = next(words, "") if word == "-a" else word
+        elif word == "function" and not current["command"]:
+            # Over its name.
+            last = next((each for each in words if each in {"{", "(", "\n"}), "")
+            around += [None] if last == "(" else []
+        elif before == "time" and word in _MODIFIER_OPTIONS:
+            last = before
         elif current["command"] in _MODIFIERS and not current["args"] and not word.startswith("-"):
             current["command"] = word
         elif current["command"]:
@@ -170,7 +190,7 @@ def _commands(text: str) -> list[dict[str, Any]]:
         else:
             current["command"] = current["word"] = "" if word in _RESERVED else word
     found += [one for one in around if one is not None and one["command"]]  # never closed
-    inner = (*_in_quotes(text), *(each for body in bodies for each in _in_quotes(body, inside=True)))
+    inner = (*_in_quotes(text), *_in_quotes("\n".join(bodies), inside=True))
     return [*found, *(one for each in inner for one in _commands(each))]
 
 

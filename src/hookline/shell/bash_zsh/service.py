@@ -248,7 +248,7 @@ class ShellService:
         found = [*expand_commands(text, aliases), *(expand_commands(bodies(functions), aliases) if functions else ())]
         known: dict[str, str] = {}
         refused: dict[str, str] = {}
-        writes = any(writes_around(command, functions) for command in found)
+        writes = any(writes_around(command, f"{functions}\n{text}") for command in found if command["redirects"])
         for index, command in enumerate(found):
             same = repr((command["command"], command["args"], command["env"]))
             problem = known[same] if same in known else self._check_command(command, index, fields)
