@@ -165,3 +165,25 @@ def test_the_doctor_names_entries_of_the_removed_http_door(project):
     posted(project, "claude", "claude-code")
     told = project.run("doctor", "--agent", "claude")
     assert "PostToolUse: posted over HTTP, where hookline no longer listens" in told.out, told
+
+
+def test_an_installation_in_a_cache_is_pointed_out(project):
+    """As by uvx: once the cache is emptied, the agent is refused every call."""
+    code = "import sys; sys.prefix = '/home/me/.cache/uv/archive-v0/x'; from hookline.cli import main; sys.exit(main())"
+    line = [sys.executable, "-c", code]
+    environ = {"HOME": str(project.home), "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
+    done = subprocess.run(
+        [*line, "deploy", "--agent", "claude-code"], cwd=project.path, env=environ, capture_output=True, text=True,
+        timeout=100, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0
+    assert "runs from a cache (/home/me/.cache/uv/archive-v0/x)" in done.stderr
+    assert "runs from a cache" not in project.run("deploy", "--agent", "claude-code").err
+
+
+def test_the_launcher_of_a_hookline_that_was_uninstalled_says_so(project):
+    run_without_client(project, "deploy", "--agent", "claude-code")
+    launcher = project.home / ".local/share/hookline/launcher/hookline"
+    launcher.write_text(launcher.read_text().replace("start.py", "gone.py"))
+    done = subprocess.run([launcher, "hook"], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (127, "hookline is no longer installed where it was\n")

@@ -77,6 +77,25 @@ def test_at_a_terminal_a_link_is_the_command_that_shows_its_page(
     assert "here you learn how hooks work.) you need hookline" in shown.lower()  # and no picture between them
 
 
+def test_without_the_library_for_colours_a_page_opens_in_the_pager_all_the_same(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
+    monkeypatch.setattr("pydoc.pager", lambda text: sys.stdout.write(f"PAGER {text}"))
+    monkeypatch.setitem(sys.modules, "rich.console", None)
+    assert main(["help", "block-a-command"]) == 0
+    shown = capfd.readouterr().out
+    assert shown.startswith("PAGER # ")
+    assert "(`hookline help how-to/deploy`)" in shown
+
+
+@pytest.mark.parametrize("option", ["-h", "--help"])
+def test_help_about_help_is_the_overview(capsys: pytest.CaptureFixture[str], option: str):
+    assert main(["help", option]) == 0
+    assert capsys.readouterr().out.startswith("usage: hookline COMMAND")
+
+
 @pytest.mark.parametrize("command", ["guard", "deploy", "fire"])
 def test_help_fits_a_narrow_terminal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: str):
     monkeypatch.setenv("COLUMNS", "200")

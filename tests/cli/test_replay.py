@@ -170,6 +170,15 @@ def test_a_directory_that_is_gone_is_said(project):
     assert "no longer exists; using the hooks found here" in done.out
 
 
+@pytest.mark.parametrize("sender", ["shell", "my-own-agent"])
+def test_an_event_of_a_shell_or_of_a_program_with_a_name_of_its_own_is_replayed(project, sender):
+    hooks(project, DENY)
+    assert project.fire("PreToolUse", {"tool_name": "Bash"}, "--agent", sender).code == 1
+    done = project.run("replay", "--last", "1")
+    assert (done.code, done.err) == (0, "")
+    assert "the same" in done.out
+
+
 def test_a_replay_asks_nobody_in_the_inbox(project):
     hooks(project, ALLOW)
     happen(project)

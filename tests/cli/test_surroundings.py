@@ -85,6 +85,17 @@ def test_a_terminal_that_lacks_a_sign_is_shown_its_number(project, encoding, wor
     assert b"\\u2" in done.stdout
 
 
+def test_a_locale_that_has_ascii_only_is_shown_numbers_too(project):
+    """Python then escapes bytes that are no text, and nothing else."""
+    environ = {"PATH": os.environ["PATH"], "HOME": str(project.home), "LC_ALL": "POSIX", "PYTHONUTF8": "0"}
+    done = subprocess.run(
+        [sys.executable, "-m", "hookline", "doctor"], cwd=project.path, env=environ, capture_output=True, timeout=60,
+        check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"\\u2713" in done.stdout
+
+
 def test_a_refusal_is_told_where_its_reason_cannot_be_written_as_it_is(project):
     project.write("hook.toml", DENY.replace("echo no", "echo geht nicht ✗"))
     done = told_in(project, "ascii", *FIRE.split())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -48,6 +49,17 @@ def test_a_client_is_tried_also_where_temporary_files_have_long_paths(
     deep.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(deep))
     assert answers([build_client(_environ(tmp_path))])
+
+
+@pytest.mark.parametrize("deny", [True, False])
+def test_a_client_whose_hookline_was_uninstalled_says_what_to_do(tmp_path: Path, deny: bool):
+    """Python would only say that it cannot open a file."""
+    made = build_client(_environ(tmp_path))
+    Path(made).write_bytes(Path(made).read_bytes().replace(os.fsencode(MAIN), os.fsencode(MAIN)[:-1] + b"x"))
+    words = [made, "hook", "--agent", "claude-code", *(["--on-failure", "deny"] if deny else [])]
+    done = subprocess.run(words, input=b"{}", capture_output=True, env=_environ(tmp_path), timeout=60, check=False)
+    assert done.returncode == (2 if deny else 75)
+    assert b"no longer installed where it was. Install it again, then type hookline deploy" in done.stderr
 
 
 def test_a_client_that_came_along_is_left_as_it_is(shipped: Path, tmp_path: Path):

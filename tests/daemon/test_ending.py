@@ -75,6 +75,22 @@ def test_a_daemon_that_nobody_can_find_any_more_ends(one_machine: Machine) -> No
     assert daemon.wait(60) == 0
 
 
+def test_a_daemon_ends_when_another_hookline_is_installed_in_its_place(one_machine: Machine) -> None:
+    """An upgrade may close a hole in a guard, and the client of before would go on asking the daemon of before."""
+    package = one_machine.root / "__init__.py"
+    package.touch()
+    code = (
+        f"import sys, hookline\nhookline.__file__ = {str(package)!r}\n"
+        "from hookline.cli import main\nsys.exit(main(['daemon', 'run']))\n"
+    )
+    daemon = subprocess.Popen([sys.executable, "-c", code], env=one_machine.environ(), stdin=subprocess.DEVNULL)
+    one_machine.wait_for(lambda: lifecycle.ask(one_machine.place, "status") is not None)
+
+    package.unlink()
+
+    assert daemon.wait(60) == 0
+
+
 @pytest.mark.parametrize("name", ["daemon.lock", "daemon.sock"])
 def test_what_is_in_the_way_of_a_daemon_is_named(one_machine: Machine, name: str) -> None:
     folder = os.path.join(one_machine.place.directory, name)

@@ -12,6 +12,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -100,14 +101,13 @@ def killed_at(step: int, work: Callable[[], object]) -> Callable[[], object]:
 
 
 @pytest.mark.timeout(300)
+@pytest.mark.parametrize("first", range(1, 5))
 def test_killed_before_any_step_whatever_nothing_is_lost_and_nothing_said_twice(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: int
 ) -> None:
     # The search can be made anew from the notes, and loading its weights is half a hundred steps of their own.
     monkeypatch.setattr(note_vectors, "load_model", lambda: None)
-    step = 0
-    while True:
-        step += 1
+    for step in count(first, 4):
         world, sessions, names = queued(tmp_path / str(step), 1)
 
         def work(world: World = world) -> object:

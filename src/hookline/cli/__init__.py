@@ -240,7 +240,7 @@ def _dispatch(words: list[str]) -> int:
     if words[:2] == ["help", "exit-codes"]:
         print(f"exit codes:\n{_rows(EXIT_CODES)}")
         return 0
-    if words[:1] == ["help"] and len(words) > 1:
+    if words[:1] == ["help"] and len(words) > 1 and words[1] not in {"-h", "--help"}:
         return _help(words[1:])
     if not words and "_ARGCOMPLETE" in os.environ:  # a completion script asks what may follow
         from hookline.cli.complete import complete

@@ -81,20 +81,23 @@ def _text(path: str) -> str:
 
 
 def _print_markdown(text: str, folder: str) -> None:
-    """With colours and a pager at a terminal, if the library for it is there; as it is written otherwise."""
-    if sys.stdout.isatty():
-        try:
-            from rich.console import Console
-            from rich.markdown import Markdown
-        except ImportError:
-            pass
-        else:
-            os.environ.setdefault("LESS", "FRX")  # as git does: a page that fits is only printed
-            console = Console()
-            with console.pager(styles=True):
-                console.print(Markdown(_LINK.sub(lambda link: _as_command(link, folder), text), hyperlinks=False))
-            return
-    print(text, end="")
+    """At a terminal in a pager, with colours if the library for them is there; as it is written otherwise."""
+    if not sys.stdout.isatty():
+        print(text, end="")
+        return
+    os.environ.setdefault("LESS", "FRX")  # as git does: a page that fits is only printed
+    text = _LINK.sub(lambda link: _as_command(link, folder), text)
+    try:
+        from rich.console import Console
+        from rich.markdown import Markdown
+    except ImportError:
+        import pydoc  # what rich uses, too
+
+        pydoc.pager(text)
+    else:
+        console = Console()
+        with console.pager(styles=True):
+            console.print(Markdown(text, hyperlinks=False))
 
 
 def _as_command(link: re.Match[str], folder: str) -> str:

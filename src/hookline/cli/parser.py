@@ -9,6 +9,8 @@ import sys
 from hookline.core.errors import UsageError
 from hookline.core.typed import NoReturn
 
+_NUMBERS: dict[object, str] = {int: "a whole number", float: "a number"}
+
 
 class Parser(argparse.ArgumentParser):
     """Raises UsageError: argparse would exit with 2, which agents read as a block."""
@@ -33,6 +35,17 @@ class Parser(argparse.ArgumentParser):
         hint = f" (did you mean {near!r}?)" if near else f"; write one of {', '.join(words)}"
         what = f"{action.option_strings[-1]} cannot be" if action.option_strings else f"there is no {self.prog}"
         raise argparse.ArgumentError(None, f"{what} {str(value)!r}{hint}")
+
+    def _get_value(self, action: argparse.Action, arg_string: str) -> object:
+        """Says what a number is to people: argparse would name Python's type."""
+        kind = _NUMBERS.get(action.type)
+        try:
+            return super()._get_value(action, arg_string)
+        except argparse.ArgumentError:
+            if not kind:
+                raise
+            what = action.option_strings[-1]
+            raise argparse.ArgumentError(None, f"{what} must be {kind}, not {arg_string!r}") from None
 
     def _nearest_option(self, message: str) -> str:
         """For an option that argparse does not know, the one that looks most like it."""

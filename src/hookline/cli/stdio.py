@@ -15,9 +15,10 @@ from hookline.core.typed import Any, TextIO
 def prepare_process() -> None:
     """Fill in what a caller may have left out: open streams, an encoding for every character, a directory."""
     _open_closed_streams()
-    if getattr(sys.stdout, "errors", "") == "strict" and isinstance(sys.stdout, TextIOWrapper):
+    out = sys.stdout
+    if isinstance(out, TextIOWrapper) and (out.errors == "strict" or out.encoding.lower() not in {"utf-8", "utf8"}):
         # The terminal's encoding may lack a character, and a file name may not be text.
-        sys.stdout.reconfigure(errors="backslashreplace")
+        out.reconfigure(errors="backslashreplace")
     _leave_deleted_directory()
 
 

@@ -196,7 +196,8 @@ def run(place: DaemonPaths, *, idle: float | None = None, background: bool = Fal
     notify_ready()
     threading.Thread(target=_end_orphaned_plugins, name="hookline-tidy", daemon=True).start()
     try:
-        server = _server(sock, place, idle, lambda: _is_at(place.socket, inode))
+        package = _package()
+        server = _server(sock, place, idle, lambda: _is_at(place.socket, inode) and _package() == package)
         server.chore = _chores(server, background=background)
         gc.freeze()  # what is loaded now stays: collecting it again and again is useless
         gc.set_threshold(20_000, 20, 50)
@@ -254,6 +255,15 @@ def _is_at(path: str, inode: int) -> bool:
         return False
     except OSError:
         return True
+
+
+def _package() -> tuple[int, int] | None:
+    """Which hookline is installed here: after an upgrade, what this process has loaded is not what should answer."""
+    try:
+        found = os.stat(hookline.__file__)
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns
 
 
 def start(place: DaemonPaths, environ: Mapping[str, str], *, wait: float = 10.0, idle: float | None = None) -> bool:

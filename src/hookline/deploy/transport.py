@@ -33,6 +33,9 @@ DESCRIPTIONS: Mapping[str, str] = {
     "command": "through the command hookline; faster, with a C compiler: hookline deploy --door client",
 }
 
+#: Directories of which uv and pipx say that they may be emptied.
+_CACHES = frozenset({".cache", "Caches", "archive-v0"})
+
 
 def _client(environ: Mapping[str, str], *, build: bool) -> str:
     """The native client under hookline's name, by which a registration is known; "" where there is none of today.
@@ -56,7 +59,10 @@ def _client(environ: Mapping[str, str], *, build: bool) -> str:
 def _launcher(environ: Mapping[str, str], *, build: bool) -> str:
     """The launcher, written with ``build``; it is small, and always the same for one installation."""
     path = _launcher_path(environ)
-    source = f'#!/bin/sh\nexec {shlex.join([sys.executable, "-I", "-S", TWIN])} "$@"\n'
+    source = (
+        f"#!/bin/sh\ntest -r {shlex.quote(TWIN)} || {{ echo 'hookline is no longer installed where it was' >&2; exit 127; }}\n"
+        f'exec {shlex.join([sys.executable, "-I", "-S", TWIN])} "$@"\n'
+    )
     if build and read_text(path, 1 << 16) != source:
         private_dir(os.path.dirname(path))
         replace_atomically(path, source, mode=0o700)
@@ -126,6 +132,16 @@ def transport_name(target: Agent, used: str, environ: Mapping[str, str]) -> str:
     if target.form == "plugin":
         return "socket"
     return "client" if used == _planned_client(environ) else "command"
+
+
+def runs_from_cache() -> str:
+    """What to say where hookline is installed only for this call, as ``uvx`` and ``pipx run`` do; "" elsewhere."""
+    if not _CACHES & set(sys.prefix.split(os.sep)):
+        return ""
+    return (
+        f"hookline runs from a cache ({sys.prefix}). When it is emptied, agents are refused every call: install hookline"
+        " with uv tool install, pipx install or pip, then: hookline deploy"
+    )
 
 
 def remove_http_token(environ: Mapping[str, str]) -> None:

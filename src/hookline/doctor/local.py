@@ -13,6 +13,7 @@ from hookline.core.hook import count_hooks
 from hookline.core.paths import Paths, home_directory, why_unusable
 from hookline.daemon import lifecycle
 from hookline.daemon.protocol import find_daemon_paths
+from hookline.deploy.transport import runs_from_cache
 from hookline.doctor.finding import Finding, budget_overruns, fine, note, wrong
 from hookline.engine.build import Runtime
 from hookline.engine.lint import lint
@@ -36,6 +37,8 @@ def _versions() -> Iterator[Finding]:
         "version",
         f"hookline {hookline.__version__}, Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}",
     )
+    if why := runs_from_cache():
+        yield note("version", why)
     if sqlite3.sqlite_version_info < _OLDEST_SQLITE:
         wanted = ".".join(map(str, _OLDEST_SQLITE))
         yield wrong("sqlite", f"SQLite is older than {wanted}, so nothing can be recorded", "install a newer Python")

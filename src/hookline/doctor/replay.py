@@ -13,10 +13,12 @@ from typing import Any
 
 from hookline.core._dataclass import dataclass, replace
 from hookline.core.agents import Agent
+from hookline.core.errors import UsageError
 from hookline.core.event import Event
 from hookline.core.result import STATUS, Decision, Message, Started
 from hookline.deploy.payload import build_payload
 from hookline.dialects import dialect_named
+from hookline.dialects.base import Dialect
 from hookline.dialects.event_lookup import native_events
 from hookline.engine.engine import Engine
 from hookline.gateway.reply import write_reply
@@ -114,7 +116,7 @@ def replay(row: Row, runs: Sequence[Run], event: Event, engine: Engine) -> Repla
     if any(isinstance(outcome, Started) for outcome in decision.outcomes):
         engine.join(event.session)
     parts = tuple(_parts(runs, decision))
-    told = write_reply(dialect_named(event.agent), event, decision)
+    told = write_reply(_sender_dialect(event.agent), event, decision)
     # As it is recorded: what the agent does not support was denied.
     as_told = replace(decision, effect="deny", granted=False) if told.refused else decision
     return ReplayResult(
@@ -125,6 +127,14 @@ def replay(row: Row, runs: Sequence[Run], event: Event, engine: Engine) -> Repla
             "dropped": list(told.dropped), "refused": list(told.refused),
         },
     )  # fmt: skip
+
+
+def _sender_dialect(agent: str) -> Dialect:
+    """A shell, or a program with a name of its own, is answered as hookline answers."""
+    try:
+        return dialect_named(agent)
+    except UsageError:
+        return dialect_named("native")
 
 
 def _parts(runs: Sequence[Run], decision: Decision) -> Iterator[_Part]:

@@ -19,7 +19,7 @@ from hookline.deploy.installed import find_other_registrations
 from hookline.deploy.plan import FilePlan, foreign_entries, own_entries
 from hookline.deploy.requirements import AgentFile, Requirements, canonical_events, select_files
 from hookline.deploy.status import agent_versions
-from hookline.deploy.transport import DESCRIPTIONS, remove_http_token
+from hookline.deploy.transport import DESCRIPTIONS, remove_http_token, runs_from_cache
 from hookline.state.protection import require_outside_agent
 
 #: For somebody who has no hook yet.
@@ -53,6 +53,8 @@ def deploy_rows(args: Namespace) -> list[dict[str, Any]]:
     requirements, ledger = find_requirements(args)
     chosen = select_files(args.agent, args.scope or "user", requirements.here, requirements.home)
     versions = {} if args.dry_run else agent_versions([aim.agent for aim in chosen], os.environ, requirements.home)
+    if why := runs_from_cache():
+        print(f"hookline: {why}", file=sys.stderr)
     rows = [_row(aim, requirements, ledger, args, versions.get(aim.agent.name, "")) for aim in chosen]
     if not args.dry_run:
         keep_own_files(requirements.home)  # an agent's file may be a source of hooks, too

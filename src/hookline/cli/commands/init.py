@@ -125,9 +125,10 @@ def _choose(args: Namespace, paths: Paths, home: str) -> _Setup:
         raise UsageError("init has no scope local; use user or project")
     if args.watch and args.guard not in {None, "watch"}:
         raise UsageError(f"--watch refuses nothing, and --guard {args.guard} does; leave one out")
+    named = [agent.name for agent in select_agents(args.agent)]
     if not args.yes and not (sys.stdin and sys.stdin.isatty()):
         raise UsageError(_NO_TERMINAL)
-    names = [agent.name for agent in select_agents(args.agent)] or _ask_agents(home, yes=args.yes)
+    names = named or _ask_agents(home, yes=args.yes)
     scope: Scope = args.scope or (_ask("For whom?", _SCOPES, "user", yes=args.yes))  # type: ignore[assignment]
     path = config_target(layer_file(scope, os.getcwd(), home, paths))
     before = config_text(path, missing="")

@@ -468,8 +468,9 @@ static int cold(int argc, char **argv, const struct bytes *in) {
         if (feed[0]) posix_spawn_file_actions_addclose(&actions, feed[0]);
     }
     signal(SIGCHLD, SIG_DFL); /* who ignores it would not be told how a child has ended, nor would our child */
-    if (posix_spawn(&pid, python_path, &actions, NULL, line, environ))
-        return failed("cannot run the Python that hookline was installed with; run hookline deploy again");
+    if (access(main_path, R_OK) || posix_spawn(&pid, python_path, &actions, NULL, line, environ))
+        return failed("it is no longer installed where it was. Install it again, then type hookline deploy; "
+                      "or remove its entries from this agent's settings");
     child = pid;
     sigset_t alarm_alone;
     sigemptyset(&alarm_alone);

@@ -27,11 +27,11 @@ def main(arguments: list[str]) -> int:
     with ModelServer(script, log=given.log, port=given.port) as server:
         if given.port_file:
             replace_atomically(given.port_file, str(server.port), durable=False)
-        sys.stdout.write(f"{server.url}\n")
-        sys.stdout.flush()
-        # Ends through the context manager, which releases hanging clients.
+        # Ends through the context manager, which releases hanging clients; who reads the address may end us at once.
         signal.signal(signal.SIGTERM, _interrupt)
         try:
+            sys.stdout.write(f"{server.url}\n")
+            sys.stdout.flush()
             server.closing.wait()
         except KeyboardInterrupt:
             return 0

@@ -16,6 +16,7 @@ from hookline.memory.context import hook_context
 from hookline.memory.inject.context_inject import context_inject
 from hookline.memory.notes.session_export import session_export
 from hookline.memory.queue import enqueue, worker
+from hookline.memory.queue.launch import WorkerLock
 from hookline.memory.queue.queue import Queue
 
 CONFIG = '[compound_loop]\nenabled = true\nbackend = "nobody"\n'
@@ -42,9 +43,13 @@ def later(world: World, seconds: float) -> None:
 
 
 def start(world: World, session: str) -> list[str]:
-    """The sessions that wait after another one has begun."""
+    """The sessions that wait after another one has begun. As if a worker ran: a real one would take them meanwhile."""
     event = world.event(session, "SessionStart")
-    context_inject(replace(event, data={"source": "startup"}))
+    context = hook_context(event, "context-inject")
+    assert context is not None
+    with WorkerLock(context.places.worker_lock) as held:
+        assert held
+        context_inject(replace(event, data={"source": "startup"}))
     return [one.task.session_id for one in Queue(str(world.state / "queue")).pending()]
 
 
