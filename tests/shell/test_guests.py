@@ -648,6 +648,61 @@ def test_a_refused_word_that_refusing_itself_needs_ends_the_line(house: House, g
     assert list(house.work.iterdir()) == []
 
 
+#: What of a person's own is called around our functions in zsh.
+OWN = {
+    "function": "preexec() { true }", "functions": "own() { true; print own }; preexec_functions+=(own)",
+    "error": "preexec() { print $((1 + )) }", "late error": "own() { readonly x; x=1 }; preexec_functions+=(own)",
+    "prompt error": "precmd() { print $((1 + )) }", "cleared": "own() { preexec_functions=() }; precmd_functions+=(own)",
+    "trap after commands": "unsetopt debug_before_cmd", "trap": "trap true DEBUG",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("own", OWN)
+@pytest.mark.parametrize("guest", ["zsh"], indirect=True)
+def test_a_refused_line_runs_for_nobody(house: House, guest: Open, own: str) -> None:
+    house.listen("process.pre_spawn").answers.append(deny("process.pre_spawn", "no touching", command="touch"))
+    terminal = guest(f"{OWN[own]}\n").ready()
+    for number, line in enumerate(
+        ("command touch made && touch on", "touch made && touch on", "export -p; command touch made")
+    ):
+        terminal.line(line).ready().line(f"print status $? {number}").shows(f"status 126 {number}")
+        terminal.ready()
+    assert not list(house.work.iterdir())
+
+
+@pytest.mark.parametrize("guest", ["zsh"], indirect=True)
+def test_what_zsh_runs_from_its_history_is_judged(house: House, guest: Open) -> None:
+    house.listen("process.pre_spawn").answers.append(deny("process.pre_spawn", "no touching", command="touch"))
+    terminal = guest().ready()
+    terminal.line("touch made; true").ready()
+    for number, line in enumerate(("r", "fc -e - made=other touch", "true && FCEDIT=true fc touch", "r touch")):
+        terminal.line(line).ready().line(f"print here {number}").shows(f"\nhere {number}")
+        terminal.ready()
+    assert not list(house.work.iterdir())
+    assert {"touch"} == {
+        one["command"] for one in house.told("process.pre_spawn") if one["args"][:1] in (["made"], ["other"])
+    }
+
+
+@pytest.mark.parametrize("guest", ["zsh"], indirect=True)
+def test_a_function_that_zsh_has_not_loaded_yet_is_judged(house: House, guest: Open) -> None:
+    house.listen("process.pre_spawn").answers.append(deny("process.pre_spawn", "no touching", command="touch"))
+    (house.home / "late").write_text("touch made\n")
+    terminal = guest("fpath+=(~); autoload -Uz late\n").ready()
+    terminal.line("functions late; late").shows("Problem: no touching")
+    assert "builtin autoload" in terminal.ready().screen()
+    assert not list(house.work.iterdir())
+
+
+@pytest.mark.parametrize("guest", ["zsh"], indirect=True)
+def test_a_refused_command_that_is_a_reserved_word_ends_the_line(house: House, guest: Open) -> None:
+    house.listen("process.pre_spawn").answers.append(deny("process.pre_spawn", "no exports", command="export"))
+    terminal = guest().ready()
+    terminal.line("touch made; export SECRET=1").shows("Problem: no exports")
+    terminal.ready().line("print $? ${SECRET-none}").shows("126 none")
+    assert not list(house.work.iterdir())
+
+
 def test_a_refused_line_does_not_set_off_a_trap_for_interrupts(house: House, guest: Open) -> None:
     lines = ("x=1; touch made", "{ echo x; } > kept")
     house.listen("pipeline.pre_execute").answers += [deny("pipeline.pre_execute", "not here", text=x) for x in lines]

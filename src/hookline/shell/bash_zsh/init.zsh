@@ -3,29 +3,29 @@
 # when something is hooked.
 
 _hookline_start() {
-  zmodload zsh/system
+  builtin zmodload zsh/system
   _hl_clock='%D{%s%3.}'  # milliseconds; zsh/datetime would make a read-only variable of EPOCHREALTIME
   _hl_room=$_hl_home/$$-${(%)_hl_clock}
-  [[ -z ${_hl_push-} ]] || { zle -F $_hl_push 2>/dev/null; exec {_hl_push}<&-; }
+  [[ -z ${_hl_push-} ]] || { builtin zle -F $_hl_push 2>/dev/null; exec {_hl_push}<&-; }
   exec {_hl_push}< <(exec "${_hl_program[@]}" shell-init zsh --serve $$ --room $_hl_room --reason $1 </dev/null 2>/dev/null)
   _hookline_private
-  [[ ! -o zle ]] || zle -F $_hl_push _hookline_pushed
+  [[ ! -o zle ]] || builtin zle -F $_hl_push _hookline_pushed
 }
 
 # Programs that are started must not inherit the descriptor.
 _hookline_private() {
   local inherited=$_hl_push
-  ! sysopen -r -o cloexec -u _hl_push /dev/fd/$inherited 2>/dev/null || exec {inherited}<&-
+  ! builtin sysopen -r -o cloexec -u _hl_push /dev/fd/$inherited 2>/dev/null || exec {inherited}<&-
 }
 
 _hookline_chpwd() {
-  { setopt localoptions no_xtrace no_err_exit no_unset } 2>/dev/null
+  { builtin setopt localoptions no_xtrace no_err_exit no_unset } 2>/dev/null
   [[ -e $_hl_room/idle/${PWD//\//%} ]] || _hookline_check
 }
 
 # What the last process beside a shell knew of this directory, if none of the files that it read has changed since.
 _hookline_cached() {
-  emulate -L zsh
+  builtin emulate -L zsh
   local file=$_hl_home/known/${PWD//\//%} line
   typeset -g _hl_cached=
   [[ -r $file ]] || return 1
@@ -40,14 +40,14 @@ _hookline_cached() {
 }
 
 # Read with zsh's own options and without aliases, whatever is set here.
-_hookline_source() { emulate -L zsh -o no_local_traps -o no_aliases; source $_hl_script; }
-_hookline_pushed() { if _hookline_source; then _hookline_pushed "$@"; else zle -F $1; fi; }
+_hookline_source() { builtin emulate -L zsh -o no_local_traps -o no_aliases; builtin source $_hl_script; }
+_hookline_pushed() { if _hookline_source; then _hookline_pushed "$@"; else builtin zle -F $1; fi; }
 _hookline_check() { _hookline_source && _hookline_check; }
 
 # A shell whose hookline was uninstalled would wait for it at every prompt.
 _hookline_there() {
   [[ ! -x ${_hl_program[@]:0:1} ]] || return 0
-  print -ru 2 -- "hookline: ${_hl_program[@]:0:1} is gone, so it cannot start hooks here. Install it again, or remove its line from ~/.zshrc."
+  builtin print -ru 2 -- "hookline: ${_hl_program[@]:0:1} is gone, so it cannot start hooks here. Install it again, or remove its line from ~/.zshrc."
   return 1
 }
 
@@ -59,7 +59,7 @@ hookline-restart() {
 }
 
 _hookline_init() {
-  emulate -L zsh
+  builtin emulate -L zsh
   typeset -ga chpwd_functions=($chpwd_functions _hookline_chpwd)
   _hookline_start exec
   local -i tries=0
@@ -67,8 +67,8 @@ _hookline_init() {
   ! _hookline_cached || known=" ${_hl_cached%%$'\t'*} "
   if [[ $known == *' keys '* || $known == *' prefix '* || $known == *' prompt '* ]]; then
     # Nothing is known of this directory, as in the first shell ever, or the prompt depends on it: wait for the process.
-    zmodload zsh/zselect
-    until [[ -e $_hl_room/idle/${PWD//\//%} || -e $_hl_room/ready ]] || ((tries++ > 150)); do zselect -t 2; done
+    builtin zmodload zsh/zselect
+    until [[ -e $_hl_room/idle/${PWD//\//%} || -e $_hl_room/ready ]] || ((tries++ > 150)); do builtin zselect -t 2; done
     [[ ! -e $_hl_room/idle/${PWD//\//%} ]] || return 0
     : ${_hl_cached:=line spawn$'\t'$_hl_strict}
   fi

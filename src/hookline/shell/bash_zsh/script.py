@@ -41,6 +41,9 @@ def _coloured(prompt: str, before: str, after: str) -> str:
 BASE_TIMEOUT = 15
 
 
+_READ_ZSH = """_hookline_read() { builtin emulate -L zsh -o no_local_traps -o no_aliases; builtin eval "$1"; }"""
+
+
 def script(shell: str, program: Sequence[str], state: str, *, strict: bool) -> str:
     """What a shell evaluates. ``strict``: where it is not known what is hooked, no line runs without an answer."""
     words = " ".join(shlex.quote(word) for word in program)
@@ -49,7 +52,9 @@ def script(shell: str, program: Sequence[str], state: str, *, strict: bool) -> s
         f"_hl_program=({words}) _hl_timeout={BASE_TIMEOUT} _hl_strict={'1' if strict else ''}\n"
         f"_hl_home={shlex.quote(rooms(state))} _hl_script={shlex.quote(str(here.joinpath(f'hookline.{shell}')))}\n"
     )
-    return head + here.joinpath(f"init.{shell}").read_text("utf-8")
+    text = here.joinpath(f"init.{shell}").read_text("utf-8")
+    # Aliases and options of the person must not change how zsh reads it.
+    return head + (f"{_READ_ZSH}\n_hookline_read {shlex.quote(text)}\n" if shell == "zsh" else text)
 
 
 def rooms(state: str) -> str:

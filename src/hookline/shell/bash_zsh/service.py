@@ -50,6 +50,9 @@ _MAX_TIMEOUT = 600
 #: Suggestions that are shown.
 _MAX_SUGGESTIONS = 3
 
+#: Commands that zsh knows by their words alone.
+_ZSH_RESERVED = frozenset({"declare", "export", "float", "integer", "local", "readonly", "repeat", "typeset", "[["})
+
 _RUN, _STAY, _DROP = "run", "stay", "drop"
 
 #: Event -> what the shell must install for it.
@@ -253,11 +256,8 @@ class ShellService:
             same = repr((command["command"], command["args"], command["env"]))
             problem = known[same] if same in known else self._check_command(command, index, fields)
             known[same] = problem
-            # zsh looks up no function for a command after "command" and its like.
             if problem and (
-                writes
-                or not can_be_replaced(command)
-                or (self._shell == "zsh" and command["word"] != command["command"])
+                writes or not can_be_replaced(command) or (self._shell == "zsh" and _needs_no_lookup(command))
             ):
                 return [_DROP, self._message(problem)]
             if problem:
@@ -405,6 +405,11 @@ class ShellService:
 
 def _runs_nothing(text: str) -> bool:
     return not text.strip() or only_defines(text)
+
+
+def _needs_no_lookup(command: Mapping[str, Any]) -> bool:
+    """zsh looks up no function for a reserved word, and for a command after ``command`` and its like."""
+    return command["word"] != command["command"] or command["word"] in _ZSH_RESERVED
 
 
 def _text(answer: ShellAnswer, before: str) -> str:
