@@ -56,7 +56,7 @@ _hookline_answered() {
         _hl_said=("${(@)words[3,words[2]+2]}")
         return 0
       fi
-      shift $((words[2] + 2)) words
+      builtin shift $((words[2] + 2)) words
     done
     text=${(pj:\0:)words}
     # A moment at a time (5: the end of the pipe): the pipe does not show that the process is gone.
@@ -135,7 +135,7 @@ _hookline_again() {
     range=(${words[at + 1,-1]})
     range=(${range[1,${range[(i)[\;\&\|]*]} - 1]})
     [[ $range[1] != -*[AIPRWalp]* ]] || continue
-    [[ $range[1] != -*e ]] || shift 2 range
+    [[ $range[1] != -*e ]] || builtin shift 2 range
     range=(${(Q)range:#(-|-[^0-9]*)})
     changes=(${(M)range:#*=*}) range=(${range:#*=*})
     text=$(builtin fc -ln $changes ${range[1]:--1} ${range[2]:-${range[1]:--1}} 2>/dev/null) || continue
