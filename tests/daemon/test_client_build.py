@@ -51,6 +51,13 @@ def test_a_client_is_tried_also_where_temporary_files_have_long_paths(
     assert answers([build_client(_environ(tmp_path))])
 
 
+@pytest.mark.skipif(os.path.exists("/usr/bin/codesign"), reason="it can be signed here")
+def test_on_a_mac_a_client_that_cannot_be_signed_is_no_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sys, "platform", "darwin")  # and no codesign is here
+    with pytest.raises(StateError, match="cannot be signed"):
+        build_client(_environ(tmp_path))
+
+
 @pytest.mark.parametrize("deny", [True, False])
 def test_a_client_whose_hookline_was_uninstalled_says_what_to_do(tmp_path: Path, deny: bool):
     """Python would only say that it cannot open a file."""

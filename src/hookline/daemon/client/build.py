@@ -145,7 +145,15 @@ def _write_paths(path: str, python: str) -> None:
         file.write(program)
     os.chmod(path, 0o700)
     if sys.platform == "darwin":  # the signature covers the paths
-        subprocess.run(["/usr/bin/codesign", "--force", "--sign", "-", path], capture_output=True, check=False)
+        _sign(path)
+
+
+def _sign(path: str) -> None:
+    """Without a signature macOS kills it: then the client in Python is registered."""
+    try:
+        subprocess.run(["/usr/bin/codesign", "--force", "--sign", "-", path], capture_output=True, check=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise StateError(f"{path} cannot be signed: {error}") from error
 
 
 def answers(command: Sequence[str]) -> bool:
