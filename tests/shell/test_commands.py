@@ -188,6 +188,32 @@ def test_the_environment_is_told_before_it_changes(house: House) -> None:
     assert told == [("LETTER", "set"), ("GONE", "set"), ("GONE", "unset")]
 
 
+def test_a_value_of_the_environment_is_told_as_programs_get_it(house: House) -> None:
+    house.listen("env.change").shell("$NUMBER = 5\n$PATH = ['/one', '/two']")
+    assert [one["value"] for one in house.told("env.change")] == ["5", "/one:/two"]
+
+
+def test_what_is_set_for_a_block_is_told_and_so_is_its_end(house: House) -> None:
+    house.answers = [deny("env.change", "not this", name="BAD"), modify("env.change", {"value": "b"}, name="CHANGED")]
+    text = (
+        "with ${...}.swap(CHANGED='a'):\n    sh -c 'echo $CHANGED'\nsh -c 'echo .$CHANGED'\n"
+        "with ${...}.swap(FINE='1', BAD='2'):\n    echo never\n"
+    )
+    result = house.listen("env.change").shell(text)
+    assert (result.code, result.out) == (1, "b\n.\n")
+    assert "Problem: not this" in result.err
+    told = [(one["name"], one["op"], one["value"], one["old"]) for one in house.told("env.change")]
+    assert told == [
+        ("CHANGED", "set", "a", None), ("CHANGED", "unset", None, "b"), ("FINE", "set", "1", None), ("BAD", "set", "2", None),
+    ]  # fmt: skip
+
+
+def test_a_setting_that_a_file_changes_says_so(house: House) -> None:
+    (house.work / "own.xsh").write_text("$DOTGLOB = True\n")
+    house.listen("config.change").shell("source own.xsh\n$DOTGLOB = False")
+    assert [one["source"] for one in house.told("config.change") if one["key"] == "DOTGLOB"] == ["file", "set"]
+
+
 def test_settings_of_the_shell_are_told_as_configuration(house: House) -> None:
     house.answers = [deny("config.change", "leave it", key="XONSH_SHOW_TRACEBACK")]
     result = house.listen("config.change").shell("$AUTO_CD = True\n$XONSH_SHOW_TRACEBACK = True")
@@ -209,6 +235,18 @@ def test_a_command_that_is_not_there_is_one_error_with_its_name_and_127(house: H
     (told,) = house.told("error.dispatch")
     assert (told["type"], told["step"], told["code"]) == ("command_not_found", "nosuchprogram", 127)
     assert told["problem"] == "command not found: nosuchprogram"
+
+
+def test_an_error_is_told_with_the_line_that_it_comes_from(house: House) -> None:
+    house.listen("error.dispatch").shell("x = 1\n1 / 0\nprint('never')")
+    house.shell("true\nsh -c 'exit 2'\ntrue")
+    house.shell("x = 1\ny = (")
+    assert [one["expr"] for one in house.told("error.dispatch")] == ["1 / 0", "sh -c 'exit 2'", "y = ("]
+
+
+def test_a_shell_may_end_with_its_last_words(house: House) -> None:
+    result = house.shell("raise SystemExit('that is all')")
+    assert (result.code, result.err) == (1, "that is all\n")
 
 
 def test_an_error_is_reworded_or_not_shown_at_all(house: House) -> None:
@@ -397,6 +435,28 @@ def test_a_pattern_reaches_a_guard_as_it_was_typed(house: House) -> None:
     assert told["commands"][0]["args"][:2] == ["a.txt", "b.txt"]
 
 
+def test_a_pattern_is_told_however_it_was_written(house: House) -> None:
+    for name in ("a.txt", "b.txt"):
+        (house.work / name).touch()
+    folder = house.work / "my files"
+    folder.mkdir()
+    (folder / "c").touch()
+    house.listen("pipeline.pre_execute").shell(
+        "echo $PWD/*.txt\necho g`*.txt`\necho @($PWD + '/my files')/*\nfor one in g`a.*`:\n    echo @(one)"
+    )
+    assert [one["text"] for one in house.told("pipeline.pre_execute")] == [
+        f"echo {house.work}/*.txt", "echo *.txt", f"echo {house.work}/my' 'files/*", "echo a.txt",
+    ]  # fmt: skip
+
+
+def test_an_alias_does_not_hide_a_program_and_its_pattern_from_a_guard(house: House) -> None:
+    for name in ("a.txt", "b.txt"):
+        (house.work / name).touch()
+    house.listen("process.pre_spawn").shell("aliases['wipe'] = 'echo -n'\nwipe *.txt\necho a.txt")
+    told = [(one["command"], one.get("text")) for one in house.told("process.pre_spawn")]
+    assert told == [("echo", "echo -n *.txt"), ("echo", None)]
+
+
 def test_a_pipeline_into_nothing_closes_every_pair(house: House) -> None:
     house.listen("process.post_spawn", "process.pre_exit", "pipeline.pre_execute", "pipeline.post_execute")
     house.shell("echo hi | nosuch")
@@ -404,6 +464,8 @@ def test_a_pipeline_into_nothing_closes_every_pair(house: House) -> None:
         "pipeline.pre_execute", "process.post_spawn", "process.pre_exit", "pipeline.post_execute",
     ]  # fmt: skip
     assert house.told("process.pre_exit")[0]["command"] == "echo"
+    (ended,) = house.told("pipeline.post_execute")
+    assert (ended["exit_code"], ended["statuses"]) == (1, [0, 1])
 
 
 def test_the_end_of_an_early_member_is_told_when_it_ends(house: House) -> None:

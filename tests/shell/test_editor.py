@@ -289,6 +289,17 @@ def test_a_full_screen_program_is_told_when_it_comes_and_when_it_goes(house: Hou
     screen.hears("display.mode_switch", to="stream", pid=pid)
 
 
+def test_what_another_program_starts_takes_the_screen_too_and_what_only_prints_does_not(
+    house: House, terminal: Open
+) -> None:
+    screen = terminal(house.listen("display.mode_switch")).ready()
+    screen.line("less --version").ready()
+    assert house.told("display.mode_switch") == [], "less shows nothing but a line"
+    screen.line("sh -c 'less /etc/passwd'").hears("display.mode_switch", to="tui", predicted=True)
+    screen.keys("q").ready()
+    screen.hears("display.mode_switch", to="stream")
+
+
 def test_a_program_has_the_terminal_before_hooks_are_told_of_its_start(house: House, terminal: Open) -> None:
     house.answers = [modify("process.post_spawn", {}, delay=1.0, command="less")]
     screen = terminal(house.listen("process.post_spawn")).ready()
@@ -306,6 +317,8 @@ def test_where_the_shell_sees_the_output_the_switch_is_seen(house: House, termin
     screen.line(str(program))
     assert "predicted" not in screen.hears("display.mode_switch", to="tui")
     screen.hears("display.mode_switch", to="stream")
+    screen.ready().line("printf '\\033[?1049hquick\\033[?1049l'").hears("display.mode_switch", count=2, to="stream")
+    assert [one["to"] for one in house.told("display.mode_switch")] == ["tui", "stream", "tui", "stream"]
 
 
 def test_the_session_ends_with_its_reason(house: House, terminal: Open) -> None:
@@ -352,4 +365,24 @@ def test_what_is_chosen_from_the_menu_is_told(house: House, terminal: Open) -> N
     screen.type("echo pick-").keys("Tab")
     screen.hears("input.post_complete", chosen=None)
     screen.keys("Tab")
-    screen.hears("input.post_complete", chosen="pick-one ")
+    told = screen.hears("input.post_complete", chosen="pick-one ")
+    assert [one["text"] for one in told["candidates"]] == ["pick-one ", "pick-two "]
+
+
+def test_what_they_have_in_common_is_part_of_what_is_chosen(house: House, terminal: Open) -> None:
+    for name in ("pick-one", "pick-other"):
+        (house.work / name).touch()
+    screen = terminal(house.listen("input.post_complete")).ready()
+    screen.type("echo pick-").keys("Tab").shows("echo pick-o")
+    screen.keys("Tab")
+    assert screen.hears("input.post_complete", count=2)["chosen"] == "pick-one "
+
+
+def test_a_hook_that_refuses_every_key_because_it_fails_lets_the_person_out(house: House, terminal: Open) -> None:
+    folder = house.home / ".config" / "hookline"
+    folder.mkdir(parents=True)
+    (folder / "hookline.toml").write_text('[[hook]]\non = "input.key"\nshell = "exit 3"\non_failure = "deny"\n')
+    screen = terminal(house.listen("session.disconnect")).ready()
+    screen.keys("x").shows("failed on input.key")
+    screen.ready().keys("C-d")
+    assert screen.hears("session.disconnect")["reason"] == "eof"

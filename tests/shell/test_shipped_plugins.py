@@ -82,7 +82,8 @@ def test_with_the_guard_a_slip_removes_nothing(house: House) -> None:
     kept = house.work / "kept"
     kept.write_text("x")
     _use(house, "guard")
-    for line in ("rm -rf ~", "rm -rf $HOME", "bash -c 'r\"\"m -rf ~'"):
+    alias = "aliases['wipe'] = 'rm -rf'\n"
+    for line in ("rm -rf ~", "rm -rf $HOME", "rm -rf $PWD/*", f"{alias}wipe *", "bash -c 'r\"\"m -rf ~'"):
         done = _shell(house, line)
         assert done.returncode != 0
         assert "files are deleted" in done.stderr

@@ -100,7 +100,8 @@ class _Guard:
 
 def _program(data: Mapping[str, Any]) -> tuple[str, ...]:
     """Its words; none if it gets variables of its own, which may matter."""
-    return () if data.get("env") else (str(data.get("command", "")), *map(str, data.get("args") or ()))
+    own = set(data.get("env") or ()) - {"LASH_DISPLAY"}
+    return () if own else (str(data.get("command", "")), *map(str, data.get("args") or ()))
 
 
 def _answer(policy: Policy, event: Event, verdict: Verdict | None) -> Reply | None:
@@ -148,7 +149,9 @@ def _command(event: Event) -> str | None:
     """The text that a shell would run; None for a tool that is none."""
     data = event.data
     if event.kind.name == "process.pre_spawn":
-        return shlex.join((str(data.get("command", "")), *map(str, data.get("args") or ())))
+        words = shlex.join((str(data.get("command", "")), *map(str, data.get("args") or ())))
+        # With patterns as they were typed, where an alias hid the program. A hook may have changed the words since.
+        return f"{data['text']}\n{words}" if isinstance(data.get("text"), str) else words
     if event.kind.family == "shell":
         return str(data.get("text", ""))
     command = _tool_input(data).get("command") if _tool(data) in _RUNS_COMMANDS else None

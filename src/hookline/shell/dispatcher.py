@@ -89,6 +89,8 @@ class ShellDispatcher:
         self.refused_deletions: dict[str, ShellAnswer] = {}
         #: No line since the last prompt: a shell that ends now got end of file, not ``exit``.
         self.idle = False
+        #: The line that is running.
+        self.line = ""
         self._pid = os.getpid()
         self._shell_pid = str(pid or "")
         #: Events that use the directory of the last reload check: asking the system again would cost time.
@@ -292,6 +294,8 @@ def _only_failed(decision: Decision) -> bool:
 
 def _leaves(data: Mapping[str, Any]) -> bool:
     """A hook that hangs or fails must not keep a person in the shell."""
+    if data.get("key") == "ctrl+d":
+        return True
     commands = data.get("commands") or [data]
     words = {str(one.get("command") or str(one.get("text", "")).partition(" ")[0]) for one in commands}
     return words <= {"exit", "logout", "quit"} and not set(str(data.get("text", ""))) & set(";|&<>$(`\n")

@@ -12,8 +12,8 @@ from typing import Any
 from hookline.shell.xonsh.patch_points import xsh
 from hookline.shell.xonsh.variables import argument_text
 
-#: What needs no quotes beside its own signs.
-_PATTERN = re.compile(r"[\w@%+=:,./~*?\[\]-]+")
+#: What needs quotes in a pattern.
+_UNSAFE = re.compile(r"[^\w@%+=:,./~*?\[\]-]+")
 
 
 def split_pipeline(cmds: list[Any]) -> tuple[list[list[Any]], bool]:
@@ -49,17 +49,23 @@ class UnexpandedGlobs:
         self._local = threading.local()
 
     def install(self) -> None:
-        """xonsh calls this attribute of its session for every pattern."""
+        """xonsh calls these attributes of its session for every pattern; the second for ``g`*```."""
         session = xsh()
-        original = session.glob
+        plain, search, by_glob = session.glob, session.pathsearch, session.globsearch
 
         def glob(pattern: Any, *args: Any, **kwargs: Any) -> Any:
-            found = original(pattern, *args, **kwargs)
-            if isinstance(pattern, str) and _PATTERN.fullmatch(pattern):
-                self._seen()[tuple(map(str, found))] = pattern
-            return found
+            return self._keep(pattern, plain(pattern, *args, **kwargs))
 
-        session.glob = glob
+        def pathsearch(function: Any, pattern: Any, pymode: bool = False, *args: Any, **kwargs: Any) -> Any:
+            found = search(function, pattern, pymode, *args, **kwargs)
+            return found if pymode or function is not by_glob else self._keep(pattern, found)
+
+        session.glob, session.pathsearch = glob, pathsearch
+
+    def _keep(self, pattern: Any, found: Any) -> Any:
+        if isinstance(pattern, str):
+            self._seen()[tuple(map(str, found))] = _pattern_text(pattern)
+        return found
 
     def take(self) -> dict[tuple[str, ...], str]:
         """Words -> the pattern they came from."""
@@ -72,11 +78,17 @@ class UnexpandedGlobs:
         return found
 
 
+def _pattern_text(pattern: str) -> str:
+    """With its variables expanded, and quotes where they are needed."""
+    text = str(xsh().expand_path(pattern, expand_user=False)) if "$" in pattern else pattern
+    return _UNSAFE.sub(lambda found: shlex.quote(found[0]), text)
+
+
 def pipeline_text(
     commands: list[dict[str, Any]], *, background: bool, globs: Mapping[tuple[str, ...], str] = MappingProxyType({})
 ) -> str:
     """The pipeline as one line, with words quoted where needed, and patterns as they were typed."""
-    return " | ".join(_command_text(one, globs) for one in commands) + (" &" if background else "")
+    return " | ".join(command_text(one, globs) for one in commands) + (" &" if background else "")
 
 
 def _with_globs(words: list[str], globs: Mapping[tuple[str, ...], str]) -> Iterator[str]:
@@ -88,7 +100,7 @@ def _with_globs(words: list[str], globs: Mapping[tuple[str, ...], str]) -> Itera
         index += len(longest) or 1
 
 
-def _command_text(command: dict[str, Any], globs: Mapping[tuple[str, ...], str]) -> str:
+def command_text(command: dict[str, Any], globs: Mapping[tuple[str, ...], str]) -> str:
     words = list(_with_globs([command["command"], *command["args"]], globs))
     for redirect in command["redirects"]:
         words += [redirect["op"], *([shlex.quote(redirect["path"])] if redirect["path"] else [])]

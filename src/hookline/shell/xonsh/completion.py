@@ -22,6 +22,8 @@ class CompletionHooks:
         self._dispatcher = dispatcher
         #: The document of the latest request: late answers to another one are dropped.
         self._document: Any = None
+        #: Its candidates: the editor cuts off what they have in common.
+        self._whole: list[Any] = []
 
     def install(self, patches: Patches) -> None:
         patches.apply("complete", self._around_complete)
@@ -38,6 +40,7 @@ class CompletionHooks:
                 yield from found
                 return
             found = self._request(document, list(found))
+            self._whole = found
             yield from found
             self._report(document, found, str(found[0].text) if len(found) == 1 else None)
 
@@ -48,7 +51,8 @@ class CompletionHooks:
             result = original(buffer, index)
             state = buffer.complete_state
             if index is not None and state is not None and self._dispatcher.has_hooks("input.post_complete"):
-                self._report(buffer.document, list(state.completions), str(state.completions[index].text))
+                known = self._whole if len(self._whole) == len(state.completions) else list(state.completions)
+                self._report(buffer.document, known, str(known[index].text))
             return result
 
         return go_to_completion

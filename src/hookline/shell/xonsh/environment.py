@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from hookline.engine.executor import Applied
@@ -42,6 +44,7 @@ class EnvironmentHooks:
     def install(self, patches: Patches) -> None:
         patches.apply("env_set", self._around_set)
         patches.apply("env_del", self._around_del)
+        patches.apply("env_swap", self._around_swap)
         for name in ("path_set", "path_del", "path_insert", "path_append", "path_prepend", "path_remove", "path_add"):
             patches.apply(name, self._around_list)
         self._dispatcher.on_late_answer("env.change", self._late)
@@ -69,6 +72,35 @@ class EnvironmentHooks:
             return original(env, key, thread_local)
 
         return del_item
+
+    def _around_swap(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        """``with ${...}.swap(X=1)``, by the person's code only: the shell swaps for each of its commands."""
+
+        def swap(env: Any, other: Any = None, *args: Any, overlay: Any = None, **given: Any) -> Any:
+            more = {} if overlay is None else {"overlay": overlay}
+            values = {**dict(other or {}), **given}
+            if not values or env is not xsh().env or self._dispatcher.busy or not _outside_xonsh():
+                return original(env, other, *args, **more, **given)
+            return self._swapped(env, values, lambda: original(env, values, *args, **more))
+
+        return swap
+
+    @contextmanager
+    def _swapped(self, env: Any, values: dict[str, Any], swap: Callable[[], Any]) -> Iterator[Any]:
+        """A hook can refuse or change what is set; that it is put back is only reported."""
+        before = {key: env.get(key) for key in values}
+        for key, value in values.items():
+            answer = self._check(env, key, "set", value, before[key])
+            values[key] = answer.data["value"] if "value" in answer.changed else value
+        self._dispatcher.environment_changed()
+        try:
+            with swap() as swapped:
+                yield swapped
+        finally:
+            self._dispatcher.environment_changed()
+            for key, old in before.items():
+                op = "unset" if old is None else "set"
+                self._dispatcher.fire(_event(env, key), _data(env, key, op, old, values[key]))
 
     def _around_list(self, original: Callable[..., Any]) -> Callable[..., Any]:
         """``$PATH.append(…)``: hooks get the list as it would be; they can deny it but not change it."""
@@ -101,10 +133,7 @@ class EnvironmentHooks:
 
     def _check(self, env: Any, key: str, op: str, value: Any, old: Any) -> ShellAnswer:
         """Raises if a hook denies it."""
-        event = _event(env, key)
-        data: dict[str, Any] = {"op": op, "value": _text(value), "old": _text(old)}
-        head = {"name": key} if event == "env.change" else {"key": key, "source": "set"}
-        answer = self._dispatcher.fire(event, {**head, **data})
+        answer = self._dispatcher.fire(_event(env, key), _data(env, key, op, value, old))
         if not answer.allowed:
             raise refusal(answer, code=1)
         return answer
@@ -116,15 +145,32 @@ class EnvironmentHooks:
             self._dispatcher.environment_changed()
 
 
-def _set_by_shell() -> bool:
-    """xonsh sets its own variables while it starts and runs; denying them would break it."""
+def _caller() -> tuple[str, str]:
+    """The module that changes the variable, and its file."""
     frame: Any = sys._getframe(1)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  there is no other way
     while frame is not None:
         name = str(frame.f_globals.get("__name__", ""))
         if not name.startswith(_BETWEEN):
-            return name.startswith("xonsh.") and not name.startswith(_FOR_PERSON)
+            return name, frame.f_code.co_filename
         frame = frame.f_back
-    return False
+    return "", ""
+
+
+def _set_by_shell() -> bool:
+    """xonsh sets its own variables while it starts and runs; denying them would break it."""
+    name, _ = _caller()
+    return name.startswith("xonsh.") and not name.startswith(_FOR_PERSON)
+
+
+def _outside_xonsh() -> bool:
+    return not _caller()[0].startswith("xonsh.")
+
+
+def _data(env: Any, key: str, op: str, value: Any, old: Any) -> dict[str, Any]:
+    if _event(env, key) == "config.change":
+        source = "file" if os.path.isfile(_caller()[1]) else "set"
+        return {"key": key, "source": source, "op": op, "value": _json(value), "old": _json(old)}
+    return {"name": key, "op": op, "value": _text(env, key, value), "old": _text(env, key, old)}
 
 
 def _event(env: Any, key: str) -> str:
@@ -138,10 +184,21 @@ def _now(env: Any, key: str) -> Any:
     return known.get(key)
 
 
-def _text(value: Any) -> Any:
+def _json(value: Any) -> Any:
     """Lists of directories as lists, everything else as JSON."""
     paths = getattr(value, "paths", None)
     return to_json(list(value)) if paths is not None and not isinstance(value, str) else to_json(value)
+
+
+def _text(env: Any, key: str, value: Any) -> str | None:
+    """As programs get it."""
+    if value is None or isinstance(value, str):
+        return value
+    try:
+        text = env.get_detyper(key, value)(value)
+    except Exception:  # a type of the person's own
+        text = None
+    return text if isinstance(text, str) else str(_json(value))
 
 
 def _deletion() -> Any:

@@ -113,7 +113,9 @@ class ErrorHooks:
         run = self._pipelines.current()
         if run is not None:
             run.error_shown = True
-        data = _error_data(error, run.text if run is not None else "")
+        elif isinstance(error, CalledProcessError):
+            run = getattr(xsh().lastcmd, "hookline", None)
+        data = _error_data(error, run.text if run is not None else _failed_line(error, self._dispatcher.line))
         answer = self._dispatcher.fire("error.dispatch", data)
         if not answer.allowed:
             return ""
@@ -149,6 +151,19 @@ def _error_data(error: BaseException, expression: str = "") -> dict[str, Any]:
     elif isinstance(error, CalledProcessError):
         data["code"] = error.returncode
     return data
+
+
+def _failed_line(error: BaseException, text: str) -> str:
+    """Of several lines, the one with the error. What is typed has no file, but a name such as ``<stdin>``."""
+    number = 0
+    found = error.__traceback__
+    while found is not None and not number:
+        number = found.tb_lineno if found.tb_frame.f_code.co_filename.startswith("<") else 0
+        found = found.tb_next
+    if isinstance(error, SyntaxError) and not number and str(error.filename).startswith("<"):
+        number = error.lineno or 0
+    rows = text.splitlines()
+    return rows[number - 1].strip() if 0 < number <= len(rows) else text
 
 
 def _text(data: Any) -> str:

@@ -113,6 +113,7 @@ class LineHooks:
             return None
         self._forget = line if "history" in answer.changed and not answer.data["history"] else ""
         changed = answer.data["text"] if "text" in answer.changed else line
+        self._dispatcher.line = changed if isinstance(changed, str) else line
         return f"{changed}{text[len(line) :] or chr(10)}" if isinstance(changed, str) else text
 
     def _around_command(self, original: Callable[..., Any]) -> Callable[..., Any]:

@@ -6,7 +6,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -29,6 +29,8 @@ class PipelineRun:
     text: str
     background: bool
     began: float
+    #: Words -> the pattern that was typed for them.
+    globs: Mapping[tuple[str, ...], str] = field(default_factory=dict[tuple[str, ...], str])
     refused: ShellAnswer | None = None
     #: Fires the event of the last started member: later, since xonsh gives it the terminal only after its start.
     pending: Callable[[], object] | None = None
@@ -96,8 +98,10 @@ class PipelineHooks:
         def run_subproc(cmds: list[Any], *args: Any, **kwargs: Any) -> Any:
             own, background = split_pipeline(cmds)
             commands = [command_data(cmd) for cmd in own]
-            shown = pipeline_text(commands, background=background, globs=self._globs.take())
-            run = PipelineRun(id=f"p{self._dispatcher.number()}", text=shown, background=background, began=time.time())
+            globs = self._globs.take()
+            shown = pipeline_text(commands, background=background, globs=globs)
+            number, now = self._dispatcher.number(), time.time()
+            run = PipelineRun(id=f"p{number}", text=shown, background=background, began=now, globs=globs)
             data = {"pipeline_id": run.id, "text": shown, "commands": commands, "background": background}
             answer = self._dispatcher.fire("pipeline.pre_execute", data)
             if not answer.allowed:
@@ -267,8 +271,9 @@ class PipelineHooks:
 
     def fire_end(self, pipeline: Any, run: PipelineRun, codes: Sequence[int | None] | None = None) -> None:
         statuses = [proc.returncode for proc in pipeline.procs] if codes is None else list(codes)
-        last = 1 if pipeline.proc is None else statuses[-1] if statuses else 0
-        self._fire_end(run, last, statuses)
+        if pipeline.proc is None:
+            statuses.append(1)  # the member that could not start
+        self._fire_end(run, statuses[-1] if statuses else 0, statuses)
 
     def _fire_end(self, run: PipelineRun, code: int | None, statuses: list[int | None]) -> None:
         if run.end_fired:

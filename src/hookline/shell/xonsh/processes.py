@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import functools
 import os
+import shlex
 import time
 from collections.abc import Callable
 from typing import Any
 
 from hookline.core._dataclass import replace
 from hookline.shell.dispatcher import ShellAnswer, ShellDispatcher
+from hookline.shell.xonsh.commands import command_text
 from hookline.shell.xonsh.patch_points import Patches, refusal, xsh
 from hookline.shell.xonsh.pipelines import PipelineHooks, PipelineRun
 from hookline.shell.xonsh.variables import argument_text, to_json
@@ -83,6 +85,10 @@ def _before(spec: Any, running: PipelineRun | None) -> dict[str, Any]:
     }  # fmt: skip
     if callable(spec.alias):
         data["builtin"] = True
+    elif running is not None and (typed := command_text({**data, "redirects": []}, running.globs)) != shlex.join(
+        (name, *args)
+    ):
+        data["text"] = typed
     return data
 
 

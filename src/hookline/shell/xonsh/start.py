@@ -12,7 +12,7 @@ from typing import Any
 from hookline.core.errors import ConfigError, StateError
 from hookline.core.extras import install_command
 from hookline.core.paths import unusable
-from hookline.shell.dispatcher import ShellDispatcher
+from hookline.shell.dispatcher import ShellDispatcher, write_stderr
 from hookline.shell.engine_host import ShellOptions
 from hookline.shell.xonsh.install import EDITOR_EVENTS, install, warn_without_editor
 
@@ -68,7 +68,11 @@ def start(words: Sequence[str], options: ShellOptions, *, command: bool) -> int:
         if not error.filename:
             raise
         raise StateError(f"xonsh cannot start: {unusable(str(error.filename), error, _XONSH_FIX)}") from error
-    return int(main.main_xonsh(args) or 0)
+    ended = main.main_xonsh(args)
+    if isinstance(ended, str):  # sys.exit("why")
+        write_stderr(ended)
+        return 1
+    return int(ended or 0)
 
 
 def _xonsh(*, editor: bool) -> Any:
