@@ -33,6 +33,7 @@ _BOOST = (("reference/python.md", 0.3), ("decisions/", 0.3), ("changes.md", 0.3)
 _IMAGE = re.compile(r'(<img [^>]*src="([^"]+)"[^>]*>)')
 #: "timeout" is sought in the guides and the configuration, not among the fields of Python's classes.
 _FIELD = re.compile(r'(<div class="doc doc-object doc-attribute">\s*<h\d)')
+_LONG_CELL = re.compile(r"<td>(?=[^\n]{28})")
 _SHORT = re.compile(r"<code>([^\n<]{1,24})</code>")
 #: In a folder's README: "Every day:" above a list, or a link.
 _GROUP = re.compile(r"^([A-Z][^\[\n]*):$|\]\(([^)\s#]+)", re.MULTILINE)
@@ -71,6 +72,7 @@ def on_page_markdown(markdown: str, page: Any, config: MkDocsConfig, files: File
 
 def on_page_content(html: str, page: Any, config: MkDocsConfig, files: Files) -> str:
     html = _IMAGE.sub(r'<a class="picture" href="\2" title="Full size">\1</a>', html)
+    html = _LONG_CELL.sub('<td class="text">', html)
     return _FIELD.sub(r"\1 data-search-exclude", _SHORT.sub(r'<code class="short">\1</code>', html))
 
 

@@ -48,6 +48,8 @@ LINES = [
     ("hookline fire Stop --config 'a f", "hookline fire Stop --config 'a file.toml' "),
     ("hookline check a\\ f", "hookline check a\\ file.toml "),
     ("hookline help dae", "hookline help daemon "),
+    ("hookline help fail-", "hookline help fail-closed "),
+    ("hookline help how-to/fail-", "hookline help how-to/fail-closed "),
 ]
 
 PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
@@ -139,7 +141,7 @@ def test_commands_within_commands_are_completed() -> None:
     ("line", "answers"),
     [
         ("hookline exp", ["explain"]),
-        ("hookline help exp", ["explain"]),
+        ("hookline help fail-", ["fail-closed"]),
         ("hookline knowledge sea", ["search"]),
         ("lh deploy --agent cop", ["copilot-cli"]),
         ("hookline hooks run ", ["keep-out.sh"]),

@@ -11,6 +11,7 @@ from typing import Any
 import argcomplete
 
 from hookline.cli import COMMANDS, command_module
+from hookline.cli.manual import topics
 from hookline.cli.parser import Parser
 from hookline.config.layers import ProjectGate
 from hookline.config.load import load
@@ -50,7 +51,7 @@ def completion_parser(line: str) -> Parser:
             command_module(name).configure(made)
             _add_completers(made)
     helps = commands.add_parser("help", description=None, help="explain a command")
-    helps.add_argument("command", choices=[*COMMANDS, "exit-codes", "topics"])
+    helps.add_argument("command", choices=list(dict.fromkeys((*COMMANDS, "exit-codes", *topics()))))
     return parser
 
 

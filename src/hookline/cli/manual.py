@@ -41,6 +41,12 @@ def show_page(topic: str) -> int:
     return 0
 
 
+def topics() -> list[str]:
+    """What can be typed after ``hookline help``: parts, and pages by their short names and by their whole ones."""
+    pages = list(_pages())
+    return ["topics", *_PARTS, *(name.rpartition("/")[2] for name in pages), *pages]
+
+
 def _mentions(wanted: str, pages: dict[str, str]) -> str:
     """The pages that speak of it most."""
     counts = {name: _text(path).lower().count(wanted) for name, path in pages.items()}
