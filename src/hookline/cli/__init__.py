@@ -6,7 +6,6 @@ import errno
 import gc
 import os
 import sys
-import threading
 from contextlib import suppress
 from importlib import import_module
 from types import MappingProxyType, SimpleNamespace
@@ -223,12 +222,14 @@ class _Terminated(BaseException):
 def _handle_signals() -> None:
     def terminated(_signal: int, _frame: object) -> None:
         # A Python hook may catch even this exception; then only the end of the process stops it.
-        last = threading.Timer(_LAST_SECONDS, _EXIT, [143])
+        from threading import Timer  # noqa: PLC0415  few calls are ended from outside
+
+        last = Timer(_LAST_SECONDS, _EXIT, [143])
         last.daemon = True
         last.start()
         raise _Terminated
 
-    if threading.current_thread() is threading.main_thread():
+    with suppress(ValueError):  # only the main thread may
         if signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN:  # exit codes of hooks would be lost
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         for number in (signal.SIGTERM, signal.SIGHUP):  # a closed terminal must not leave hooks running

@@ -6,7 +6,6 @@ Decision 22 says why Python hooks of a cold run are not run in a child.
 from __future__ import annotations
 
 import os
-import threading
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
@@ -87,7 +86,9 @@ def clean_up(
         works.append(lambda: _record_failure(runtime, request, why, deny=deny, took=took))
     if runtime is not None:
         works.append(runtime.engine.close)
-    threads = [threading.Thread(target=_ignore_errors, args=(work,), daemon=True) for work in works]
+    from threading import Thread  # noqa: PLC0415  nearly no call needs it
+
+    threads = [Thread(target=_ignore_errors, args=(work,), daemon=True) for work in works]
     for thread in threads:
         thread.start()
     for thread in threads:

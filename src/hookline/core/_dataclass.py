@@ -80,40 +80,48 @@ def is_dataclass(thing: object) -> bool:
 
 
 def _made(cls: Any, *, frozen: bool, slots: bool, kw_only: bool) -> Any:
-    own = _own_slots(cls, kw_only=kw_only)
-    every = {
-        slot.name: slot for base in reversed(cls.__mro__[1:]) for slot in base.__dict__.get("__slots_of_class__", ())
-    }
-    every.update(own)
-    body = {name: value for name, value in cls.__dict__.items() if name not in {"__dict__", "__weakref__"}}
-    body["__slots_of_class__"] = tuple(every.values())
-    body["__dataclass_fields__"] = _STANDARD_FIELDS
-    body["__match_args__"] = tuple(slot.name for slot in every.values() if slot.init and not slot.kw_only)
-    for name, method in (_FROZEN if frozen else _COMMON).items():
-        body.setdefault(name, method)
-    if "__eq__" in body and "__hash__" not in cls.__dict__:
-        body["__hash__"] = _hash if frozen else None
-    for name, slot in own.items():
-        if slot.default is MISSING or slots:
-            body.pop(name, None)
-        else:
-            body[name] = slot.default
+    own = [name for name, annotation in cls.__annotations__.items() if not str(annotation).startswith("ClassVar")]
+    body = (_FROZEN if frozen else _COMMON).copy() | cls.__dict__.copy()
+    body.pop("__dict__", None)
+    body.pop("__weakref__", None)
+    given = {name: body.pop(name) for name in own if name in body}
+    body["__slots_of_class__"] = described = _Described(own, given, kw_only=kw_only)
     if slots:
-        inherited = {name for base in cls.__mro__[1:] for name in _names(base.__dict__.get("__slots__", ()))}
-        body["__slots__"] = tuple(name for name in own if name not in inherited)
-    return type(cls)(cls.__name__, cls.__bases__, body)
+        inherited = {name for base in cls.__mro__[1:-1] for name in _names(base.__dict__.get("__slots__", ()))}
+        body["__slots__"] = tuple([name for name in own if name not in inherited])
+    else:
+        defaults = {name: one.default if type(one) is Slot else one for name, one in given.items()}
+        body |= {name: default for name, default in defaults.items() if default is not MISSING}
+    described.owner = made = type(cls)(cls.__name__, cls.__bases__, body)
+    return made
 
 
-def _own_slots(cls: Any, *, kw_only: bool) -> dict[str, Slot]:
-    found: dict[str, Slot] = {}
-    for name, annotation in cls.__annotations__.items():
-        if str(annotation).startswith("ClassVar"):
-            continue
-        given = cls.__dict__.get(name, MISSING)
-        slot = given if type(given) is Slot else Slot(given)
-        slot.name, slot.type, slot.kw_only = name, annotation, kw_only
-        found[name] = slot
-    return found
+class _Described:
+    """The fields of a class, described when somebody asks: of most classes of a cold run nobody does."""
+
+    __slots__ = ("_given", "_kw_only", "_own", "owner")
+
+    def __init__(self, own: list[str], given: dict[str, Any], *, kw_only: bool) -> None:
+        self._own, self._given, self._kw_only = own, given, kw_only
+        self.owner: Any = None
+
+    def __get__(self, _thing: Any, _cls: Any) -> tuple[Slot, ...]:
+        owner = self.owner
+        bases = [base for base in reversed(owner.__mro__[1:]) if "__slots_of_class__" in base.__dict__]
+        every = {slot.name: slot for base in bases for slot in base.__slots_of_class__}
+        for name in self._own:
+            given = self._given.get(name, MISSING)
+            every[name] = slot = given if type(given) is Slot else Slot(given)
+            slot.name, slot.type, slot.kw_only = name, owner.__annotations__[name], self._kw_only
+        owner.__slots_of_class__ = found = tuple(every.values())
+        return found
+
+
+class _Positional:
+    """``__match_args__``, found when a pattern or a constructor asks."""
+
+    def __get__(self, _thing: Any, cls: Any) -> tuple[str, ...]:
+        return tuple([slot.name for slot in cls.__slots_of_class__ if slot.init and not slot.kw_only])
 
 
 def _names(slots: Any) -> tuple[str, ...]:
@@ -265,10 +273,16 @@ def _standard(slot: Slot) -> Any:
 
 
 _STANDARD_FIELDS = _StandardFields()
-_COMMON = MappingProxyType({"__init__": _first_init, "__repr__": _repr, "__eq__": _eq})
-_FROZEN = MappingProxyType(
+_COMMON: MappingProxyType[str, Any] = MappingProxyType(
+    {
+        "__init__": _first_init, "__repr__": _repr, "__eq__": _eq, "__hash__": None, "__match_args__": _Positional(),
+        "__dataclass_fields__": _STANDARD_FIELDS,
+    }
+)  # fmt: skip
+_FROZEN: MappingProxyType[str, Any] = MappingProxyType(
     {
         **_COMMON,
+        "__hash__": _hash,
         "__setattr__": _refuse_set,
         "__delattr__": _refuse_delete,
         "__getstate__": _getstate,

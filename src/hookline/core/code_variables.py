@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
@@ -48,6 +47,7 @@ _LOADS = lazy_pattern(
     r"--(?:require|import|preload|(?:experimental-)?loader|openssl-config|env-file\w*)(?==|$)|-[rIMmdex]"
 )
 _NAMES_CODE = lazy_pattern(r"[/$`]|--eval|(?:^|\s)(?:-[pcfI](?!\w*=)|\w+=)|:[^,]*\w\.\w")
+_WORDS, _LIBRARIES = lazy_pattern(r"[\s,]+"), lazy_pattern(r"[\s,:]+")
 _JOBS = lazy_pattern(r"--jobserver\S+")
 _PLAIN = lazy_pattern(r"--?\w[\w.-]*(?:=[\w.%-]*)?|[\w.+-]+")
 _PYTHON, _ISOLATING = lazy_pattern(r"python[\d.]*"), lazy_pattern(r"-[A-Za-z]*[EI]")
@@ -66,9 +66,8 @@ def foreign_parts(
     if name in _SOURCES or name.startswith(_SOURCE_PREFIXES):
         return [value]
     if name in _OPTIONS:
-        return (
-            [value] if _loads_code(re.split(r"[\s,:]+" if name == "LD_PRELOAD" else r"[\s,]+", value), projects) else []
-        )
+        between = _LIBRARIES if name == "LD_PRELOAD" else _WORDS
+        return [value] if _loads_code(between.split(value), projects) else []
     if name in _FLAGS:
         return [value] if _NAMES_CODE.search(_JOBS.sub("", value)) else []
     if name in _PROGRAMS:
@@ -114,7 +113,7 @@ def _loads_code(words: Sequence[str], projects: Sequence[str]) -> bool:
 
 def _is_foreign(path: str, projects: Sequence[str]) -> bool:
     """What is relative, or expanded by the program, means whatever directory the hook runs in."""
-    own = _OF_THE_PERSON.fullmatch(path)
+    own = _OF_THE_PERSON.fullmatch(path) if path.startswith(("~", "$")) else None
     if own is not None:
         return ".." in own[1].split("/")
     return not path.startswith("/") or is_inside(path, projects)

@@ -6,13 +6,13 @@ Equal values are written once, since most hooks share their gates, scopes and pa
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from types import MappingProxyType
 
 from hookline.core._dataclass import EMPTY
+from hookline.core.fast_json import dumps
 from hookline.core.typed import Any
 
 #: Class -> its module. Those that are not here are not written.
@@ -75,7 +75,7 @@ class _Encoder:
         if _CLASSES.get(kind.__name__) != kind.__module__:
             raise _UnwritableError(f"a {kind.__name__} cannot be written")
         row = [kind.__name__, *(self.node(getattr(value, slot.name)) for slot in kind.__slots_of_class__)]
-        text = json.dumps(row)
+        text = dumps(row)
         if text not in self._numbers:
             self._numbers[text] = len(self._table)
             self._table.append(row)

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import json
 import os
-import threading
 import time
+from _thread import _local as local
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 
+from hookline.core.fast_json import loads
 from hookline.core.paths import UnusableError, private_dir, unusable
 from hookline.core.typed import Any, BinaryIO
 
@@ -155,6 +155,8 @@ def replace_atomically(
 
 def write_json(path: str, tree: Mapping[str, Any]) -> None:
     """A private JSON file, replaced as a whole. Raises StateError."""
+    import json  # noqa: PLC0415  no event writes one
+
     try:
         replace_atomically(path, json.dumps(tree, indent=1))
     except OSError as error:
@@ -228,7 +230,7 @@ def read_text(path: str, limit: int = 64 << 20, *, errors: str = "replace") -> s
 def read_json(path: str, limit: int = 64 << 20) -> Any:
     """What a JSON file of ours holds; None where it cannot be read as one."""
     try:
-        return json.loads(read_text(path, limit, errors="strict") or "null")
+        return loads(read_text(path, limit, errors="strict") or "null")
     except (ValueError, RecursionError):
         return None
 
@@ -294,7 +296,7 @@ def prune(folder: str, *, keep: int, days: float, now: float) -> int:
 # cannot be removed again, and costs every decision of the daemon a twentieth.
 
 #: The files that this thread has read, while they are collected.
-_HERE = threading.local()
+_HERE = local()
 
 
 def note(path: str) -> None:

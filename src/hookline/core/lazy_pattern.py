@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from hookline.core.typed import TYPE_CHECKING, Any
 
 _METHODS = ("findall", "finditer", "fullmatch", "match", "search", "split", "sub", "subn")
@@ -18,6 +16,8 @@ class _LazyPattern:
 
     def __getattr__(self, name: str) -> Any:
         """Called until the first use; from then on the methods are those of the compiled pattern."""
+        import re  # noqa: PLC0415  a plain event needs none of them
+
         compiled = re.compile(self._text, self._flags)
         for method in _METHODS:
             setattr(self, method, getattr(compiled, method))
@@ -25,6 +25,8 @@ class _LazyPattern:
 
 
 if TYPE_CHECKING:
+    import re
+
     lazy_pattern = re.compile
 else:
     lazy_pattern = _LazyPattern

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
+from hookline.core.fast_json import loads
 from hookline.core.lazy_pattern import lazy_pattern
 from hookline.core.typed import Any
 
@@ -229,7 +229,7 @@ def _as_object(given: Any) -> Mapping[str, Any]:
     """An input that comes as text: JSON, or a patch."""
     if isinstance(given, str):
         try:
-            read = json.loads(given)
+            read = loads(given)
         except (ValueError, RecursionError):
             read = None
         return read if isinstance(read, dict) else {"input": given}

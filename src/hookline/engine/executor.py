@@ -7,7 +7,7 @@ apply-later hook comes after the decision, and is applied then.
 from __future__ import annotations
 
 import sys
-import threading
+from _thread import allocate_lock
 from collections.abc import Callable, Mapping, Sequence
 from time import monotonic, time
 
@@ -42,6 +42,9 @@ from hookline.dialects.base import Call, Dialect
 from hookline.runners.base import MIN_TIMEOUT, Job, Stop, time_limit
 
 if TYPE_CHECKING:
+    import threading
+    from _thread import LockType
+
     from hookline.core.event import Event
     from hookline.core.settings import Settings
     from hookline.engine.cost import CostTracker, Times
@@ -106,7 +109,7 @@ class Executor:
     _dialects: dict[str, Dialect] = field(default_factory=dict[str, "Dialect"])
     _running: list[_Running] = field(default_factory=list["_Running"])
     _stops: set[Stop] = field(default_factory=set["Stop"])
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _lock: LockType = field(default_factory=allocate_lock)
 
     def perform(self, task: Task, on_late: _OnLate | None = None) -> Outcome:
         """Run a hook as its mode says."""
@@ -328,7 +331,10 @@ class Executor:
     def _run_in_thread(self, task: Task, on_late: _OnLate | None, why: str = "") -> Outcome:
         """``why`` stays with its outcome, where the hook itself did not ask for this."""
 
-        started = threading.Event()
+        from threading import Event as Signal
+        from threading import Thread
+
+        started = Signal()
 
         def work() -> None:
             outcome = self.run(task, on_start=started.set)
@@ -341,7 +347,7 @@ class Executor:
                 self._forget(running)
             started.set()
 
-        running = _Running(task=task, thread=threading.Thread(target=work, name=f"hook {task.spec.name}", daemon=True))
+        running = _Running(task=task, thread=Thread(target=work, name=f"hook {task.spec.name}", daemon=True))
         with self._lock:
             self._running.append(running)
         running.thread.start()

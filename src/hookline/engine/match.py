@@ -17,7 +17,7 @@ from hookline.core.session_facts import Facts
 from hookline.core.tool_names import matching_names
 from hookline.core.typed import Any
 from hookline.dialects.base import FOREIGN
-from hookline.engine.patterns import NAMES, Undecided, compile_pattern, is_folder
+from hookline.engine.patterns import Undecided, are_names, compile_pattern, is_folder
 
 #: Subjects for which the index caches the answer.
 _MAX_CACHED = 2048
@@ -128,7 +128,7 @@ def _names_in(pattern: Pattern) -> tuple[str, ...] | None:
     """The names a pattern can match, if it is nothing but names."""
     if pattern.style == "exact":
         return pattern.options
-    if pattern.style == "full" and "." not in pattern.text and NAMES.fullmatch(pattern.text):
+    if pattern.style == "full" and "." not in pattern.text and are_names(pattern.text):
         return tuple(pattern.text.split("|"))
     return None
 

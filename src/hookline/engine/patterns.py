@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from os.path import expanduser
 
 from hookline.core.hook import Pattern
 from hookline.core.lazy_pattern import lazy_pattern
+from hookline.core.typed import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import re
 
 #: Seconds one pattern may take on one text.
 _PATIENCE = 0.05
 
-#: Plain words and alternatives of them: no test of these can take long, and they can be looked up.
-NAMES = lazy_pattern(r"[\w\-.:/ ]*(?:\|[\w\-.:/ ]*)*", re.ASCII)
+_NAME_LETTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.:/ |")
 #: At most two wildcards and no groups: quick on a short text, in the standard engine.
-_HARMLESS = lazy_pattern(r"[\w\-:/ |^$\\.]*(?:\.[*+][\w\-:/ |^$\\.]*){0,2}", re.ASCII)
+_HARMLESS = lazy_pattern(r"(?a)[\w\-:/ |^$\\.]*(?:\.[*+][\w\-:/ |^$\\.]*){0,2}")
 
 #: Characters up to which such a test is quick: the time grows with the third power of the length.
 _SHORT = 256
@@ -23,6 +25,11 @@ _SHORT = 256
 
 class Undecided(Exception):  # it is not an error, it is the third answer
     """A pattern took too long to say yes or no."""
+
+
+def are_names(text: str) -> bool:
+    """Plain words and alternatives of them: no test of these can take long, and they can be looked up."""
+    return _NAME_LETTERS.issuperset(text)
 
 
 def compile_pattern(pattern: Pattern) -> Callable[[str], bool]:
@@ -55,7 +62,9 @@ def _without_start(pattern: Pattern) -> str:
 
 def _regular(text: str, *, full: bool, flags: str = "") -> Callable[[str], bool]:
     try:
-        if NAMES.fullmatch(text):
+        if are_names(text):
+            if full and "." not in text:
+                return frozenset(text.split("|")).__contains__
             return _standard(text, full=full, flags=flags)
         if _HARMLESS.fullmatch(text):
             return _by_length(text, full=full, flags=flags)
@@ -80,6 +89,8 @@ def _by_length(text: str, *, full: bool, flags: str) -> Callable[[str], bool]:
 
 
 def _standard(text: str, *, full: bool, flags: str) -> Callable[[str], bool]:
+    import re  # noqa: PLC0415  most hooks name their tools
+
     compiled = re.compile(text, re.DOTALL | re.MULTILINE if flags else 0)
     test = compiled.fullmatch if full else compiled.search
     return lambda subject: test(subject) is not None
@@ -117,6 +128,7 @@ def _refusing(why: str) -> Callable[[str], bool]:
 
 
 def _compile_glob(text: str) -> re.Pattern[str]:
+    import re  # noqa: PLC0415  as above
     from fnmatch import translate
 
     return re.compile(translate(text))

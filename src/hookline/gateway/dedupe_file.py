@@ -9,7 +9,6 @@ it uses the file too. Otherwise that costs one look at the disk.
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from _blake2 import blake2b  # hashlib would load the whole of OpenSSL for it
@@ -18,10 +17,12 @@ from typing import Any
 
 from hookline.core.errors import StateError
 from hookline.core.event import Event
+from hookline.core.fast_json import dumps, loads
 from hookline.core.files import open_locked, open_without_waiting
 from hookline.core.paths import private_dir
 from hookline.core.result import Aborted, Context, Decision, Injected, Message
-from hookline.gateway.dedupe import KEPT_SECONDS, DedupeTurn, EarlierDecision, Key, MemoryDeduper, keep_decision
+from hookline.gateway.dedupe import KEPT_SECONDS, DedupeTurn, EarlierDecision, Key, keep_decision
+from hookline.gateway.dedupe_memory import MemoryDeduper
 
 #: Seconds between two looks whether the first one is done.
 _PACE = 0.005
@@ -210,7 +211,7 @@ def _arrivals(handle: int) -> list[dict[str, Any]]:
     """The fresh ones; a file that was half written when its process was killed holds none."""
     old = time.time() - KEPT_SECONDS
     try:
-        found = json.loads(os.pread(handle, os.fstat(handle).st_size, 0))
+        found = loads(os.pread(handle, os.fstat(handle).st_size, 0).decode())
         return [one for one in found if one["at"] > old and isinstance(one["asked"], list)]
     except (OSError, ValueError, TypeError, KeyError):
         return []
@@ -218,7 +219,7 @@ def _arrivals(handle: int) -> list[dict[str, Any]]:
 
 def _write(handle: int, arrivals: list[dict[str, Any]]) -> None:
     with suppress(OSError, ValueError, TypeError, RecursionError):
-        text = json.dumps(arrivals, default=dict).encode()
+        text = dumps(arrivals, default=dict).encode()
         os.ftruncate(handle, 0)
         os.pwrite(handle, text, 0)
 

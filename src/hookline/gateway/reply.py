@@ -5,11 +5,11 @@ What an agent cannot do becomes a deny or is left out, never silently: every los
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 
 from hookline.core._dataclass import dataclass, fast_constructor, replace
 from hookline.core.event import Event
+from hookline.core.fast_json import loads
 from hookline.core.result import Decision, Message
 from hookline.core.tool_names import native_input
 from hookline.dialects.base import Answer, Dialect
@@ -128,7 +128,7 @@ def _missing_texts(decision: Decision, answer: Answer) -> Iterable[str]:
 def _texts(stdout: str) -> Iterable[str]:
     """Every text in it: an answer is JSON, or plain text for some agents."""
     try:
-        left = [json.loads(stdout)]
+        left = [loads(stdout)]
     except ValueError:
         left = [stdout]
     while left:

@@ -5,7 +5,6 @@ Everything a caller brings is a value: words, standard input, environment and di
 
 from __future__ import annotations
 
-import json
 import os
 from _blake2 import blake2b  # hashlib would load the whole of OpenSSL for it
 from collections.abc import Callable, Mapping, Sequence
@@ -15,6 +14,7 @@ from hookline.core._dataclass import dataclass, fast_constructor, replace
 from hookline.core.agents import AGENTS, Agent, full_name
 from hookline.core.errors import DataError, UsageError
 from hookline.core.event import GUARDED, Event, event_kind
+from hookline.core.fast_json import reader
 from hookline.core.own_directories import agents_directories
 from hookline.core.paths import Directories, Paths, account_home, find_paths
 from hookline.core.typed import Any
@@ -24,7 +24,7 @@ from hookline.gateway.args import HOOK_SYNTAX, parse_plain, parse_seconds
 from hookline.gateway.dedupe import Key, event_key
 
 #: NaN and Infinity are not JSON, but some agents write them; for a hook they are null.
-_DECODER = json.JSONDecoder(parse_constant=lambda _name: None)
+_decode = reader(lambda _name: None)
 
 #: Where agents name the event.
 _NAME_FIELDS = ("hook_event_name", "event_type", "event", "hookEventName")
@@ -327,26 +327,19 @@ def _parse_payload(stdin: bytes) -> dict[str, Any]:
         value = _decode(stdin.decode("utf-8"))
     except UnicodeDecodeError as error:
         raise DataError(f"standard input is not UTF-8: {error.reason} at byte {error.start}") from None
-    except json.JSONDecodeError as error:
-        raise DataError(
-            f"standard input is not JSON: {error.msg} at line {error.lineno}, column {error.colno}"
-        ) from None
-    except ValueError:  # Python's limit on the digits of an integer
+    except ValueError as error:
+        from json import JSONDecodeError  # noqa: PLC0415  only a mistake pays for it
+
+        if isinstance(error, JSONDecodeError):
+            place = f"line {error.lineno}, column {error.colno}"
+            raise DataError(f"standard input is not JSON: {error.msg} at {place}") from None
+        # Python's limit on the digits of an integer
         raise DataError("standard input has a number that is too long") from None
     except RecursionError:
         raise DataError("standard input is nested too deeply") from None
     if not isinstance(value, dict):
         raise DataError("standard input must be a JSON object")
     return value
-
-
-def _decode(text: str) -> Any:
-    """The decoder without its own search for blanks: agents send none before and after."""
-    if text.startswith("{"):
-        value, end = _DECODER.raw_decode(text)
-        if end == len(text):
-            return value
-    return _DECODER.decode(text)
 
 
 def _event_name(payload: dict[str, Any]) -> str:

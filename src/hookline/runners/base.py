@@ -7,7 +7,7 @@ thread. This way the process handling exists once, and a cold run needs no event
 from __future__ import annotations
 
 import os
-import threading
+from _thread import allocate_lock
 from collections.abc import Callable, Mapping
 
 from hookline.core._dataclass import dataclass
@@ -33,7 +33,7 @@ class Stop:
     __slots__ = ("_lock", "_pipe", "_set")
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = allocate_lock()
         self._pipe: tuple[int, int] | None = None
         self._set = False
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 import time
 from contextlib import suppress
 
@@ -183,7 +182,9 @@ def _start_detached(launch: Launch, workspace: Workspace) -> RunResult:
         if source is not None:
             os.close(source)
     workspace.leave(pid)
-    threading.Thread(target=_reap, args=(pid, workspace), name="hookline-reaper", daemon=True).start()
+    from threading import Thread  # noqa: PLC0415  most hooks are waited for
+
+    Thread(target=_reap, args=(pid, workspace), name="hookline-reaper", daemon=True).start()
     return RunResult(notes=launch.notes)
 
 

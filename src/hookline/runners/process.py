@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import os
 import select
-import signal
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -30,9 +29,14 @@ from contextlib import suppress
 from hookline.core._dataclass import fast_constructor, replace
 from hookline.core.result import RunResult
 from hookline.core.settings import Settings
-from hookline.core.typed import Any, Literal, TypeAlias
+from hookline.core.typed import TYPE_CHECKING, Any, Literal, TypeAlias
 from hookline.runners.base import Stop
 from hookline.runners.spawn import Capture, Launch, pipe, spawn, why_not
+
+if TYPE_CHECKING:
+    import signal
+else:
+    import _signal as signal  # the module around it makes an enum of every number first
 
 #: Seconds that the pipes of an exited child are read on while somebody else holds them.
 DRAIN = 0.1

@@ -8,7 +8,6 @@ import codecs
 import errno
 import fcntl
 import os
-import signal
 import stat
 import sys
 from collections.abc import Callable, Mapping
@@ -17,8 +16,13 @@ from itertools import starmap
 
 from hookline.core._dataclass import dataclass
 from hookline.core.errors import StateError
-from hookline.core.typed import Any
+from hookline.core.typed import TYPE_CHECKING, Any
 from hookline.runners.environ import new_spill
+
+if TYPE_CHECKING:
+    import signal
+else:
+    import _signal as signal  # the module around it makes an enum of every number first
 
 
 def start_time(pid: int) -> str:

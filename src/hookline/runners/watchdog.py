@@ -10,7 +10,6 @@ interrupted in the main thread after ``install_interrupt``; in other threads the
 from __future__ import annotations
 
 import os
-import signal
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -19,7 +18,12 @@ from threading import get_ident
 from time import monotonic, sleep
 from types import FrameType
 
-from hookline.core.typed import TypeVar
+from hookline.core.typed import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    import signal
+else:
+    import _signal as signal  # the module around it makes an enum of every number first
 
 _Argument = TypeVar("_Argument")
 _Value = TypeVar("_Value")

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 import stat
-import threading
 import time
+from _thread import RLock, allocate_lock
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 
@@ -38,7 +38,7 @@ _LOG_PAGES = 4000
 _LEFTOVER = 1 << 19
 
 #: Nobody connects to a file that is just being made.
-_MAKING = threading.Lock()
+_MAKING = allocate_lock()
 #: Parts of SQLite's messages when the file is damaged, as opposed to a full disk or missing permissions.
 _BROKEN = ("not a database", "malformed", "corrupt", "unsupported file format")
 
@@ -201,7 +201,7 @@ class Database:
         self.note = ""
         self._layout = layout
         self._brief = brief
-        self._lock = threading.RLock()
+        self._lock = RLock()
         self._connection: sqlite3.Connection | None = None
         self._inode = 0
         self._pid = 0

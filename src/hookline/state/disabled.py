@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import stat
-import threading
 import time
+from _thread import allocate_lock
 from collections.abc import Callable, Iterable, Sequence
 
 from hookline.core._dataclass import dataclass
+from hookline.core.fast_json import loads
 from hookline.core.hook import HookSpec
 from hookline.core.typed import Any
 
@@ -67,7 +68,7 @@ class Switches:
         #: While this returns the same, the file is not even checked; for a process that is notified of changes.
         self.moment: Callable[[], object] | None = None
         self._looked_at: object = None
-        self._lock = threading.Lock()
+        self._lock = allocate_lock()
         self._read_at: _Stamp | None = None
         self._known: tuple[Switch, ...] = ()
 
@@ -125,14 +126,12 @@ class Switches:
         return self._known
 
     def _read(self) -> tuple[Switch, ...]:
-        import json  # rarely needed
-
         self.note = ""
         try:
             handle = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
             with open(handle, encoding="utf-8", errors="surrogateescape") as file:
                 _require_ours(os.fstat(handle))
-                tree = json.load(file)
+                tree = loads(file.read())
             return tuple(_from_json(item) for item in tree["off"])
         except FileNotFoundError:
             return ()

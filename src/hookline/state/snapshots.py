@@ -8,7 +8,6 @@ So it saves time and decides nothing: what is approved and what runs is checked 
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Mapping
 
@@ -22,6 +21,7 @@ except ImportError:
 import hookline
 from hookline.core import codec
 from hookline.core.errors import StateError
+from hookline.core.fast_json import dumps, loads
 
 _FOLDER = "snapshots"
 _FORMAT = 1
@@ -46,7 +46,7 @@ class _OddError(Exception):
 def load(state: str, key: str, environ: Mapping[str, str]) -> Any:
     """The value that was kept under ``key``, if it would be the same now; else None. Never raises."""
     try:
-        kept = json.loads(_read_private(_path(state, key)))
+        kept = loads(_read_private(_path(state, key)).decode())
         if kept["format"] != _FORMAT or kept["key"] != key or kept["code"] != _code():
             return None
         if any(_variable(environ.get(name)) != value for name, value in kept["environ"].items()):
@@ -81,7 +81,7 @@ def save(
         looks = {path: _look(path) for path in files}
         if max(map(_changed_at, looks.values()), default=0) > began_ns - _UNSETTLED or len(looks) > _MOST_FILES:
             return False
-        text = json.dumps({
+        text = dumps({
             "format": _FORMAT, "key": key, "code": _code(), "files": looks,
             "environ": {name: _variable(given) for name, given in environ.items()},
             "real": {path: os.path.realpath(path) for path in real}, "value": codec.encode(value),

@@ -13,9 +13,10 @@ import pytest
 
 from hookline.core.event import Event, event_kind
 from hookline.core.result import Aborted, Context, Decision, Injected, Message
-from hookline.gateway import dedupe
-from hookline.gateway.dedupe import Deduper, DedupeTurn, Key, MemoryDeduper, event_key
+from hookline.gateway import dedupe_memory
+from hookline.gateway.dedupe import Deduper, DedupeTurn, Key, event_key
 from hookline.gateway.dedupe_file import DaemonDeduper, FileDeduper
+from hookline.gateway.dedupe_memory import MemoryDeduper
 from hookline.gateway.request import dialect_for_payload
 
 PAYLOADS = Path(__file__).parents[2] / "payloads"
@@ -144,14 +145,14 @@ def test_a_decision_is_the_same_whichever_way_it_was_kept(memory: Deduper) -> No
 
 
 def test_what_was_decided_a_while_ago_is_not_told_again(memory: Deduper, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("hookline.gateway.dedupe", "hookline.gateway.dedupe_file"):
+    for module in ("hookline.gateway.dedupe_memory", "hookline.gateway.dedupe_file"):
         monkeypatch.setattr(f"{module}.KEPT_SECONDS", -1.0)
     decide(memory.enter(KEY, "user", 0.0), said())
     assert memory.enter(KEY, "project", 0.0).earlier is None
 
 
 def test_a_memory_does_not_grow(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dedupe, "_MOST", 10)
+    monkeypatch.setattr(dedupe_memory, "_MOST", 10)
     memory = MemoryDeduper()
     for number in range(100):
         decide(memory.enter((str(number),), "user", 0.0), said())

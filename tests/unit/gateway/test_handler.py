@@ -12,7 +12,8 @@ from tests.recording import MemoryRecorder
 from hookline.core.problem import Problem
 from hookline.core.result import Decision
 from hookline.core.samples import hook_spec
-from hookline.gateway.dedupe import EarlierDecision, MemoryDeduper
+from hookline.gateway.dedupe import EarlierDecision
+from hookline.gateway.dedupe_memory import MemoryDeduper
 from hookline.gateway.handler import handle
 from hookline.gateway.reply import write_reply
 from hookline.state.record import Record

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from types import SimpleNamespace
 
 from hookline.cli.failsafe import hold_deadlines
@@ -60,7 +61,7 @@ def run(args: Namespace | SimpleNamespace) -> int:
     tell_unapproved(runtime)
     decision: Decision | None = None
     try:
-        with stdout_to_stderr(), runtime.engine as engine:
+        with stdout_to_stderr(), closing(runtime.engine.sessions), runtime.engine as engine:
             decision = engine.fire_event(event)
             decision = fold.amend(decision, engine.join())
         return _tell(args, runtime, decision)

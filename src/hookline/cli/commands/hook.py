@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import suppress
+from contextlib import closing, suppress
 from time import monotonic
 from types import SimpleNamespace
 
@@ -167,7 +167,7 @@ def _run_cold(args: Namespace | SimpleNamespace, stdin: bytes, deadline: AnswerD
     def decided(answer: Answer) -> None:
         deadline.answer = answer
 
-    with stdout_to_stderr(), exit_raises(), runtime.engine:
+    with stdout_to_stderr(), exit_raises(), closing(runtime.engine.sessions), runtime.engine:
         answer = handle(request, runtime, ending=True, deduper=_deduper(request), on_answer=decided)
     deadline.claim()
     return _write(answer.exit_code, encode(answer.stdout), encode(answer.stderr), deny=args.on_failure == "deny")

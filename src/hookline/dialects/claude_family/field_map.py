@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -178,8 +177,12 @@ def _usual_event(words: FieldMap, native: str, given: str) -> str:
 
 def _server_tool(pattern: str, native: str) -> str:
     """The common name of an MCP server's tool; "" where it is none."""
-    found = re.fullmatch(pattern, native) if pattern else None
-    if found is None or native.startswith("mcp__"):
+    if not pattern or native.startswith("mcp__"):
+        return ""
+    import re  # noqa: PLC0415  few agents have such a pattern
+
+    found = re.fullmatch(pattern, native)
+    if found is None:
         return ""
     named = found.groupdict()
     return f"mcp__{named.get('server') or 'unknown'}__{named['tool']}"

@@ -5,13 +5,13 @@ One table of names serves both directions, so that they stay each other's invers
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from types import MappingProxyType
 
 from hookline.core._dataclass import fast_constructor
 from hookline.core.agents import ASSUMED, uses_dialect
 from hookline.core.event import EVENTS, Event
+from hookline.core.fast_json import dumps, loads
 from hookline.core.tool_names import native_input, tool_fields
 from hookline.core.typed import Any, cast
 from hookline.dialects.base import Incoming
@@ -20,9 +20,9 @@ from hookline.dialects.base import Incoming
 def compact(value: Any) -> bytes:
     """One line of JSON in UTF-8, as JavaScript writes it; half a character pair is escaped, never an error."""
     try:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_plain).encode()
+        return dumps(value, ensure_ascii=False, compact=True, default=_plain).encode()
     except UnicodeEncodeError:
-        return json.dumps(value, separators=(",", ":"), default=_plain).encode()
+        return dumps(value, compact=True, default=_plain).encode()
 
 
 def _plain(value: Any) -> Any:
@@ -53,7 +53,7 @@ def read_object(text: str) -> dict[str, Any] | None:
     if not text.lstrip().startswith("{"):
         return None
     try:
-        value = json.loads(text)
+        value = loads(text)
     except (ValueError, RecursionError):
         return None
     return cast("dict[str, Any]", value) if isinstance(value, dict) else None
@@ -110,7 +110,7 @@ def output_in_shape(as_sent: Any, output: Any) -> Any:
     if isinstance(shape.get("file"), Mapping) and isinstance(shape["file"].get("content"), str):
         return {**shape, "file": {**shape["file"], "content": output}}
     try:
-        changed = json.loads(output)
+        changed = loads(output)
     except ValueError:
         return None
     return changed if isinstance(changed, dict) and changed.keys() == shape.keys() else None

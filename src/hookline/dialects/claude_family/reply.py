@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 
 from hookline.core._dataclass import dataclass, field
 from hookline.core.event import Event
+from hookline.core.fast_json import dumps
 from hookline.core.result import Decision
 from hookline.core.typed import Any
 from hookline.dialects.base import Answer
@@ -87,7 +87,7 @@ def write_reply(
 
 
 def to_json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, default=dict)
+    return dumps(value, ensure_ascii=False, default=dict)
 
 
 def output_as_text(output: Any) -> str:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Mapping
 
 from hookline.core._dataclass import EMPTY, replace
 from hookline.core.event import Event, iso_time
+from hookline.core.fast_json import loads, reader, writer
 from hookline.core.hook import AgentRun, Command, Function, HookSpec, Http, Output, Plugin, Prompt
 from hookline.core.lazy_pattern import lazy_pattern
 from hookline.core.result import NO_OPINION, Context, Effect, HookError, Placement, Reply, RunResult
@@ -31,16 +30,14 @@ _KINDS = {dict: "an object", bool: "true or false", str: "text"}
 _TOOL_EVENTS = frozenset({"PreToolUse", "PermissionRequest"})
 #: The beginning of an object that decides, at the start of a line.
 _DECIDES = lazy_pattern(
-    r"""^\s*\{\s*(?:"[^"\n]*"\s*:\s*(?:"(?:[^"\\\n]|\\.)*"|[\w.+-]+)\s*,\s*)*"""
+    r"""(?m)^\s*\{\s*(?:"[^"\n]*"\s*:\s*(?:"(?:[^"\\\n]|\\.)*"|[\w.+-]+)\s*,\s*)*"""
     r""""(?:effect|decision|hookSpecificOutput|permissionDecision|continue)"\s*:""",
-    re.MULTILINE,
 )
 
 
 #: A refusal in one word, which is no answer in any format.
 _REFUSAL = lazy_pattern(
-    r"""\s*["']?(?:(?:deny|denied|block|blocked|ask)["']?\s*|(?:denied|blocked|refused):.*)""",
-    re.IGNORECASE | re.DOTALL,
+    r"""(?is)\s*["']?(?:(?:deny|denied|block|blocked|ask)["']?\s*|(?:denied|blocked|refused):.*)""",
 )
 
 
@@ -235,7 +232,7 @@ def _payload_of(event: Event) -> bytes:
     if event.mode:
         payload["mode"] = event.mode
     # Lone surrogates (file names that are not UTF-8) stay escaped, so that the bytes are always valid UTF-8.
-    return _ENCODER.encode(payload).encode()
+    return _in_json(payload).encode()
 
 
 def as_json(value: Any) -> Any:
@@ -248,7 +245,7 @@ def as_json(value: Any) -> Any:
 
 
 #: Made once: setting an encoder up costs as much as using it.
-_ENCODER = json.JSONEncoder(default=as_json)
+_in_json = writer(as_json)
 
 
 # ── from a hook ──────────────────────────────────────────────────────────────────────────────────────
@@ -291,6 +288,8 @@ def _from_exit(spec: HookSpec, event: Event, raw: RunResult) -> Reply | HookErro
 
 def _misplaced(spec: HookSpec, raw: RunResult) -> HookError | None:
     """An answer that is not the whole of stdout: what it says is not known for certain, so it is no consent."""
+    if not raw.stdout and not raw.stderr and not raw.cut:
+        return None
     if raw.cut and (_like_json(raw.stdout) or spec.output.inject == "none"):
         return HookError(error="what it printed is longer than the limit of output, so it was not read to its end")
     if not _like_json(raw.stdout) and _DECIDES.search(raw.stdout):
@@ -344,8 +343,7 @@ def _from_text(spec: HookSpec, event: Event, text: str) -> Reply | HookError:
     if not _like_json(text):
         return _plain(spec, text)
     try:
-        # NaN and Infinity are no JSON. A refusal must not be lost for them, nor may they reach the next hook.
-        answer = json.loads(text, parse_constant=lambda _name: None, object_pairs_hook=_unique_keys)
+        answer = _read_answer(text)
     except _NotAnAnswerError as error:
         return HookError(error=str(error))
     except (ValueError, RecursionError) as error:
@@ -365,6 +363,10 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = next(key for key in made if keys.count(key) > 1)
         raise _NotAnAnswerError(f"the answer has the key {twice[:40]!r} twice")
     return made
+
+
+#: NaN and Infinity are no JSON. A refusal must not be lost for them, nor may they reach the next hook.
+_read_answer = reader(lambda _name: None, _unique_keys)
 
 
 def _plain(spec: HookSpec, text: str) -> Reply:
@@ -397,7 +399,7 @@ def _from_value(spec: HookSpec, event: Event, value: Any) -> Reply | HookError:
 def _from_prompt(raw: RunResult) -> Reply | HookError:
     """ok is no opinion: that a model has no objection must never grant a call."""
     try:
-        answer = raw.value if isinstance(raw.value, dict) else json.loads(raw.stdout)
+        answer = raw.value if isinstance(raw.value, dict) else loads(raw.stdout)
     except (ValueError, RecursionError) as error:
         return HookError(error=f"the model's answer is not JSON: {error}")
     ok = answer.get("ok") if isinstance(answer, dict) else None
@@ -427,6 +429,6 @@ def _json_or_text(text: str) -> Any:
     if not text.lstrip().startswith("{"):
         return text
     try:
-        return json.loads(text)
+        return loads(text)
     except (ValueError, RecursionError):
         return text

@@ -8,13 +8,12 @@ URLs, escapes) or split (``"abc" + "def"``, a line that goes on) is decoded and 
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from hookline.core.lazy_pattern import lazy_pattern
-from hookline.core.typed import TypeAlias
+from hookline.core.typed import TYPE_CHECKING, TypeAlias
 from hookline.state.record.secret_patterns import (
     ASSIGNED,
     BEHIND,
@@ -31,6 +30,9 @@ from hookline.state.record.secret_patterns import (
     TOKENS,
 )
 
+if TYPE_CHECKING:
+    import re
+
 #: Start, end and kind.
 Span: TypeAlias = tuple[int, int, str]
 
@@ -42,8 +44,6 @@ _LONG = b"x" * _SHORTEST
 _BASE64_LETTERS = _LETTERS.replace(".", "+/")
 _ESCAPES = (("\\n", " \n"), ("\\t", " \t"), ("\\r", " \r"), ("\\b", "  "), ("\\f", "  "))
 _ESCAPED = lazy_pattern(r"\\[bfnrtu]")
-#: Tokens that begin with the letter of an escape: "C:\\rk_live_…" has no carriage return in it.
-_LIKE_ESCAPES = ("rk_", *(word for row in TOKENS for word in row[1].split() if word[0] in "bfnrt"))
 #: How often something decoded is searched again.
 _DEPTH = 2
 
@@ -54,14 +54,20 @@ def flatten(text: str) -> str:
         if b"\xff" in text.encode("utf-16-le", "surrogatepass"):
             text = text.translate(_HALFWIDTH)
         text = text.encode("latin-1", "replace").decode("latin-1")
-    if _ESCAPED.search(text):
-        for token in _LIKE_ESCAPES:
+    if "\\" in text and _ESCAPED.search(text):
+        for token in _like_escapes():
             text = text.replace(f"\\{token}", f" {token}")
         for escape, plain in _ESCAPES:
             text = text.replace(escape, plain)
         if "\\u" in text:
             text = _expression(r"\\u(?!00[2-7])[0-9a-fA-F]{4}").sub("      ", text)
     return text
+
+
+@lru_cache(maxsize=1)
+def _like_escapes() -> tuple[str, ...]:
+    """Tokens that begin with the letter of an escape: "C:\\rk_live_…" has no carriage return in it."""
+    return ("rk_", *(word for row in TOKENS for word in row[1].split() if word[0] in "bfnrt"))
 
 
 #: Letters and signs as East Asian keyboards write them.
@@ -93,33 +99,37 @@ def words_in(low: str) -> list[str]:
     words: dict[str, None] = {}
     seen = {*filter(low.__contains__, ROOTS)}
     for root in tuple(seen):
-        for word, part in _words_by_root()[root]:
+        for word, part in _words_with(root):
             if (not part or part in words) and word in low:
                 words[word] = None
     seen.update(words)
     for word, behind in BEHIND.items():
         if not seen.isdisjoint(behind) and word in low:
             words[word] = None
-    return [*words, *{*_FLAG.findall(low)}] if " -" in low else [*words]
-
-
-#: The words of rules that are flags, which are searched for at once.
-_FLAG = lazy_pattern(r" -(?:[pu]|[abhknw] |-user|-header)")
+    return [*words, *filter(low.__contains__, _flags())] if " -" in low else [*words]
 
 
 @lru_cache(maxsize=1)
-def _words_by_root() -> dict[str, list[tuple[str, str]]]:
-    """Each word with the longest other word in it, without which it cannot be in a text; the short ones first."""
-    table: dict[str, list[tuple[str, str]]] = {root: [] for root in ROOTS}
-    words = {*(word for word in _phrases() if not word.startswith(" -") and word not in BEHIND), *NAMES}
+def _flags() -> tuple[str, ...]:
+    return tuple(word for word in _phrases() if word.startswith(" -"))
+
+
+@lru_cache(maxsize=len(ROOTS))
+def _words_with(root: str) -> list[tuple[str, str]]:
+    """The words whose first root this is (of those without a root it is "secret"), the short ones first; each with the
+    longest other one in it, without which it cannot be in a text."""
+    known: list[tuple[str, str]] = []
+    words = [word for word in {*_phrases(), *NAMES}.difference(_flags(), BEHIND) if root in word or root == "secret"]
     for word in sorted(words, key=lambda word: (len(word), word)):
-        known = table[next((root for root in ROOTS if root in word), "secret")]
-        known.append((word, max((one for one, _ in known if one in word), key=len, default="")))
-    return table
+        if next((one for one in ROOTS if one in word), "secret") == root:
+            known.append((word, max((one for one, _ in known if one in word), key=len, default="")))
+    return known
 
 
 @lru_cache(maxsize=1024)
 def _expression(pattern: str) -> re.Pattern[str]:
+    import re  # most texts are cleared without
+
     return re.compile(pattern, re.ASCII)
 
 
@@ -364,8 +374,7 @@ _OPERATOR = lazy_pattern(
     r"""\\{0,8}["']?\]?(\s{0,4}(?:=>|:=|\?=|={1,3}|:)\s{0,4}|,\s{0,3}(?=\\{0,8}["'])|\s{1,4}value\s?=\s?|(?:[ \t]{1,4}))(?!\s)"""
 )
 _VALUE = lazy_pattern(
-    r"""(?:[bBrRN]{1,2}(?=["']))?(?P<quote>\\{0,8}["'])(?P<quoted>.*?)(?:(?<!\\)(?P=quote)|\Z)|(?P<bare>[^\s"'`&;<>|{\[][^\s"'`&;<>|]{0,511})""",
-    re.DOTALL | re.ASCII,
+    r"""(?as)(?:[bBrRN]{1,2}(?=["']))?(?P<quote>\\{0,8}["'])(?P<quoted>.*?)(?:(?<!\\)(?P=quote)|\Z)|(?P<bare>[^\s"'`&;<>|{\[][^\s"'`&;<>|]{0,511})"""
 )
 _MORE = lazy_pattern(r"[^\s\"'`&;<>|]*")
 
@@ -441,7 +450,7 @@ _RANDOM = lazy_pattern(r"(?=.*[0-9])(?![A-Za-z_.-]+[0-9]{0,2}\Z)[^\s]{8,}")
 _CAMEL = lazy_pattern(r"(?:[A-Z][a-z]+)+|[A-Z_]+")
 _STRONG = frozenset("0123456789!@#$%^*+~")
 _NOT_A_VALUE = lazy_pattern(
-    r"""(?ix:
+    r"""(?as)(?ix:
       \$ (?: \{.* | \(.* | [A-Za-z_]\w*(?: \W | [:/$].* )? | \d ) | %\w+% | %[sdvrq] | <.* | \{.* | \[.* | @\w+@ | `.* | \#\{.*
     | [*.x_-]{2,} | \W*
     | (?: none | null | nil | undefined | true | false | yes | no | on | off | required | optional | str | string | int
@@ -452,8 +461,7 @@ _NOT_A_VALUE = lazy_pattern(
     | [~^<>=v]* \d+ (?: \.\d+ ){1,3} (?: [-+.][\w.]* )? | \d{1,5}:\d{1,5} (?:/\w+)?
     | (?: https? | file | git ) ://.*
     | (?: ~ | \.{1,2} | [A-Za-z]: )? [/\\] (?![\w.+/-]*(?-i:[A-Z])[\w+/-]*\d) [\w.@{}$-]+ (?: [/\\] [\w.@{}$*-]+ )* /?
-    )""",
-    re.DOTALL | re.ASCII,
+    )"""
 )
 _CODE = lazy_pattern(
     r"""(?x: [A-Za-z_][\w.]{0,200} \( .* | [A-Za-z_]\w{0,100} (?: (?: \. | -> | :: ) [A-Za-z_]\w{0,100} )+ | [A-Za-z_][\w.]{0,100} \[ .* | \( .* | & .* | f["'].* | \w+\?\.\w.* )"""

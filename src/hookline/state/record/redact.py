@@ -6,11 +6,11 @@ cannot be examined in time is dropped, not kept.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
+from hookline.core.fast_json import dumps, loads
 from hookline.core.lazy_pattern import lazy_pattern
 from hookline.core.problem import Problem
 from hookline.core.typed import IO, Any
@@ -141,11 +141,11 @@ def redact_line(line: bytes, redactor: Redactor) -> bytes:
     if not redactor.suspects(text):
         return line
     try:
-        record = json.loads(text)
+        record = loads(text)
     except (ValueError, RecursionError):
         return redactor.text(text).encode("utf-8", "replace")
     clean = redactor.value(record)
-    return line if clean == record else (json.dumps(clean, ensure_ascii=False) + "\n").encode("utf-8", "replace")
+    return line if clean == record else (dumps(clean, ensure_ascii=False) + "\n").encode("utf-8", "replace")
 
 
 def redact_file(path: str, redactor: Redactor) -> None:
@@ -224,8 +224,8 @@ def _secrets(environ: Mapping[str, str]) -> dict[str, str]:
             bare = value.strip()
             forms = [bare, _quoted(bare)]
             for ascii_only in (True, False):
-                once = json.dumps(bare, ensure_ascii=ascii_only)[1:-1]
-                forms += [once, json.dumps(once, ensure_ascii=ascii_only)[1:-1], json.dumps(once)[1:-1]]
+                once = dumps(bare, ensure_ascii=ascii_only)[1:-1]
+                forms += [once, dumps(once, ensure_ascii=ascii_only)[1:-1], dumps(once)[1:-1]]
             for form in forms:
                 found.setdefault(form, name)
     return dict(sorted(found.items(), key=lambda item: -len(item[0])))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping
 from itertools import compress
 from operator import is_not, itemgetter
 
 from hookline.core.event import Event
+from hookline.core.fast_json import dumps, writer
 from hookline.core.result import NO_OPINION, STATUS, Decision, Outcome, RunResult
 from hookline.core.typed import Any, TypeAlias
 from hookline.state.database import storable
@@ -257,14 +257,14 @@ def _without_secrets(text: str, redactor: Redactor) -> str:
 def _json_without_secrets(value: Any, redactor: Redactor) -> str:
     try:
         clean = redactor.value(value)
-        serialised = json.dumps(clean)
+        serialised = dumps(clean)
         if len(serialised) > DATA_LIMIT:
-            serialised = json.dumps(_cut(clean))
+            serialised = dumps(_cut(clean))
     except (TypeError, ValueError, RecursionError) as error:
-        return json.dumps({"[dropped]": f"the data could not be serialised ({type(error).__name__})"})
+        return dumps({"[dropped]": f"the data could not be serialised ({type(error).__name__})"})
     if len(serialised) <= DATA_LIMIT:
         return serialised
-    return json.dumps({"[dropped]": f"{len(serialised)} characters, more than are kept"})
+    return dumps({"[dropped]": f"{len(serialised)} characters, more than are kept"})
 
 
 def _plain(value: Any) -> Any:
@@ -275,19 +275,8 @@ def _plain(value: Any) -> Any:
     return as_text(value)
 
 
-def _encoder() -> Callable[[Any], str]:
-    """``json.dumps`` with one shared encoder: making one takes as long as encoding an event."""
-    made = getattr(json.encoder, "c_make_encoder", None)
-    if made is None:
-        return json.JSONEncoder(default=_plain).encode
-    escaped = json.encoder.encode_basestring_ascii
-    # Without its check for cycles: a cycle ends in a RecursionError, as deep nesting does.
-    encode = made(None, _plain, escaped, None, ": ", ", ", False, False, True)
-    return lambda value: "".join(encode(value, 0))
-
-
-#: A value as JSON, in ASCII.
-in_json = _encoder()
+#: A value as JSON, in ASCII. One writer for all: making one takes as long as writing an event.
+in_json = writer(_plain)
 
 
 def _cut(value: Any) -> Any:

@@ -242,12 +242,12 @@ PHRASES: tuple[tuple[str, tuple[str, ...], str, str, str], ...] = (
 )
 
 #: One of these is in every word of the table above and of the one below, or "secret" is in the text too: fewer searches.
-ROOTS = ("pass", "secret", "cred", "token", "key", "auth", "cookie", "bearer", "basic", "://", "sig", "sess", "hook", "~", "contribsys", "telegr", "sudo", ":5432:", ":*:*:", "net use", "identified by", "sqlplus ", "mnemonic", "$", "pw")
+ROOTS = ("pass", "secret", "cred", "token", "key", "auth", "cookie", "bearer", "basic", "://", "sig", "sess", "hook", "~", "contribsys", "telegr", "sudo", ":5432:", ":*:*:", "net use", "identified by", "sqlplus ", "mnemonic", "$", "pw", "=")
 #: Words that are only searched for where another word is, too.
 BEHIND = {
     "echo ": ("passw", "secret", "token", "sudo"), "printf ": ("passw", "secret", "token", "sudo"), "<<<": ("passw", "secret", "sudo"),
     "variable": ("passw", "secret", "token", "key"), "curl ": ("://",), "private-lines": ("key",), "--from-literal": ("secret",),
-    "-----begin": ("key",), "login": ("passw",), "securestring": ("passw", "secret", "cred"),
+    "-----begin": ("key",), "sess": ("=",), "login": ("passw",), "securestring": ("passw", "secret", "cred"),
 }
 #: Parts of names that announce a secret: alone, or behind one of the words that make a key of a lock.
 NAMES = ("passw", "passphrase", "passcode", "pass", "pwd", "pw", "secret", "credential", "creds", "token", "key", "auth")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from hookline.core.errors import StateError
+from hookline.core.fast_json import dumps, loads
 from hookline.core.result import Outcome
 from hookline.core.settings import RecordSettings
 from hookline.core.typed import TYPE_CHECKING, Any
@@ -187,7 +187,7 @@ class Store(Database):
                 connection.execute(
                     "UPDATE firings SET effect = 'deny', granted = 0, reason = ?, aborted = ?"
                     " WHERE aborted IS NULL AND number = (SELECT max(number) FROM firings WHERE id = ?)",
-                    (error, json.dumps({"hook": outcome.hook, "message": error}), event_id),
+                    (error, dumps({"hook": outcome.hook, "message": error}), event_id),
                 )
             enter_again(connection, event_id)
 
@@ -295,7 +295,7 @@ class Store(Database):
                 return 0
             connection.execute("PRAGMA secure_delete = ON")
             spilled = "SELECT spilled FROM runs WHERE firing = ? AND spilled IS NOT NULL"
-            kept = [json.loads(text) for number in numbers for (text,) in connection.execute(spilled, number)]
+            kept = [loads(text) for number in numbers for (text,) in connection.execute(spilled, number)]
             _delete(connection, numbers)
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
             for path in (path for paths in kept for path in paths):
@@ -349,7 +349,7 @@ def new_id(now: float) -> str:
 
 
 def _in_json(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)[1:-1]
+    return dumps(text, ensure_ascii=False)[1:-1]
 
 
 def _delete(connection: sqlite3.Connection, numbers: list[tuple[int]]) -> None:

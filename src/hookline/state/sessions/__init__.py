@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 import time
+from _thread import allocate_lock
 from collections.abc import Callable
 
 from hookline.core.hook import Gates
@@ -29,7 +29,7 @@ class MemorySessions:
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
-        self._lock = threading.Lock()
+        self._lock = allocate_lock()
         self._sessions: dict[str, _Session] = {}
 
     def _touch(self, session: str) -> _Session:

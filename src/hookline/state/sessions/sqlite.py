@@ -8,11 +8,11 @@ nothing but a late answer to an old event could notice.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
 from time import monotonic
 
+from hookline.core.fast_json import dumps, loads
 from hookline.core.hook import Gates
 from hookline.core.session_facts import Facts, make_facts
 from hookline.core.typed import TYPE_CHECKING, Any, TypeVar
@@ -119,7 +119,7 @@ class StoredSessions(Database):
             ran = _ran(at, number, hook_id)
             why = claim_refusal(ran, gates, now)
             if not why:
-                times = json.dumps(add_claim(ran, now))
+                times = dumps(add_claim(ran, now))
                 at.execute("INSERT OR REPLACE INTO claims VALUES (?, ?, ?)", (number, storable(hook_id), times))
             return why
 
@@ -217,7 +217,7 @@ def _keep(at: sqlite3.Connection, number: int, state: SessionState) -> None:
 
 def _ran(at: sqlite3.Connection, number: int, hook_id: str) -> tuple[float, ...]:
     row = at.execute("SELECT ran FROM claims WHERE number = ? AND hook = ?", (number, storable(hook_id))).fetchone()
-    return tuple(json.loads(row[0])) if row else ()
+    return tuple(loads(row[0])) if row else ()
 
 
 def _drop(at: sqlite3.Connection, which: str, value: str | float) -> int:
