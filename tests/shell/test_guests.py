@@ -915,6 +915,7 @@ def test_only_a_list_of_plain_commands_can_be_replaced(text: str, plain: bool) -
     [
         ("cat <(cp a) x >(rm b) y", ["cp", "rm", "cat"]),
         ("echo $(rm x) y", ["rm", "echo"]),
+        ("a=(cp\nb $(rm x)) ls; declare -a c=(d)", ["rm", "ls", "declare"]),
         ("cat < <(cp a) x", ["cp", "cat"]),
         ("cat <<END\n$(cp a\nrm b)\nEND", ["cat", "cp", "rm"]),
         ('echo "it\'s $(rm "a b")" `ls`', ["echo", "rm", "ls"]),

@@ -16,15 +16,19 @@ from hookline.state.record import Record, Recorder, WrappedRecorder
 #: Event -> the fields of its data with values of the environment.
 _HIDDEN: Mapping[str, tuple[str, ...]] = {"env.change": ("value", "old"), "process.pre_spawn": ("env",)}
 #: A quote may still be open: keys are recorded with the line so far.
-_VALUE = r"""(?:'[^']*(?:'|$)|"(?:\\(?:.|\n|$)|[^"\\])*(?:"|$)|\$\([^)]*(?:\)|$)|\\.|[^\s;&|()<>'"\\])*"""
-_NAMED = rf"\$?[A-Za-z_]\w*\+?={_VALUE}"
+_VALUE = r"""(?:'[^']*(?:'|$)|"(?:\\(?:.|\n|$)|[^"\\])*(?:"|$)|\$?\([^)]*(?:\)|$)|\\.|[^\s;&|()<>'"\\])*"""
+_NAME = r"\$?[A-Za-z_]\w*(?:\[[^]\s]*\])?"
+_NAMED = rf"{_NAME}\+?={_VALUE}"
 _EXPORTS = ("export", "declare", "typeset", "local", "readonly", "env", "set", "sudo", "doas")
 #: Assignments before a command, after one that exports, as xonsh writes them, and as it reports them: as no command.
 _ASSIGNMENTS = re.compile(
-    rf"(?:^|[;&|({{\n`]|\b(?:then|do|else|not found:)(?!\w)|\b(?:{'|'.join(_EXPORTS)})\b(?:\s+-\w+)*)\s*{_NAMED}(?:\s+{_NAMED})*"
+    rf"(?:^|[!;&|({{\n`]|\s-\w*c\s+['\"]|\b(?:if|elif|while|until|then|do|else|coproc|not found:)(?!\w)"
+    rf"|\b(?:{'|'.join(_EXPORTS)}|time)\b(?:\s+-[\w-]+)*)\s*{_NAMED}(?:\s+{_NAMED})*"
     rf"|\$[A-Za-z_]\w*\s*=\s*{_VALUE}"
 )
-_ASSIGNED = re.compile(rf"(\$?[A-Za-z_]\w*\s*\+?=\s*)(?!=){_VALUE}")
+_ASSIGNED = re.compile(rf"({_NAME}\s*\+?=\s*)(?!=){_VALUE}")
+#: A word after one that exports; its quotes are gone, so that all of it is the value.
+_ASSIGNING = re.compile(rf"({_NAME}\+?=).*", re.DOTALL)
 _MASKED = "[not recorded]"
 
 
@@ -45,7 +49,7 @@ def _mask_texts(value: Any) -> Any:
     found = {name: _mask_texts(each) for name, each in value.items()}
     if found.get("command") in _EXPORTS and isinstance(found.get("args"), list):
         found["args"] = [
-            _ASSIGNED.sub(rf"\g<1>{_MASKED}", each) if isinstance(each, str) else each for each in found["args"]
+            _ASSIGNING.sub(rf"\g<1>{_MASKED}", each) if isinstance(each, str) else each for each in found["args"]
         ]
     return found
 

@@ -63,11 +63,18 @@ def test_values_of_the_environment_are_covered_and_so_is_what_a_hook_printed():
         "sudo -E API=secret cmd",
         "X='secret and more",
         'export X="secret ',
+        "time -p API=secret cmd",
+        "! API=secret cmd",
+        "if API=secret cmd; then b; fi",
+        "export -- API=secret",
+        "API[0]=secret",
+        "API=(one secret)",
+        "bash -c 'API=secret cmd'",
     ],
 )
 def test_assigned_values_are_not_written(text: str):
     kept = MemoryRecorder()
-    commands = [{"command": "export", "args": ["API=secret"], "redirects": []}]
+    commands = [{"command": "export", "args": ["API=secret and a secret\nsecret"], "redirects": []}]
     RedactingRecorder(kept).write(record("pipeline.pre_execute", {"text": text, "commands": commands}))
     (written,) = kept.records
     assert "secret" not in repr(written)

@@ -154,6 +154,11 @@ def _commands(text: str) -> list[dict[str, Any]]:
             current["args"] += [word] if current["command"] and word != "(" else []
             around.append(current)
             current = _empty()
+        elif word == "(" and _ASSIGNMENT.fullmatch(before):  # a list: its words are no commands
+            around.append(current)
+            current = {**_empty(), "listed": True}
+        elif word == "\n" and "listed" in current:
+            pass
         elif word in _ENDS:
             if current["command"] or current["redirects"]:
                 found.append(current)
@@ -182,7 +187,7 @@ def _commands(text: str) -> list[dict[str, Any]]:
             last = before
         elif current["command"] in _MODIFIERS and not current["args"] and not word.startswith("-"):
             current["command"] = word
-        elif current["command"]:
+        elif current["command"] or "listed" in current:
             current["args"].append(word)
         elif _ASSIGNMENT.match(word):
             name, _, value = word.partition("=")
