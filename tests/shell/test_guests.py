@@ -755,6 +755,34 @@ def test_ctrl_c_ends_a_hook_that_hangs(house: House, guest: Open) -> None:
     assert [path.name for path in house.work.iterdir()] == ["on"]
 
 
+def test_ctrl_backslash_does_not_take_the_turn_to_ask_with_it(house: House) -> None:
+    """bash asks in a subshell, and the next line waited for the turn that it had."""
+    hung = _hanging(house)
+    terminal = _bash(house)
+    try:
+        terminal.ready().line("touch hang").wait(lambda: hung.exists() and hung.read_text().strip())
+        terminal.keys("C-\\").shows("^\\")
+        terminal.keys("C-c").wait(lambda: terminal.last().endswith(PROMPT))
+        terminal.line("touch on").wait((house.work / "on").exists)
+        assert [path.name for path in house.work.iterdir()] == ["on"]
+    finally:
+        terminal.close()
+
+
+def test_bash_judges_lines_where_it_cannot_write_files(house: House) -> None:
+    """It judged an empty text, or that of the line before."""
+    house.listen("process.pre_spawn").answers.append(deny("process.pre_spawn", "no touching", args=["made"]))
+    terminal = _bash(house, rc="make() { touch made; }\n")
+    try:
+        terminal.ready().line("touch made").shows("Problem: no touching")
+        shutil.rmtree(house.home / ".local" / "state" / "hookline" / "shell")
+        for line in ("touch made; echo one:$?", "make; echo two:$?"):
+            terminal.ready().line(line).shows(f"\n{line[-6:-3]}:126")
+        assert not (house.work / "made").exists()
+    finally:
+        terminal.close()
+
+
 def test_a_hook_that_hangs_ends_with_the_terminal(house: House, guest: Open) -> None:
     hung = _hanging(house)
     terminal = guest().ready()

@@ -85,6 +85,7 @@ _hookline_foresee() {
   builtin set +aeuxf
   local _text
   ((HISTCMD == _hl_history + 1)) && [[ -z $_hl_off || -n $_hl_strict ]] || return 0
+  builtin trap '' QUIT
   builtin trap '[[ -z $_hl_held ]] || { builtin kill -INT "$_hl_service"; builtin printf . >&"$_hl_token"; }; exit 130' INT
   # The text is judged while its aliases and functions are looked up here.
   ! _hookline_turn || {
@@ -102,7 +103,7 @@ _hookline_foresee() {
     # Where a subshell is timed, "exit" in it loses the report once its DEBUG trap is removed.
     ((${#_hl_said[@]} > 2)) || case $_text in *time*\(*) builtin printf 5 ;; *) builtin printf 1 ;; esac >&8
   else
-    builtin printf %s "${_hl_said[1]-}" >|"$_hl_room/reason"
+    builtin printf %s "${_hl_said[1]-}" >|"$_hl_room/reason" || _hookline_say "${_hl_said[1]-}"
     builtin printf 2 >&8
   fi
 }
@@ -137,12 +138,19 @@ _hookline_line() {
   return "$_status"
 }
 
-# The text of the line from the history. Files are written over, up to a NUL: to truncate one may take milliseconds.
+# The text of the line from the history.
 _hookline_history() {
-  { HISTTIMEFORMAT='' builtin history 1; builtin printf '\0'; } 1<>"$_hl_room/line"
-  IFS= builtin read -r -d '' _text <"$_hl_room/line"
-  _text=${_text#"${_text%%[0-9]*}"} _text=${_text#*[* ] }
+  local _output
+  HISTTIMEFORMAT='' _hookline_output builtin history 1
+  _text=${_output#"${_output%%[0-9]*}"} _text=${_text#*[* ] }
   _text=${_text%$'\n'}
+}
+
+# What a builtin prints, without a process if a file can be written: over what it held, up to a NUL, because to truncate
+# it may take milliseconds.
+_hookline_output() {
+  { "$@" && builtin printf '\0'; } 1<>"$_hl_room/output" && IFS= builtin read -r -d '' _output <"$_hl_room/output" ||
+    _output=$("$@")
 }
 
 # May this run? $1: its text; $2: its number in the history.
@@ -171,7 +179,7 @@ _hookline_judge() {
 _hookline_meanings() {
   local -A _seen=()
   local -a _words
-  local _word _text=$1 IFS=$' \t\n;|&(){}<>`$"\'\\='
+  local _word _output _text=$1 IFS=$' \t\n;|&(){}<>`$"\'\\='
   while [[ -n $_text ]]; do
     builtin set -f
     _words=($_text)
@@ -182,10 +190,9 @@ _hookline_meanings() {
       if [[ -n ${BASH_ALIASES[$_word]-} ]]; then
         _hl_aliases+=$_word=${BASH_ALIASES[$_word]}$'\n' _text+=" ${BASH_ALIASES[$_word]}"
       elif builtin declare -F -- "$_word" && [[ $_word != _hookline_* ]]; then
-        { builtin declare -f -- "$_word"; builtin printf '\0'; } 1<>"$_hl_room/function"
-        IFS= builtin read -r -d '' _word <"$_hl_room/function"
-        ((${#_hl_functions} + ${#_word} < 100000)) || return
-        _hl_functions+=$_word _text+=" $_word"
+        _hookline_output builtin declare -f -- "$_word"
+        ((${#_hl_functions} + ${#_output} < 100000)) || continue
+        _hl_functions+=$_output _text+=" $_output"
       fi
     done
   done
@@ -402,12 +409,11 @@ _hookline_missing() {
 }
 
 _hookline_exit_trap() {
-  local _theirs
+  local _output
   local -a _words=()
-  { builtin trap -p EXIT; builtin printf '\0'; } 1<>"$_hl_room/exit"
-  IFS= builtin read -r -d '' _theirs <"$_hl_room/exit"
-  [[ $_theirs != *_hookline_bye* ]] || return 0
-  [[ -z $_theirs ]] || builtin eval "_words=(${_theirs#trap })"
+  _hookline_output builtin trap -p EXIT
+  [[ $_output != *_hookline_bye* ]] || return 0
+  [[ -z $_output ]] || builtin eval "_words=(${_output#trap })"
   builtin trap -- "_hookline_bye${_words[1]:+; ${_words[1]}}" EXIT
 }
 
