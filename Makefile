@@ -152,7 +152,7 @@ qemu:                     ## qemu-user-static and file, for `make dist`; without
 	  (apt-get update && apt-get install -y $(EMULATOR)) || sudo apt-get install -y $(EMULATOR) || \
 	  echo 'NOT INSTALLED: $(EMULATOR). The client for ARM will not be run.'
 
-dist: $(STAMP) qemu       ## all wheels and the sdist into dist/, each tried as far as this machine can
+dist: qemu                ## all wheels and the sdist into dist/, each tried as far as this machine can
 	$(PYTHON) -m venv build/dist-env
 	build/dist-env/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dist.txt
 	build/dist-env/bin/python tools/dist.py $(ARGS)
