@@ -176,7 +176,10 @@ def _differs(
     rest = [event for event, old, new in both if old.closed == new.closed and old != new]
     if rest or not (opened or missing or needless):
         about = f" for {', '.join(rest)}" if rest else ""
-        yield f"{agent}: the registration{about} differs from what hookline deploy would write now; deploy again: {again}"
+        # Another program may well be at the same path: a client of the version before.
+        replaced = any(now[event].program != then[event].program for event in rest)
+        what = "starts a program that hookline deploy replaces" if replaced else "is not what hookline deploy writes"
+        yield f"{agent}: the registration{about} {what} now; deploy again: {again}"
 
 
 def _by_event(all_of_them: Sequence[RegisteredHook]) -> Mapping[str, RegisteredHook]:

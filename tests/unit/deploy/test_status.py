@@ -71,6 +71,15 @@ def test_an_old_entry_that_lets_the_call_go_on_is_told(agent: str, tmp_path: Pat
     assert "must not be skipped" in missing
 
 
+def test_a_program_that_deploying_again_would_replace_is_told(tmp_path: Path, program: str) -> None:
+    file = tmp_path / "settings.json"
+    put("claude-code", file, program)
+    (told,) = registration_status(
+        all_agents()["claude-code"], "user", again("claude-code", file, str(tmp_path / "new" / "hookline"), NEEDS)
+    ).findings
+    assert "starts a program that hookline deploy replaces now" in told
+
+
 def test_events_that_are_missing_or_needless_are_told(tmp_path: Path, program: str) -> None:
     file = tmp_path / "settings.json"
     put("claude-code", file, program, NEEDS[:1])
