@@ -85,10 +85,11 @@ class PlainRows:
         wire = wire_columns(event, decision)
         if wire is not None:
             more = _texts_in({**wire, "answer": "", "added": ""})
-            if more is None or "added" in wire:
+            if more is None:
                 return None
             texts += more
             texts += wire.get("answer", ())[1:]
+            texts += wire.get("added", ())
         texts += [outcome.hook for outcome in decision.outcomes]
         runs = self._quiet_runs(record) or _plain_runs(record, texts)
         if runs is None or not self._all_clean(texts):
@@ -129,7 +130,8 @@ class PlainRows:
             return True
         fresh = [one for one in texts if one not in known]
         try:
-            text = '"' + '"\n"'.join(fresh) + '"'  # in quotes, as in JSON: some are suspicious only as a whole
+            # In quotes, as in JSON: some are suspicious only as a whole. None is the name of the next.
+            text = '"' + '"\n;\n"'.join(fresh) + '"'
         except TypeError:  # a key that is no text
             return False
         if self.redactor.suspects(text):

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hookline.core._dataclass import EMPTY
 from hookline.core.event import Event, event_kind
 from hookline.core.result import NO_OPINION, NOTHING, Decision, Message, Replied, Reply, RunResult
 from hookline.state.record import Record
@@ -32,8 +33,13 @@ VALUES = LEAVES | st.dictionaries(WORDS, LEAVES, max_size=3) | st.lists(WORDS, m
 DATA = st.dictionaries(WORDS, VALUES, max_size=4)
 
 
-def _record(data: Any, *, stdout: str = "", error: str = "", session: str = "s", **decision: Any) -> Record:
-    event = Event(kind=event_kind("PreToolUse"), data=data, session=session, environ=ENVIRON, cwd="/p", native_name="n")
+def _record(
+    data: Any, *, stdout: str = "", error: str = "", session: str = "s", native: Any = EMPTY, **decision: Any
+) -> Record:
+    event = Event(
+        kind=event_kind("PreToolUse"), data=data, session=session, environ=ENVIRON, cwd="/p", native_name="n",
+        native=native,
+    )  # fmt: skip
     outcome = Replied(id="i", hook="guard", ms=1.0, error=error, raw=RunResult(stdout=stdout), reply=Reply())
     told = Decision(**{"event": "PreToolUse", "data": data, "outcomes": (outcome,), **decision})
     return Record(event=event, decision=told, specs={}, ms=2.0)
@@ -67,6 +73,15 @@ def test_ordinary_events_are_taken_on() -> None:
     assert _meaning(quick) == _meaning(usual)
 
 
+def test_fields_that_the_agent_did_not_send_are_taken_on() -> None:
+    """A turn's end has them every time."""
+    sent = {"tool_name": "Bash"}
+    quick, usual = _both(PlainRows(Redactor(ENVIRON)), _record({**sent, "continuations": 0, "ä": 1}, native=sent))
+    assert quick is not None
+    assert json.loads(quick[0][22]) == {"added": ["continuations", "ä"]}
+    assert _meaning(quick) == _meaning(usual)
+
+
 @pytest.mark.parametrize(
     "record",
     [
@@ -79,8 +94,20 @@ def test_ordinary_events_are_taken_on() -> None:
         _record({"password": "p"}),
         _record({"command": "echo hunter2hunter2"}),
         _record({"command": "ls"}, session="hunter2hunter2"),
+        _record({"hunter2hunter2": 1}, native={"sent": 1}),
     ],
-    ids=["a list", "depth", "no text", "length", "remarks", "half a character", "a key", "a variable", "outside data"],
+    ids=[
+        "a list",
+        "depth",
+        "no text",
+        "length",
+        "remarks",
+        "half a character",
+        "a key",
+        "a variable",
+        "outside data",
+        "a field",
+    ],
 )
 def test_what_is_out_of_the_ordinary_is_left_to_the_ordinary_way(record: Record) -> None:
     assert _both(PlainRows(Redactor(ENVIRON)), record)[0] is None
