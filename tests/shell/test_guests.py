@@ -240,6 +240,16 @@ def test_a_line_that_is_refused_at_enter_stays_to_be_mended(house: House, guest:
     assert terminal.hears("input.pre_execute", 2)["text"] == "true #tuch made"
 
 
+@pytest.mark.parametrize("guest", ["zsh"], indirect=True)
+def test_a_line_that_another_widget_runs_is_refused_too(house: House, guest: Open) -> None:
+    house.listen("input.pre_execute").answers.append(deny("input.pre_execute", "no touching", text="touch made"))
+    terminal = guest("own() { zle .accept-line }; zle -N own; bindkey '^M' own\n").ready()
+    terminal.line("touch made").shows("Problem: no touching")
+    terminal.ready().line("touch other").ready()
+    assert [path.name for path in house.work.iterdir()] == ["other"]
+    assert [one["text"] for one in house.told("input.pre_execute")] == ["touch made", "touch other"]
+
+
 def test_a_hook_may_put_another_line_into_the_editor_at_enter(house: House, guest: Open) -> None:
     """So a model's command stands there to be looked at, and what was asked for is not run."""
     house.listen("input.pre_execute").answers.append(

@@ -49,7 +49,7 @@ _hookline_answered() {
   local text= chunk
   local -a words
   local -i end=$((${(%)_hl_clock} + 1000 * _hl_timeout))  # signals end a sysread early
-  while true; do
+  while ((1)); do  # `true` may be a function
     words=("${(@0)text}")
     while (($#words > 2 && $#words > words[2] + 2)); do
       if [[ $words[1] == $2 ]]; then

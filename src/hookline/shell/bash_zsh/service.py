@@ -163,6 +163,7 @@ class ShellService:
             need for event, wanted in _NEEDS.items() if self._dispatcher.has_hooks(event) for need in wanted.split()
         }
         needs |= {"prompt"} if self._dispatcher.mode else set()
+        needs |= {"line"} if self._shell == "zsh" and "enter" in needs else set()  # a widget may run it without Enter
         needs |= {"say"} if self._messages else set()
         specs = self._dispatcher.specs
         self._sent = needs
@@ -213,8 +214,10 @@ class ShellService:
     def _judge_text(self, text: str) -> str:
         """Why it must not run, or ""."""
         (entered, problem), self._entered = self._entered, ("", "")
-        if not (entered or problem):
-            problem = self._refused(self._dispatcher.fire("input.submit", {"text": text, "history": True}))
+        if not (entered or problem):  # no Enter of ours
+            problem = self._refused(self._dispatcher.fire("input.pre_execute", {"text": text})) or self._refused(
+                self._dispatcher.fire("input.submit", {"text": text, "history": True})
+            )
         return problem if problem or _runs_nothing(text) else self._check_pipeline(text)
 
     def _judge(self, text: str, problem: str, fields: Mapping[str, str]) -> list[str]:
