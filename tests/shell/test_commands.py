@@ -468,6 +468,33 @@ def test_a_pipeline_into_nothing_closes_every_pair(house: House) -> None:
     assert (ended["exit_code"], ended["statuses"]) == (1, [0, 1])
 
 
+@pytest.mark.parametrize(
+    ("text", "statuses"),
+    [
+        ("echo hi | nosuch &", [0, 1]),
+        ("aliases['own'] = lambda args: 4\nown &", [4]),
+        ("unread = !(sh -c 'exit 2' | sh -c 'exit 3')", [2, 3]),
+    ],
+)
+def test_what_nobody_waits_for_is_closed_all_the_same(house: House, text: str, statuses: list[int]) -> None:
+    house.listen("process.post_spawn", "process.pre_exit", "pipeline.post_execute")
+    house.shell(f"{text}\nimport time\ntime.sleep(1)")
+    assert [one["statuses"] for one in house.told("pipeline.post_execute")] == [statuses]
+    assert len(house.told("process.pre_exit")) == len(house.told("process.post_spawn"))
+
+
+@pytest.mark.parametrize("text", ["sh -c 'exit 5' &", "unread = !(sh -c 'exit 5')"])
+def test_a_changed_exit_code_is_the_one_that_is_told(house: House, text: str) -> None:
+    house.answers = [modify("process.pre_exit", {"exit_code": 0}, exit_code=5)]
+    house.listen("process.pre_exit", "pipeline.post_execute").shell(f"{text}\nimport time\ntime.sleep(0.5)")
+    assert [one["statuses"] for one in house.told("pipeline.post_execute")] == [[0]]
+
+
+def test_a_program_that_takes_the_place_of_the_shell_is_told_once(house: House) -> None:
+    assert house.listen("process.pre_spawn").shell("exec echo replaced").out == "replaced\n"
+    assert [one["command"] for one in house.told("process.pre_spawn")] == ["exec", "echo"]
+
+
 def test_the_end_of_an_early_member_is_told_when_it_ends(house: House) -> None:
     house.listen("process.pre_exit").shell("sh -c 'sleep 0.1' | sh -c 'sleep 1'")
     assert [one["duration_ms"] < 900 for one in house.told("process.pre_exit")] == [True, False]

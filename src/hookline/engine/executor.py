@@ -455,13 +455,13 @@ def record_late(task: Task, outcome: Outcome, sessions: Sessions, recorder: Reco
     """
     event = task.event
     stale = event.generation != sessions.peek(event.session, event.kind.name).generation
-    if stale:
-        outcome = replace(outcome, error="stale result dropped")
-    elif isinstance(outcome, Replied) and outcome.reply is not None and outcome.reply.effect in {"deny", "ask"}:
+    if isinstance(outcome, Replied) and outcome.reply is not None and outcome.reply.effect in {"deny", "ask"}:
         # What has already happened cannot be refused any more.
         note = f"{outcome.reply.effect} ignored (async_apply)"
         kept = {name: value for name, value in outcome.reply.attributes.items() if name == "mode"}
         outcome = replace(outcome, error=note, reply=replace(outcome.reply, effect=None, data={}, attributes=kept))
+    elif stale:
+        outcome = replace(outcome, error="stale result dropped")
     recorder.amend(event.id, outcome)
     if stale or not isinstance(outcome, Replied) or outcome.reply is None:
         return outcome, None

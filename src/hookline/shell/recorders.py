@@ -15,6 +15,8 @@ from hookline.state.record import Record, Recorder, WrappedRecorder
 
 #: Event -> the fields of its data with values of the environment.
 _HIDDEN: Mapping[str, tuple[str, ...]] = {"env.change": ("value", "old"), "process.pre_spawn": ("env",)}
+#: Variables that hookline sets itself.
+_PUBLIC = frozenset({"LASH_DISPLAY"})
 #: A quote may still be open: keys are recorded with the line so far.
 _VALUE = r"""(?:'[^']*(?:'|$)|"(?:\\(?:.|\n|$)|[^"\\])*(?:"|$)|\$?\([^)]*(?:\)|$)|\\.|[^\s;&|()<>'"\\])*"""
 _NAME = r"\$?[A-Za-z_]\w*(?:\[[^]\s]*\])?"
@@ -97,7 +99,7 @@ def _masked(event: str, data: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _mask(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: _mask(each) for name, each in value.items()}
+        return {name: each if name in _PUBLIC else _mask(each) for name, each in value.items()}
     return value if value is None else f"[{len(str(value))} characters, not recorded]"
 
 

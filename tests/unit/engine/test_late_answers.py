@@ -85,6 +85,15 @@ def test_a_late_deny_is_recorded_as_ignored() -> None:
     assert (dict(applied.data), sessions.peek("session-1", "PreToolUse").mode) == ({}, "plan")
 
 
+def test_a_deny_that_is_also_stale_is_recorded_as_ignored_and_sets_no_mode() -> None:
+    sessions, spec = MemorySessions(), hook_spec("later")
+    task = Task(spec=spec, event=counted(sessions))
+    sessions.begin("session-1", "PreToolUse", typed=False)
+    _, applied, recorder = late(sessions, task, replied(spec, effect="deny", attributes={"mode": "plan"}))
+    assert (applied, recorder.amended) == (None, [("event-1", "deny ignored (async_apply)")])
+    assert sessions.peek("session-1", "PreToolUse").mode == ""
+
+
 def test_a_late_failure_is_recorded_and_applies_nothing() -> None:
     sessions, spec = MemorySessions(), hook_spec("later")
     task = Task(spec=spec, event=counted(sessions))

@@ -51,6 +51,14 @@ def test_values_of_the_environment_are_covered_and_so_is_what_a_hook_printed():
     assert written.decision.outcomes[0].hook == "h"
 
 
+def test_what_the_shell_itself_sets_hides_nothing_of_a_hook():
+    kept = MemoryRecorder()
+    outcome = Replied(id="h", hook="h", raw=RunResult(exit_code=0, stdout='{"action": "deny"}', stderr=""))
+    given = record("process.pre_spawn", {"command": "ls", "env": {"LASH_DISPLAY": "stream"}}, outcomes=(outcome,))
+    RedactingRecorder(kept).write(given)
+    assert kept.records == [given]
+
+
 @pytest.mark.parametrize(
     "text",
     [

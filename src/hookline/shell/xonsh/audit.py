@@ -46,6 +46,8 @@ class AuditHook:
             return
         guards = self._dispatcher.guards
         if event in _PROGRAMS:
+            if event == "os.exec" and not os.path.exists(_text(args[0])):
+                return  # ``os.execvp`` tries every directory of PATH
             if guards & _PROGRAM_EVENTS and self._from_outside(event):
                 self._program(event, args)
             elif event == "os.exec":

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
 from hookline.shell.dispatcher import ShellDispatcher
 from hookline.shell.xonsh.patch_points import Patches, is_interactive, private, xonsh_module
-from hookline.shell.xonsh.pipelines import PipelineHooks, PipelineRun, wait_exit
+from hookline.shell.xonsh.pipelines import PipelineHooks, PipelineRun
 
 
 class JobHooks:
@@ -58,16 +57,9 @@ class JobHooks:
         return answer.allowed
 
     def _watch(self, pipeline: Any, run: PipelineRun | None) -> None:
-        if run is None:
-            return
-        run.background = True
-
-        def wait() -> None:
-            codes = [wait_exit(proc) for proc in pipeline.procs]
-            self._pipelines.fire_exits(pipeline, run, codes)
-            self._pipelines.fire_end(pipeline, run, codes)
-
-        threading.Thread(target=wait, name=f"hookline waits for {run.id}", daemon=True).start()
+        if run is not None:
+            run.background = True
+            self._pipelines.watch(pipeline, run)
 
     def _around_resume_job(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def resume_job(args: list[str], wording: str) -> Any:

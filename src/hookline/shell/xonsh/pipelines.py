@@ -36,8 +36,10 @@ class PipelineRun:
     pending: Callable[[], object] | None = None
     #: Its processes are being started.
     started: bool = False
-    #: Members whose end was fired.
-    exited: set[int] = field(default_factory=set[int])
+    #: Members whose end was fired, and the exit codes that hooks gave them.
+    exited: dict[int, int | None] = field(default_factory=dict[int, "int | None"])
+    #: Their ends are fired by the shell and by threads that wait for them.
+    lock: Any = field(default_factory=threading.RLock)
     #: The start of every member was fired.
     all_started: threading.Event = field(default_factory=threading.Event)
     end_fired: bool = False
@@ -73,7 +75,6 @@ class PipelineHooks:
     def __init__(self, dispatcher: ShellDispatcher) -> None:
         self._dispatcher = dispatcher
         self._local = threading.local()
-        self._lock = threading.Lock()
         self._globs = UnexpandedGlobs()
 
     def install(self, patches: Patches) -> None:
@@ -175,11 +176,20 @@ class PipelineHooks:
                     run.all_started.set()
             if run is not None:
                 pipeline.hookline = run
-                if run.refused is not None:
-                    self._terminate(pipeline, run)
+                self._after_start(pipeline, specs, run)
             return pipeline
 
         return run_command_pipeline
+
+    def _after_start(self, pipeline: Any, specs: list[Any], run: PipelineRun) -> None:
+        if run.refused is not None:
+            self._terminate(pipeline, run)
+        elif run.background and pipeline.proc is None:
+            self._close(pipeline, run)
+        elif run.background and all(spec.is_proxy for spec in specs):
+            self.watch(pipeline, run)  # functions are no job
+        elif pipeline.spec.captured == "object" and self._dispatcher.has_hooks("pipeline.post_execute"):
+            self.watch(pipeline, run)  # its owner may never read it
 
     def _terminate(self, pipeline: Any, run: PipelineRun) -> None:
         """A member was denied: end the others, and count the whole pipeline as denied."""
@@ -228,15 +238,19 @@ class PipelineHooks:
 
     def _close(self, pipeline: Any, run: PipelineRun) -> None:
         """The last member was never started; the others end by themselves, and xonsh does not wait for them."""
+        self.watch(pipeline, run).join(_GRACE)
 
-        def close() -> None:
+    def watch(self, pipeline: Any, run: PipelineRun) -> threading.Thread:
+        """Fire the end of every member and of the pipeline when nobody waits for it."""
+
+        def wait() -> None:
             codes = [wait_exit(proc) for proc in pipeline.procs]
             self.fire_exits(pipeline, run, codes)
             self.fire_end(pipeline, run, codes)
 
-        closing = threading.Thread(target=close, daemon=True)
-        closing.start()
-        closing.join(_GRACE)
+        waiting = threading.Thread(target=wait, name=f"hookline waits for {run.id}", daemon=True)
+        waiting.start()
+        return waiting
 
     def watch_member(self, proc: Any, spec: Any, run: PipelineRun) -> None:
         """Fire the end of a member before the last one when it ends."""
@@ -255,10 +269,14 @@ class PipelineHooks:
             self._fire_exit(proc, spec, run, code)
 
     def _fire_exit(self, proc: Any, spec: Any, run: PipelineRun, code: int | None) -> None:
-        with self._lock:
-            if id(proc) in run.exited:
-                return
-            run.exited.add(id(proc))
+        with run.lock:
+            if id(proc) not in run.exited:
+                run.exited[id(proc)] = self._exit_code(proc, spec, run, code)
+            if (changed := run.exited[id(proc)]) is not None:
+                proc.returncode = changed
+
+    def _exit_code(self, proc: Any, spec: Any, run: PipelineRun, code: int | None) -> int | None:
+        """What hooks changed it to."""
         began = getattr(proc, "hookline_began", run.began)
         name = getattr(proc, "hookline_name", "") or str((spec.args or [""])[0])
         data: dict[str, Any] = {
@@ -266,19 +284,22 @@ class PipelineHooks:
             "signal": _signal(code), "duration_ms": round((time.time() - began) * 1000),
         }  # fmt: skip
         answer = self._dispatcher.fire("process.pre_exit", data)
-        if "exit_code" in answer.changed and isinstance(answer.data["exit_code"], int):
-            proc.returncode = answer.data["exit_code"]
+        changed = answer.data["exit_code"] if "exit_code" in answer.changed else None
+        return changed if isinstance(changed, int) else None
 
     def fire_end(self, pipeline: Any, run: PipelineRun, codes: Sequence[int | None] | None = None) -> None:
-        statuses = [proc.returncode for proc in pipeline.procs] if codes is None else list(codes)
+        found = [proc.returncode for proc in pipeline.procs] if codes is None else codes
+        pairs = zip(pipeline.procs, found, strict=False)
+        statuses = [code if (changed := run.exited.get(id(proc))) is None else changed for proc, code in pairs]
         if pipeline.proc is None:
             statuses.append(1)  # the member that could not start
         self._fire_end(run, statuses[-1] if statuses else 0, statuses)
 
     def _fire_end(self, run: PipelineRun, code: int | None, statuses: list[int | None]) -> None:
-        if run.end_fired:
-            return
-        run.end_fired = True
+        with run.lock:
+            if run.end_fired:
+                return
+            run.end_fired = True
         took = round((time.time() - run.began) * 1000)
         self._dispatcher.fire(
             "pipeline.post_execute",
