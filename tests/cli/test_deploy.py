@@ -344,3 +344,10 @@ def test_undeploy_says_with_which_agent_nothing_was_registered(project):
     assert project.run("undeploy", "--agent", "codex").out == (
         "hookline is not registered with codex. What is: hookline deploy --status\n"
     )
+
+
+@pytest.mark.parametrize(("agent", "scope", "has"), [("kimi", "project", "user"), ("codex", "local", "user, project")])
+def test_a_scope_that_an_agent_does_not_have_names_those_it_has(project, agent, scope, has):
+    done = project.run("deploy", "--agent", agent, "--scope", scope)
+    assert done.code == 64
+    assert done.err.endswith(f"has no {scope} scope; it has: {has}\n")

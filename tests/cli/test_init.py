@@ -162,6 +162,19 @@ def test_without_an_agent_it_says_which_there_are(project: Project) -> None:
     assert not own_file(project).exists()
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--agent", "nope"), "unknown agent 'nope'"),
+        (("--scope", "local"), "--scope cannot be 'local'; write one of user, project"),
+    ],
+)
+def test_a_wrong_word_is_told_before_a_missing_terminal(found: Project, words: tuple[str, str], told: str) -> None:
+    result = found.run("init", *words)
+    assert result.code == 64
+    assert told in result.err
+
+
 def test_without_a_terminal_nothing_is_asked(found: Project) -> None:
     result = found.run("init")
     assert result.code == 64

@@ -402,7 +402,7 @@ def test_what_would_be_written_is_printed_for_other_tools(
 def test_mistakes_are_named_with_what_to_type(project: Project, tmp_path: Path) -> None:
     (tmp_path / "no.hkp").write_text("hello")
     for words, text in (
-        (("install", str(tmp_path / "no.hkp")), "is not a policy; to make one: hookline policy build"),
+        (("install", str(tmp_path / "no.hkp")), "no.hkp is not a policy; to make one: hookline policy build"),
         (("install", str(tmp_path / "none.hkp")), "No such file"),
         (("build", str(tmp_path), "--sign", "none.key"), "has no policy.toml"),
         (("build", str(tmp_path / "no.hkp"), "--sign", "none.key"), "--version N"),

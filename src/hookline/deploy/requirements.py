@@ -58,7 +58,8 @@ def select_files(agents: Sequence[str], scope: Scope, here: str, home: str) -> l
         raise UsageError(f"no agent was found; name one with --agent: {', '.join(all_agents())}")
     found = list(_aims(chosen, scope, here, home))
     if not found:
-        raise UsageError(f"{', '.join(agents)} has no {scope} scope; use user or project")
+        one = chosen[0]
+        raise UsageError(f"{one.name} has no {scope} scope; it has: {', '.join(one.files)}")
     return found
 
 

@@ -38,13 +38,14 @@ from __future__ import annotations
 
 import os
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Sequence
 
 from hookline.cli.commands.deploy_memory import deploy_memory
 from hookline.cli.commands.deploy_move import deploy_move
 from hookline.cli.commands.deploy_rows import deploy_rows, find_requirements, print_rows
 from hookline.cli.commands.deploy_status import print_status
 from hookline.cli.options import add_json
-from hookline.core.agents import all_agents
+from hookline.core.agents import Scope, all_agents
 from hookline.deploy.requirements import (
     SCOPES,
 )
@@ -88,13 +89,15 @@ def _door(word: str) -> str:
     return word
 
 
-def add_selection(parser: ArgumentParser, agents: str = "all found", scope: str = "user") -> None:
+def add_selection(
+    parser: ArgumentParser, agents: str = "all found", scope: str = "user", scopes: Sequence[Scope] = SCOPES
+) -> None:
     """``agents`` and ``scope`` name the defaults, for the help."""
     names = ", ".join(all_agents())
     parser.add_argument(
         "--agent", metavar="A", action="append", default=[], help=f"{names} (repeatable; default: {agents})"
     )
-    parser.add_argument("--scope", choices=SCOPES, default=None, help=f"whose file (default: {scope})")
+    parser.add_argument("--scope", choices=scopes, default=None, help=f"whose file (default: {scope})")
 
 
 def run(args: Namespace) -> int:

@@ -74,7 +74,7 @@ class _Setup:
 
 
 def configure(parser: ArgumentParser) -> None:
-    add_selection(parser)
+    add_selection(parser, scopes=tuple(_SCOPES))
     parser.add_argument(
         "--guard", choices=POLICIES, help=f"which guard (default: the one that is there, or {_DEFAULT})"
     )
@@ -121,8 +121,6 @@ def run(args: Namespace) -> int:
 
 def _choose(args: Namespace, paths: Paths, home: str) -> _Setup:
     """From the options, and by questions where one is left. Raises what is in the way before anything is written."""
-    if args.scope == "local":
-        raise UsageError("init has no scope local; use user or project")
     if args.watch and args.guard not in {None, "watch"}:
         raise UsageError(f"--watch refuses nothing, and --guard {args.guard} does; leave one out")
     named = [agent.name for agent in select_agents(args.agent)]

@@ -144,7 +144,7 @@ def _test(args: Namespace) -> int:
     folder = os.path.join(args.folder, "cases")
     names = sorted(name for name in os.listdir(folder) if name.endswith(".json")) if os.path.isdir(folder) else []
     if not names:
-        raise UsageError(f"{folder} has no cases; hookline pack new shows one")
+        raise UsageError(f"{folder} has no cases (files that end with .json); hookline pack new shows one")
     done: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory(prefix="hookline-pack-") as home:
         one = _scratch(args.folder, home)

@@ -134,8 +134,9 @@ def _install(args: Namespace) -> int:
     folder, data = PolicyFolder(paths), _read(args.file)
     if args.root and not args.program:
         raise UsageError("--root prepares another disk: name what agents call there: --program /usr/local/bin/hookline")
+    given = read_bundle(data, args.file)
     if args.shown:
-        return _print(args, read_bundle(data, args.file), paths)
+        return _print(args, given, paths)
     key = keys.read_public_key(args.key) if args.key else None
     done = machine.put_in_force(paths, data, key, program=args.program, root=_root(args))
     bundle, new, written, made = done.bundle, done.new, done.written, done.plans
