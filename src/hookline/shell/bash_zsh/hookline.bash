@@ -11,7 +11,7 @@ _hookline_wait() {
 
 _hookline_open() {
   _hookline_wait || return 1
-  exec {_hl_asks}<>"$_hl_room/asks" {_hl_token}<>"$_hl_room/token" {_hl_answers}<>"$_hl_room/answers"
+  builtin exec {_hl_asks}<>"$_hl_room/asks" {_hl_token}<>"$_hl_room/token" {_hl_answers}<>"$_hl_room/answers"
   IFS= builtin read -r _hl_service <"$_hl_room/ready"
   _hl_held= _hl_off=
 }
@@ -19,7 +19,7 @@ _hookline_open() {
 _hookline_close() {
   local _pipe
   [[ -n $_hl_asks ]] || return 0
-  for _pipe in "$_hl_asks" "$_hl_token" "$_hl_answers"; do exec {_pipe}>&-; done
+  for _pipe in "$_hl_asks" "$_hl_token" "$_hl_answers"; do builtin exec {_pipe}>&-; done
   _hl_asks= _hl_off= _hl_held=
 }
 
@@ -121,7 +121,7 @@ _hookline_line() {
   local _status=$? - _text _line=
   builtin set +aeuxf
   [[ -n $_hl_running && ${FUNCNAME[1]-} != _hookline_* && $BASH_COMMAND != @(hookline-restart|_hookline_*) &&
-    $BASH_COMMAND != 'trap -p DEBUG'*_hl_room/trap* ]] || return "$_status"
+    $BASH_COMMAND != 'builtin trap -p DEBUG'*_hl_room/trap* ]] || return "$_status"
   if [[ -n $_hl_skip ]]; then return 1; fi
   ((HISTCMD <= _hl_line)) || return "$_status"  # the line is over: this is a PROMPT_COMMAND
   if ((HISTCMD == _hl_history)); then  # at the prompt it is the number of the next line
@@ -344,8 +344,8 @@ _hookline_arm() {
     builtin trap -- "$_hl_trap" DEBUG
   else
     # Their trap runs where it ran before: not in functions and subshells, and not for what is ours.
-    builtin trap -- "{ builtin declare -g _hl_last=\"\$_\" _hl_keep=1; _hookline_line || :; case \$_hl_keep\$_hl_trace in '') set +T ;; esac; : \"\$_hl_last\"; } 2>/dev/null
-case \$BASH_COMMAND in _hookline_* | 'builtin trap -- - '* | 'trap -p DEBUG'*_hl_room/trap*) ;; *) case \$_hl_trace:\$BASHPID:\${FUNCNAME-} in *:*:_hookline_*) ;; :\$\$: | T:*)
+    builtin trap -- "{ builtin declare -g _hl_last=\"\$_\" _hl_keep=1; _hookline_line || :; case \$_hl_keep\$_hl_trace in '') builtin set +T ;; esac; : \"\$_hl_last\"; } 2>/dev/null
+case \$BASH_COMMAND in _hookline_* | 'builtin trap -- - '* | 'builtin trap -p DEBUG'*_hl_room/trap*) ;; *) case \$_hl_trace:\$BASHPID:\${FUNCNAME-} in *:*:_hookline_*) ;; :\$\$: | T:*)
 ${_words[1]}
 ;; esac ;; esac
 _hookline_status \"\$?\" \"\$_hl_last\"" DEBUG
@@ -374,7 +374,7 @@ _hookline_want() {
   if [[ -z $1 && -z $2 ]]; then
     builtin declare -g "PROMPT_COMMAND[99]=$_hl_gate"
   else
-    builtin declare -g PROMPT_COMMAND[99]='{ _hookline_prompt "$?" "${PIPESTATUS[@]}" || :; trap -p DEBUG 1<>"$_hl_room/trap"; _hookline_arm || :; } 9>&2 2>/dev/null'
+    builtin declare -g PROMPT_COMMAND[99]='{ _hookline_prompt "$?" "${PIPESTATUS[@]}" || :; builtin trap -p DEBUG 1<>"$_hl_room/trap"; _hookline_arm || :; } 9>&2 2>/dev/null'
   fi
 }
 
@@ -384,7 +384,10 @@ _hookline_missing_handler() {
   if [[ $1 == *' missing '* && -z $_hl_handles ]]; then
     _hl_handles=1 _hl_their_handler=$(builtin declare -f command_not_found_handle)
     [[ -z $_hl_their_handler ]] || builtin eval "_hookline_their_${_hl_their_handler}"
-    command_not_found_handle() { _hookline_missing "$@"; }
+    command_not_found_handle() {
+      { _hookline_missing "$@"; case $_hl_code in ?*) return "$_hl_code" ;; esac; } 9>&2 2>/dev/null
+      _hookline_their_command_not_found_handle "$@"
+    }
   elif [[ $1 != *' missing '* && -n $_hl_handles ]]; then
     _hl_handles=
     builtin unset -f command_not_found_handle
@@ -392,19 +395,18 @@ _hookline_missing_handler() {
   fi
 }
 
-# A hook's message, or what the shell would have shown without one.
+# A hook's message, or what the shell would have shown without one. In a subshell; _hl_code is empty for their handler.
 _hookline_missing() {
-  local _hl_words
-  builtin printf -v _hl_words '%s ' "$@"
-  if _hookline_ask missing text "${_hl_words% }" cwd "$PWD" && [[ -n ${_hl_said[2]-} ]]; then
-    [[ -z ${_hl_said[0]-} ]] || builtin printf '%s\n' "${_hl_said[0]}" >&2
-    return "${_hl_said[1]:-127}"
-  fi
-  if [[ -n $_hl_their_handler ]]; then
-    _hookline_their_command_not_found_handle "$@"
-  else
-    builtin printf '%s: %s: command not found\n' "${0#-}" "$1" >&2
-    return 127
+  local - _words
+  builtin set +aeux
+  _hl_code=
+  builtin printf -v _words '%s ' "$@"
+  if _hookline_ask missing text "${_words% }" cwd "$PWD" && [[ -n ${_hl_said[2]-} ]]; then
+    _hl_code=${_hl_said[1]:-127}
+    [[ -z ${_hl_said[0]-} ]] || builtin printf '%s\n' "${_hl_said[0]}" >&9
+  elif [[ -z $_hl_their_handler ]]; then
+    _hl_code=127
+    builtin printf '%s: %s: command not found\n' "${0#-}" "$1" >&9
   fi
 }
 
@@ -414,7 +416,7 @@ _hookline_exit_trap() {
   _hookline_output builtin trap -p EXIT
   [[ $_output != *_hookline_bye* ]] || return 0
   [[ -z $_output ]] || builtin eval "_words=(${_output#trap })"
-  builtin trap -- "_hookline_bye${_words[1]:+; ${_words[1]}}" EXIT
+  builtin trap -- "_hookline_bye \"\${_-}\"${_words[1]:+; ${_words[1]}}" EXIT
 }
 
 _hookline_bye() {
@@ -422,6 +424,7 @@ _hookline_bye() {
   [[ $BASHPID == "$$" ]] || return "$_status"
   if [[ -z $_hl_running ]]; then [[ -t 0 ]] && _reason=eof || _reason=hangup; fi
   [[ -z $_hl_asks ]] || builtin printf '%s\0' bye 5 bye status "$_status" reason "$_reason" >&"$_hl_asks" 2>/dev/null
+  _hl_off=1  # the helper ends, so the rest of the trap does not ask
   return "$_status"
 }
 
@@ -563,8 +566,8 @@ _hookline_load() {
   _hl_foresee='${_hl_n:$((_hl_running=1,_hl_line=HISTCMD-!!HISTCMD,_hl_began=${EPOCHREALTIME/[.,]/}+0,_hl_verdict=${_hl_watch:+`{ builtin trap -- - DEBUG RETURN ERR; _hookline_foresee; } 8>&1 >/dev/null 2>&1`}+0,1))}${_hl_refused[_hl_verdict]+${_hookline?"`{ builtin trap -- - DEBUG RETURN ERR; _hookline_reason; } 2>/dev/null`"}}'
   # No "[[", no "((" and no assignment in a trap: after an error in a condition, and while the words of an array are typed,
   # bash reads them as something else.
-  _hl_trap='{ case $_hl_verdict$_hl_running in ?*) builtin declare -g _hl_last="$_" _hl_keep=1; case $_hl_verdict:$_hl_running in 1:*) builtin declare -g _hl_keep= ;; 5:*) case $BASHPID in $$) builtin declare -g _hl_keep= ;; *) builtin declare -g _hl_verdict= _hl_running= ;; esac ;; *:?*) _hookline_line || : ;; esac; case $BASH_COMMAND in trap*) case $BASHPID in $$) ;; *) builtin declare -g _hl_keep=1 ;; esac ;; esac; case $_hl_keep in "") trap - DEBUG; case $_hl_trace in "") set +T ;; esac ;; esac; case $- in *a*) builtin export -n "${!_hl_@}" ;; esac; : "$_hl_last" ;; esac; } 2>/dev/null'
-  exec {_hl_err}>&9 {_hl_null}>/dev/null
+  _hl_trap='{ case $_hl_verdict$_hl_running in ?*) builtin declare -g _hl_last="$_" _hl_keep=1; case $_hl_verdict:$_hl_running in 1:*) builtin declare -g _hl_keep= ;; 5:*) case $BASHPID in $$) builtin declare -g _hl_keep= ;; *) builtin declare -g _hl_verdict= _hl_running= ;; esac ;; *:?*) _hookline_line || : ;; esac; case $BASH_COMMAND in trap*) case $BASHPID in $$) ;; *) builtin declare -g _hl_keep=1 ;; esac ;; esac; case $_hl_keep in "") builtin trap - DEBUG; case $_hl_trace in "") builtin set +T ;; esac ;; esac; case $- in *a*) builtin export -n "${!_hl_@}" ;; esac; : "$_hl_last" ;; esac; } 2>/dev/null'
+  builtin exec {_hl_err}>&9 {_hl_null}>/dev/null
   declare -gA _hl_sink=([_]=2 [_x]=$_hl_null)
   _hookline_cached || _hl_cached="line spawn"$'\t'$_hl_strict  # unknown: the first line asks
 }

@@ -25,7 +25,7 @@ _hookline_needs() {
   # Nothing is known of this directory, as in the first shell ever: wait for the process to start.
   until [[ -e $_hl_room/ready ]] || ((_tries++ > 150)); do builtin command sleep 0.02; done
   if ! builtin read -r _word <"$_hl_room/ready" || ! builtin kill -0 "$_word"; then builtin printf 1; return; fi  # it is gone
-  exec {_asks}<>"$_hl_room/asks" {_answers}<>"$_hl_room/answers"
+  builtin exec {_asks}<>"$_hl_room/asks" {_answers}<>"$_hl_room/answers"
   builtin printf '%s\0' "$_id" 3 needs cwd "$PWD" >&"$_asks"
   while builtin read -r -d '' -t 5 -u "$_answers" _word && [[ $_word != "$_id" ]]; do :; done
   # The number of fields, and whether anything is hooked; the rest is for zsh.
@@ -79,7 +79,7 @@ elif _hookline_there; then
   _hl_zero=([0]=/-/)
   _hl_gate='if { for _hl_n in; do :; done; } 2>/dev/null <"$_hl_idle${PWD//\//%}"; then for _hl_n in; do :; done
 elif { for _hl_n in; do :; done; } 2>/dev/null <"${_hl_zero[$({ trap - DEBUG; } >/dev/null; _hookline_needs)+0]-/dev/null}"
-then { _hookline_prompt "$?" "${PIPESTATUS[@]}" || :; trap -p DEBUG 1<>"$_hl_room/trap"; _hookline_arm || :; } 9>&2 2>/dev/null; fi'
+then { _hookline_prompt "$?" "${PIPESTATUS[@]}" || :; builtin trap -p DEBUG 1<>"$_hl_room/trap"; _hookline_arm || :; } 9>&2 2>/dev/null; fi'
   PROMPT_COMMAND[99]=$_hl_gate
   _hookline_start exec
 fi
