@@ -263,7 +263,7 @@ def _package() -> tuple[int, int] | None:
         found = os.stat(hookline.__file__)
     except OSError:
         return None
-    return found.st_ino, found.st_mtime_ns
+    return found.st_size, found.st_mtime_ns  # some file systems give a file another inode every time
 
 
 def start(place: DaemonPaths, environ: Mapping[str, str], *, wait: float = 10.0, idle: float | None = None) -> bool:
