@@ -192,7 +192,7 @@ _hookline_abort() {
 _hookline_shadow() {
   (( ! $+_hl_shadows[$1] )) || return 0
   _hl_shadows[$1]=$2 _hl_reasons[$1]=$3 _hl_originals[$1]=${functions[$1]-}
-  functions[$1]="_hookline_refuse ${(q)1} \"\$@\""
+  functions[$1]="_hookline_refuse ${(q)1} \"\$@\" || return \$?"
 }
 
 _hookline_refuse() {
@@ -320,8 +320,9 @@ _hookline_want() {
   local keys=$'\n'$2$'\n'
   [[ $2 != '*' ]] || keys='*'
   _hl_strict=$3 _hl_timeout=${4:-$_hl_timeout}
-  if [[ -n $1$2 ]]; then _hookline_place; else _hookline_displace; fi
+  [[ -z $1$2 ]] || _hookline_place
   [[ $1 != $_hl_wanted || $keys != $_hl_keys ]] || return 0
+  [[ -n $1$2 ]] || _hookline_displace
   _hl_wanted=$1 _hl_keys=$keys
   typeset -ga zshexit_functions=(${zshexit_functions:#_hookline_*})
   [[ " $1 " != *' bye '* ]] || zshexit_functions+=(_hookline_bye)
@@ -367,7 +368,8 @@ _hookline_missing_handler() {
 
 # A hook's message, or what the shell would have shown without one.
 _hookline_missing() {
-  if { builtin emulate -L zsh -o no_local_traps -o no_xtrace } 2>/dev/null &&
+  # zsh runs this in a child, and a ZERR trap in both.
+  if { builtin trap - ZERR; builtin emulate -L zsh -o no_local_traps -o no_xtrace } 2>/dev/null &&
     _hookline_ask missing text "${(j: :)@}" cwd "$PWD" && [[ -n $_hl_said[3] ]]; then
     [[ -z $_hl_said[1] ]] || builtin print -ru 2 -- $_hl_said[1]
     return ${_hl_said[2]:-127}

@@ -53,8 +53,14 @@ def script(shell: str, program: Sequence[str], state: str, *, strict: bool) -> s
         f"_hl_home={shlex.quote(rooms(state))} _hl_script={shlex.quote(str(here.joinpath(f'hookline.{shell}')))}\n"
     )
     text = here.joinpath(f"init.{shell}").read_text("utf-8")
-    # Aliases and options of the person must not change how zsh reads it.
-    return head + (f"{_READ_ZSH}\n_hookline_read {shlex.quote(text)}\n" if shell == "zsh" else text)
+    return head + (f"{_READ_ZSH}\n_hookline_read {_on_one_line(text)}\n" if shell == "zsh" else text)
+
+
+def _on_one_line(text: str) -> str:
+    """Aliases and options of the person must not change how zsh reads it: some forbid newlines in quotes."""
+    for sign, escape in (("\\", "\\\\"), ("'", "\\'"), ("\n", "\\n")):
+        text = text.replace(sign, escape)
+    return f"$'{text}'"
 
 
 def rooms(state: str) -> str:
