@@ -331,6 +331,14 @@ def test_packs_shows_what_runs_and_what_failed(box: Box, tmp_path: Path) -> None
     assert "guarded" in box("packs").out
 
 
+def test_a_hook_of_a_pack_is_written_in_a_file_whose_lines_nobody_looked_for(box: Box, tmp_path: Path) -> None:
+    box("add", "hookline:secrets", "--yes")
+    for words in (["list"], ["hooks", "list"]):
+        told = box(*words).out
+        assert "hooks.json" in told
+        assert ":0" not in told
+
+
 def test_remove_gives_back_the_bytes_of_the_file(box: Box, tmp_path: Path) -> None:
     before = '# mine\n[limits]\ntimeout = "9s"\n'
     write(box.home, {".config/hookline/hookline.toml": before})

@@ -104,7 +104,7 @@ def _hook(specs: Sequence[HookSpec], verdict: TrustVerdict, pins: Pins) -> str:
 
 
 def _facts(spec: HookSpec) -> Iterator[tuple[str, str]]:
-    yield "written at", f"{spec.origin.file}:{spec.origin.line}"
+    yield "written at", spec.origin.place
     if spec.below and not spec.enabled:
         yield "does", f"nothing: it disables your own {_describe_own(spec.below)}"
         return
@@ -133,7 +133,7 @@ def _full_action(spec: HookSpec) -> str:
 
 
 def _describe_own(below: HookSpec) -> str:
-    return f"{below.name} ({below.origin.file}:{below.origin.line}): {action_text(below)}"
+    return f"{below.name} ({below.origin.place}): {action_text(below)}"
 
 
 def _condition_text(tests: tuple[str, ...]) -> str:

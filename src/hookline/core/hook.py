@@ -41,6 +41,11 @@ class Origin:
     #: machine, user, project, local, or "command line" for files that were named explicitly.
     layer: str = "command line"
 
+    @property
+    def place(self) -> str:
+        """As editors take it; the file alone where its lines were not looked for."""
+        return f"{self.file}:{self.line}" if self.line else self.file
+
     def problem(
         self, finding: str, fix: str, severity: Severity = "error", *, code: ProblemCode | None = None, name: str = ""
     ) -> Problem:

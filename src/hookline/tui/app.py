@@ -340,8 +340,7 @@ class Manager(App[None]):
         def change() -> None:
             known = self.service.written(hook)
             if known is None:
-                place = f"{hook.origin.file}:{hook.origin.line}"
-                self.notify(f"Change it in its file: {place}", markup=False, severity="warning")
+                self.notify(f"Change it in its file: {hook.origin.place}", markup=False, severity="warning")
             else:
                 self.push_screen(HookScreen(lambda form: self._change(hook, form), (), known), self._after_change)
 

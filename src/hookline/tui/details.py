@@ -77,7 +77,7 @@ def summary(hook: Hook, fired: Sequence[HookRun], now: float, width: int = 80) -
         f"{one_line(hook.title)} · {hook.state_text(now)}{trust.get(hook.trust, '')} · {hook.dialect}, {hook.origin.layer}",
         f"on    {events}{match}",
         f"does  {one_line(hook.action, width - 10)}",
-        f"in    {one_line(hook.origin.file)}:{hook.origin.line}",
+        f"in    {one_line(hook.origin.place)}",
     ]
     return "\n".join([*rows, *(_run_line(one, now) for one in fired)])
 

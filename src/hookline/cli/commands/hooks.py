@@ -126,7 +126,7 @@ def _list(args: Namespace, service: HookService) -> int:
     rows: list[tuple[str, ...]] = []
     for hook in hooks:
         state = paint(hook.state_text(service.now), "green" if hook.state == "on" else "grey")
-        events, place = ", ".join(dict.fromkeys(hook.events)), f"{hook.origin.file}:{hook.origin.line}"
+        events, place = ", ".join(dict.fromkeys(hook.events)), hook.origin.place
         rows.append((safe(hook.title, 32), safe(events, 80), hook.dialect, state, paint_trust(hook.trust), safe(place)))
     for one in lost:
         place = f"{one['file']}:{one['line']}"
@@ -179,7 +179,7 @@ def _find_one(args: Namespace, service: HookService, event: str | None = None) -
     if len(found) > 1 and event:
         found = tuple(hook for hook in found if _listens(hook, event)) or found
     if len(found) > 1:
-        places = "; ".join(f"{hook.id} ({hook.origin.file}:{hook.origin.line})" for hook in found)
+        places = "; ".join(f"{hook.id} ({hook.origin.place})" for hook in found)
         raise UsageError(f"{len(found)} hooks are called {args.hook!r}; give the id of one: {places}")
     if not found:
         hint = did_you_mean(args.hook, [hook.name for hook in service.hooks]) or "."

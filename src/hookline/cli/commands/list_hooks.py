@@ -32,6 +32,7 @@ from hookline.cli.loading import (
 )
 from hookline.cli.options import add_json, add_sources
 from hookline.cli.output import iso_time, paint, paint_trust, print_json, safe, table
+from hookline.core._dataclass import replace
 from hookline.core.agents import all_agents
 from hookline.core.describe import action_text, matcher_text
 from hookline.core.event import EVENTS, event_kind
@@ -225,7 +226,7 @@ def _hook_rows(
             _ago(seen.last_time) if seen and seen.last_time else "never",
             f"{seen.p50:.1f}/{seen.p95:.1f}{' late' if spec.id in late else ''}" if seen and seen.fired else "",
             str(seen.failures) if seen and seen.failures else "",
-            safe(f"{written_at[spec.origin.file]}:{spec.origin.line}"),
+            safe(replace(spec.origin, file=written_at[spec.origin.file]).place),
         )
 
 
