@@ -514,6 +514,17 @@ def test_zsh_does_not_wait_for_a_process_that_never_started() -> None:
     assert done.stdout == "ended 1\n"
 
 
+@pytest.mark.parametrize("guest", ["zsh"], indirect=True)
+def test_a_process_that_cannot_start_for_want_of_room_starts_elsewhere(house: House, guest: Open) -> None:
+    house.listen("process.pre_spawn").answers.append(deny("process.pre_spawn", "no touching", command="touch"))
+    terminal = guest(f"export TMPDIR={house.root}\n").ready()
+    terminal.line("_hl_home=/proc/none _hl_timeout=1; hookline-restart").ready()
+    terminal.line("print $(( 6 * 7 ))").shows("the helper process did not start")
+    terminal.ready().line("hookline-restart").ready()
+    terminal.line("touch made").shows("Problem: no touching")
+    assert not list(house.work.iterdir())
+
+
 def test_where_a_hook_must_be_heard_nothing_runs_without_the_process(house: House, guest: Open) -> None:
     own = house.home / ".config" / "hookline"
     own.mkdir(parents=True)

@@ -15,8 +15,7 @@ _hookline_open() {
 
 _hookline_close() {
   local pipe
-  [[ -n $_hl_asks ]] || return 0
-  for pipe in $_hl_asks $_hl_token $_hl_answers; do exec {pipe}>&-; done
+  [[ -z $_hl_asks ]] || for pipe in $_hl_asks $_hl_token $_hl_answers; do exec {pipe}>&-; done
   _hl_asks= _hl_held= _hl_off=
 }
 

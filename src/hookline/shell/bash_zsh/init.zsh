@@ -54,6 +54,7 @@ _hookline_there() {
 hookline-restart() {
   _hookline_there || return
   (( ! $+functions[_hookline_ask] )) || _hookline_close
+  [[ -e $_hl_room/ready ]] || _hl_home=${TMPDIR:-/tmp}/hookline-$UID/shell  # the disk of the other may be full
   _hookline_start ${1:-restart}
   (( ! $+functions[_hookline_ask] )) || _hookline_check
 }
