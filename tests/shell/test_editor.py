@@ -55,6 +55,7 @@ def test_a_refused_line_is_dropped_with_its_reason(house: House, terminal: Open)
     screen = terminal(house.listen("input.submit")).ready()
     screen.line("touch x").shows("Problem: not in this house")
     assert not (house.work / "x").exists()
+    screen.ready().line("print('status', $LAST_RETURN_CODE)").shows("status 126")
 
 
 def test_a_line_that_is_not_to_be_remembered_is_not(house: House, terminal: Open) -> None:

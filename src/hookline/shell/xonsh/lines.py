@@ -110,6 +110,7 @@ class LineHooks:
             self._dispatcher.notify(answer.problem)
             if (kept := xsh().history) is not None:
                 kept.last_cmd_rtn = REFUSED
+            xsh().env["LAST_RETURN_CODE"] = REFUSED
             return None
         self._forget = line if "history" in answer.changed and not answer.data["history"] else ""
         changed = answer.data["text"] if "text" in answer.changed else line
