@@ -24,18 +24,22 @@ _NAMED = rf"{_NAME}\+?={_VALUE}"
 _EXPORTS = ("export", "declare", "typeset", "local", "readonly", "env", "set", "sudo", "doas")
 #: Assignments before a command, after one that exports, as xonsh writes them, and as it reports them: as no command.
 _ASSIGNMENTS = re.compile(
-    rf"(?:^|[!;&|({{\n`]|\s-\w*c\s+['\"]|\b(?:if|elif|while|until|then|do|else|coproc|not found:)(?!\w)"
+    rf"(?:\$[A-Za-z_]\w*|[\[{{]\s*['\"]\w+['\"]\s*[\]}}])\s*\+?=(?!=)\s*{_VALUE}"
+    rf"|(?:^|[!;&|({{\n`]|\s-\w*c\s+['\"]|\b(?:if|elif|while|until|then|do|else|coproc|not found:)(?!\w)"
     rf"|\b(?:{'|'.join(_EXPORTS)}|time)\b(?:\s+-[\w-]+)*)\s*{_NAMED}(?:\s+{_NAMED})*"
-    rf"|\$[A-Za-z_]\w*\s*=\s*{_VALUE}"
 )
-_ASSIGNED = re.compile(rf"({_NAME}\s*\+?=\s*)(?!=){_VALUE}")
+_ASSIGNED = re.compile(rf"((?:{_NAME}|[\]}}])\s*\+?=\s*)(?!=){_VALUE}")
 #: A word after one that exports; its quotes are gone, so that all of it is the value.
 _ASSIGNING = re.compile(rf"({_NAME}\+?=).*", re.DOTALL)
+#: Tables of variables in xonsh.
+_TABLE = re.compile(r"(\b(?:swap|update)\(\{)[^}]+")
 _MASKED = "[not recorded]"
 
 
 def _mask_assignments(text: str) -> str:
     """``API=[not recorded] cmd``: what is assigned may be a secret."""
+    if "({" in text:
+        text = _TABLE.sub(rf"\g<1>{_MASKED}", text)
     if "=" not in text:
         return text
     return _ASSIGNMENTS.sub(lambda found: _ASSIGNED.sub(rf"\g<1>{_MASKED}", found[0]), text)
