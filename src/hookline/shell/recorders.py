@@ -18,15 +18,15 @@ _HIDDEN: Mapping[str, tuple[str, ...]] = {"env.change": ("value", "old"), "proce
 #: Variables that hookline sets itself.
 _PUBLIC = frozenset({"LASH_DISPLAY"})
 #: A quote may still be open: keys are recorded with the line so far.
-_VALUE = r"""(?:'[^']*(?:'|$)|"(?:\\(?:.|\n|$)|[^"\\])*(?:"|$)|\$?\([^)]*(?:\)|$)|\\.|[^\s;&|()<>'"\\])*"""
+_VALUE = r"""(?:'[^']*(?:'|$)|"(?:\\(?:.|\n|$)|[^"\\])*(?:"|$)|`[^`]*(?:`|$)|\$?\([^)]*(?:\)|$)|\\(?:.|\n)|[^\s;&|()<>'"`\\])*"""
 _NAME = r"\$?[A-Za-z_]\w*(?:\[[^]\s]*\])?"
 _NAMED = rf"{_NAME}\+?={_VALUE}"
 _EXPORTS = ("export", "declare", "typeset", "local", "readonly", "env", "set", "sudo", "doas")
 #: Assignments before a command, after one that exports, as xonsh writes them, and as it reports them: as no command.
 _ASSIGNMENTS = re.compile(
     rf"(?:\$[A-Za-z_]\w*|[\[{{]\s*['\"]\w+['\"]\s*[\]}}])\s*\+?=(?!=)\s*{_VALUE}"
-    rf"|(?:^|[!;&|({{\n`]|\s-\w*c\s+['\"]|\b(?:if|elif|while|until|then|do|else|coproc|not found:)(?!\w)"
-    rf"|\b(?:{'|'.join(_EXPORTS)}|time)\b(?:\s+-[\w-]+)*)\s*{_NAMED}(?:\s+{_NAMED})*"
+    rf"|(?:^|[!;&|({{\n`]|\s-\w*c\s+['\"]|\b(?:if|elif|while|until|then|do|else|coproc|noglob|nocorrect|repeat\s+\w+|not found:)(?!\w)"
+    rf"|\balias\s+[\w.-]+=['\"]?|\b(?:{'|'.join(_EXPORTS)}|time|eval)\b(?:\s+-[\w-]+)*\s*['\"]?)\s*{_NAMED}(?:\s+{_NAMED})*"
 )
 _ASSIGNED = re.compile(rf"((?:{_NAME}|[\]}}])\s*\+?=\s*)(?!=){_VALUE}")
 #: A word after one that exports; its quotes are gone, so that all of it is the value.

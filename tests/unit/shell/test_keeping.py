@@ -83,6 +83,13 @@ def test_what_the_shell_itself_sets_hides_nothing_of_a_hook():
         "API[0]=secret",
         "API=(one secret)",
         "bash -c 'API=secret cmd'",
+        "noglob API=secret cmd",
+        "repeat 2 API=secret cmd",
+        "eval 'API=secret cmd'",
+        "alias k='API=secret cmd'",
+        "export API=one\\\nsecret",
+        "export API=`echo secret`",
+        'export "API=secret x"',
     ],
 )
 def test_assigned_values_are_not_written(text: str):

@@ -53,8 +53,9 @@ _hookline_there() {
 
 hookline-restart() {
   _hookline_there || return
+  # The disk may be full where a helper did not start.
+  [[ -z ${_hl_off-} || -e $_hl_room/ready ]] || _hl_home=${TMPDIR:-/tmp}/hookline-$UID/shell
   (( ! $+functions[_hookline_ask] )) || _hookline_close
-  [[ -e $_hl_room/ready ]] || _hl_home=${TMPDIR:-/tmp}/hookline-$UID/shell  # the disk of the other may be full
   _hookline_start ${1:-restart}
   (( ! $+functions[_hookline_ask] )) || _hookline_check
 }
