@@ -80,6 +80,7 @@ ZSH: tuple[Route, ...] = (
     ("quotes as in csh", "setopt csh_junkie_quotes\n", ("echo 'a b'; false", "echo $?", "cd /; nosuch")),
     ("an error trap", "TRAPZERR() { print Z $? }\n", ("false", "nosuch", "f() { nosuch }; f", "nosuch || true", "(nosuch; print in)", "echo $?")),
     ("readonly lists of hooks", "", ("readonly preexec_functions precmd_functions", "false; cd /", "echo $?", "nosuch")),
+    ("a widget that ends the line", "w() { BUFFER='echo from widget'; zle accept-line }; zle -N w; bindkey '^T' w\n", ("<C-t>", "false", "echo $?")),
     ("precmd at run time", "", ("precmd() { print pre $? }", "false", "unfunction precmd; true", "p() { print p $? }; precmd_functions+=(p)", "false", "precmd_functions=(); true", "false; true")),
     ("preexec at run time", "", ('preexec() { print "exec [$1]" }', "echo a  b", 'x() { print "x [$3]" }; preexec_functions+=(x)', "echo c; echo d", "unfunction preexec; preexec_functions=()", "true")),
     ("zle -F of one's own", "h() { local l; read -r -u $1 l && print got $l; zle -F $1; exec {fd}<&-; zle reset-prompt }\n", ("exec {fd}< <(sleep 0.5; print news); zle -F $fd h; sleep 0.8", "true", "echo on")),

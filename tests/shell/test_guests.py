@@ -250,6 +250,14 @@ def test_a_line_that_another_widget_runs_is_refused_too(house: House, guest: Ope
     assert [one["text"] for one in house.told("input.pre_execute")] == ["touch made", "touch other"]
 
 
+@pytest.mark.parametrize("guest", ["zsh"], indirect=True)
+def test_a_widget_that_ends_the_line_by_itself_is_asked_about(house: House, guest: Open) -> None:
+    house.listen("input.submit").answers.append(modify("input.submit", {"text": "touch changed"}, text="touch made"))
+    terminal = guest("own() { BUFFER='touch made'; zle accept-line }; zle -N own; bindkey '^T' own\n").ready()
+    terminal.keys("C-t").shows("touch changed")
+    terminal.wait(lambda: [path.name for path in house.work.iterdir()] == ["changed"])
+
+
 def test_a_hook_may_put_another_line_into_the_editor_at_enter(house: House, guest: Open) -> None:
     """So a model's command stands there to be looked at, and what was asked for is not run."""
     house.listen("input.pre_execute").answers.append(

@@ -415,7 +415,7 @@ _hookline_accept() {
     _hookline_say "$_hl_said[2]"
     [[ $BUFFER == "$_hl_said[3]" ]] || { BUFFER=$_hl_said[3]; CURSOR=$#BUFFER }
   fi
-  builtin zle _hookline-own-$WIDGET -w
+  builtin zle _hookline-own-$1 -w
 }
 
 # Ask about one key; fails if the key must not do what it usually does.
@@ -469,7 +469,8 @@ _hookline_bind_keys() {
   [[ " $_hl_wanted " != *' enter '* && $_hl_keys != *$'\n'enter$'\n'* && $_hl_keys != '*' ]] || enter=1
   [[ " $_hl_wanted " != *' prefix '* && $_hl_keys != *$'\n'?$'\n'* && $_hl_keys != '*' ]] || insert=1
   for key in accept-line accept-and-hold accept-line-and-down-history accept-and-infer-next-history; do
-    _hookline_wrap $key _hookline_accept $enter
+    functions[_hookline-$key]="_hookline_accept $key"  # $WIDGET may be one of theirs that calls it
+    _hookline_wrap $key _hookline-$key $enter
   done
   _hookline_wrap self-insert _hookline_self_insert $insert
 }
