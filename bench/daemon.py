@@ -192,7 +192,9 @@ def _without_us(bench: Bench) -> Iterator[tuple[str, Callable[[], object]]]:
 
 
 def _with_us(bench: Bench) -> Iterator[tuple[str, Callable[[], object]]]:
-    yield "hookline hook, cold", bench.started(sys.executable, "-m", "hookline", *HOOK, "--cold")
+    # At home where no daemon is: beside one that has just recorded, it waits for the daemon's transaction.
+    alone = bench._home("cold", 'python = "guard:judge"')  # noqa: SLF001  one file
+    yield "hookline hook, cold", bench.started(sys.executable, "-m", "hookline", *HOOK, "--cold", home=alone)
     yield "hookline hook, warm", bench.started(sys.executable, "-m", "hookline", *HOOK)
     yield "Python twin, in-process hook", bench.started(sys.executable, "-I", "-S", TWIN, *HOOK)
     native = os.path.join(bench.folder, "hookc")
