@@ -784,6 +784,18 @@ def test_ctrl_c_ends_a_hook_that_hangs(house: House, guest: Open) -> None:
     assert [path.name for path in house.work.iterdir()] == ["on"]
 
 
+def test_what_is_wrong_with_the_hooks_is_shown_at_the_start(house: House, guest: Open) -> None:
+    """It went to nobody, and a guard in a file that could not be read was missing in silence."""
+    file = house.home / ".config" / "hookline" / "hookline.toml"
+    file.parent.mkdir(parents=True)
+    file.write_text("[[[ broken")
+    terminal = guest()
+    terminal.wait(lambda: PROMPT in terminal.screen())
+    terminal.keys("Enter").wait(lambda: terminal.screen().count("not TOML") == 1)
+    terminal.keys("Enter", "Enter").ready()
+    assert terminal.screen().count("not TOML") == 1
+
+
 def test_ctrl_backslash_does_not_take_the_turn_to_ask_with_it(house: House) -> None:
     """bash asks in a subshell, and the next line waited for the turn that it had."""
     hung = _hanging(house)

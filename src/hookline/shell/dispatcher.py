@@ -239,6 +239,11 @@ class ShellDispatcher:
         for line in self._host.problems:
             self._show_once(line)
 
+    @property
+    def problems(self) -> list[str]:
+        """What is wrong with the hooks of this place, as it is shown."""
+        return [_shown(line) for line in self._host.problems]
+
     def _apply(self, late: Applied) -> None:
         apply = self._late.get(late.event.kind.name)
         if apply is not None and not self.closed:
@@ -262,7 +267,11 @@ class ShellDispatcher:
             self._show(line)
 
     def _show(self, line: str) -> None:
-        self.notify(f"hookline: {lines(line)}")
+        self.notify(_shown(line))
+
+
+def _shown(line: str) -> str:
+    return f"hookline: {lines(line)}"
 
 
 def write_stderr(text: str) -> None:

@@ -87,7 +87,8 @@ class ShellService:
     ) -> None:
         self._dispatcher = dispatcher
         self._shell = shell
-        self._messages: list[str] = []
+        #: At the start there was nobody to show problems to.
+        self._messages: list[str] = dispatcher.problems
         self._connected = True
         #: Told what is hooked in a directory, and from which files and when that was read.
         self.on_needs: Callable[[str, str, frozenset[str], float], None] = lambda *_: None
