@@ -810,6 +810,22 @@ def test_ctrl_backslash_does_not_take_the_turn_to_ask_with_it(house: House) -> N
         terminal.close()
 
 
+@pytest.mark.parametrize("rc", ["", "trap : DEBUG"])
+def test_what_fc_and_the_key_for_an_editor_run_is_judged_in_bash(house: House, rc: str) -> None:
+    """It is read without a prompt: the line that was judged is only "fc", or none."""
+    house.listen("process.pre_spawn").answers.append(deny("process.pre_spawn", "no touching", args=["made"]))
+    terminal = _bash(house, rc=f"export EDITOR=true FCEDIT='sed -i s/fine/made/'\n{rc}\n")
+    try:
+        terminal.ready().type("touch made && touch after").keys("C-x", "C-e")
+        terminal.shows("Problem: no touching")
+        terminal.ready().line("touch fine").ready().line("fc -1")
+        terminal.wait(lambda: terminal.screen().count("Problem: no touching") == 2)
+        terminal.ready().line("touch fine").ready()
+        assert [path.name for path in house.work.iterdir()] == ["fine"]
+    finally:
+        terminal.close()
+
+
 def test_bash_judges_lines_where_it_cannot_write_files(house: House) -> None:
     """It judged an empty text, or that of the line before."""
     house.listen("process.pre_spawn").answers.append(deny("process.pre_spawn", "no touching", args=["made"]))

@@ -123,8 +123,13 @@ _hookline_line() {
   [[ -n $_hl_running && ${FUNCNAME[1]-} != _hookline_* && $BASH_COMMAND != @(hookline-restart|_hookline_*) &&
     $BASH_COMMAND != 'builtin trap -p DEBUG'*_hl_room/trap* ]] || return "$_status"
   if [[ -n $_hl_skip ]]; then return 1; fi
-  ((HISTCMD <= _hl_line)) || return "$_status"  # the line is over: this is a PROMPT_COMMAND
-  if ((HISTCMD == _hl_history)); then  # at the prompt it is the number of the next line
+  if [[ $_hl_verdict == 6 ]]; then
+    # What "fc" runs, for itself or for a key, is another line than the one that was asked about.
+    [[ $BASH_COMMAND == fc* ]] && return "$_status"
+    _text=$BASH_COMMAND
+  elif ((HISTCMD > _hl_line)); then
+    return "$_status"  # the line is over: this is a PROMPT_COMMAND
+  elif ((HISTCMD == _hl_history)); then  # at the prompt it is the number of the next line
     _hl_keep=
     case $_hl_verdict in 1 | 5) return "$_status" ;; 3) _hl_off=1; return "$_status" ;; esac
     _hookline_history
@@ -169,6 +174,8 @@ _hookline_judge() {
     run) _hookline_say "${_hl_said[1]-}" ;;
     *) _hookline_abort "${_hl_said[1]-}" ;;
   esac
+  # What a key runs is followed by no prompt that would remove what stands in for a refused command.
+  if [[ $_hl_verdict == 6 && -n ${_hl_said[4]-} ]]; then _hookline_abort "${_hl_said[4]}"; return; fi
   local _number
   for ((_number = 2; _number + 2 < ${#_hl_said[@]}; _number += 3)); do
     _hookline_shadow "${_hl_said[@]:_number:3}"
@@ -344,7 +351,8 @@ _hookline_arm() {
     builtin trap -- "$_hl_trap" DEBUG
   else
     # Their trap runs where it ran before: not in functions and subshells, and not for what is ours.
-    builtin trap -- "{ builtin declare -g _hl_last=\"\$_\" _hl_keep=1; _hookline_line || :; case \$_hl_keep\$_hl_trace in '') builtin set +T ;; esac; : \"\$_hl_last\"; } 2>/dev/null
+    builtin trap -- "${_hl_trap%%$'\n'*}
+builtin declare -g _hl_last=\"\$_\" _hl_keep=1; _hookline_line || :; case \$_hl_keep\$_hl_trace in '') builtin set +T ;; esac; : \"\$_hl_last\"; } 2>/dev/null
 case \$BASH_COMMAND in _hookline_* | 'builtin trap -- - '* | 'builtin trap -p DEBUG'*_hl_room/trap*) ;; *) case \$_hl_trace:\$BASHPID:\${FUNCNAME-} in *:*:_hookline_*) ;; :\$\$: | T:*)
 ${_words[1]}
 ;; esac ;; esac
@@ -566,7 +574,8 @@ _hookline_load() {
   _hl_foresee='${_hl_n:$((_hl_running=1,_hl_line=HISTCMD-!!HISTCMD,_hl_began=${EPOCHREALTIME/[.,]/}+0,_hl_verdict=${_hl_watch:+`{ builtin trap -- - DEBUG RETURN ERR; _hookline_foresee; } 8>&1 >/dev/null 2>&1`}+0,1))}${_hl_refused[_hl_verdict]+${_hookline?"`{ builtin trap -- - DEBUG RETURN ERR; _hookline_reason; } 2>/dev/null`"}}'
   # No "[[", no "((" and no assignment in a trap: after an error in a condition, and while the words of an array are typed,
   # bash reads them as something else.
-  _hl_trap='{ case $_hl_verdict$_hl_running in ?*) builtin declare -g _hl_last="$_" _hl_keep=1; case $_hl_verdict:$_hl_running in 1:*) builtin declare -g _hl_keep= ;; 5:*) case $BASHPID in $$) builtin declare -g _hl_keep= ;; *) builtin declare -g _hl_verdict= _hl_running= ;; esac ;; *:?*) _hookline_line || : ;; esac; case $BASH_COMMAND in trap*) case $BASHPID in $$) ;; *) builtin declare -g _hl_keep=1 ;; esac ;; esac; case $_hl_keep in "") builtin trap - DEBUG; case $_hl_trace in "") builtin set +T ;; esac ;; esac; case $- in *a*) builtin export -n "${!_hl_@}" ;; esac; : "$_hl_last" ;; esac; } 2>/dev/null'
+  _hl_trap='{ case $BASH_COMMAND in fc | "fc -"[es0-9]* | "fc "[!-]*) builtin declare -g _hl_last="$_" _hl_verdict=6 _hl_running=1; : "$_hl_last" ;; esac
+case $_hl_verdict$_hl_running in ?*) builtin declare -g _hl_last="$_" _hl_keep=1; case $_hl_verdict:$_hl_running in 1:*) builtin declare -g _hl_keep= ;; 5:*) case $BASHPID in $$) builtin declare -g _hl_keep= ;; *) builtin declare -g _hl_verdict= _hl_running= ;; esac ;; *:?*) _hookline_line || : ;; esac; case $BASH_COMMAND in trap*) case $BASHPID in $$) ;; *) builtin declare -g _hl_keep=1 ;; esac ;; esac; case $_hl_keep in "") builtin trap - DEBUG; case $_hl_trace in "") builtin set +T ;; esac ;; esac; case $- in *a*) builtin export -n "${!_hl_@}" ;; esac; : "$_hl_last" ;; esac; } 2>/dev/null'
   builtin exec {_hl_err}>&9 {_hl_null}>/dev/null
   declare -gA _hl_sink=([_]=2 [_x]=$_hl_null)
   _hookline_cached || _hl_cached="line spawn"$'\t'$_hl_strict  # unknown: the first line asks
