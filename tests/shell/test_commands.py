@@ -60,6 +60,13 @@ def test_a_refused_process_does_not_start_and_its_neighbours_are_ended(house: Ho
     assert house.told("pipeline.post_execute")[0]["duration_ms"] < 60_000
 
 
+def test_a_shell_whose_directory_was_removed_still_runs_what_hooks_allow(house: House) -> None:
+    house.listen("pipeline.pre_execute", "process.pre_spawn")
+    result = house.shell("mkdir gone\ncd gone\nrmdir ../gone\necho here\ncd /\necho back")
+    assert (result.code, result.out) == (0, "here\nback\n")
+    assert [one["text"] for one in house.told("pipeline.pre_execute")][-3:] == ["echo here", "cd /", "echo back"]
+
+
 def test_a_script_goes_on_after_a_refusal_that_it_caught(house: House) -> None:
     house.answers = [deny("pipeline.pre_execute", "no", text="touch x")]
     text = "try:\n    ![touch x]\nexcept Exception:\n    pass\necho still here"

@@ -24,6 +24,12 @@ def test_a_xontrib_brings_the_hooks_into_ones_own_xonsh(house: House) -> None:
     assert house.told("session.connect")[0]["frontend"] == "xonsh"
 
 
+def test_children_of_ones_own_xonsh_learn_how_they_are_shown(house: House) -> None:
+    result = house.listen("process.pre_spawn").shell("", argv=xonsh(house, "-c", "sh -c 'echo $LASH_DISPLAY'"))
+    assert result.out == "stream\n"
+    assert house.told("process.pre_spawn")[0]["env"] == {"LASH_DISPLAY": "stream"}
+
+
 def test_a_xontrib_brings_the_line_editors_events_too(house: House, terminal: Open) -> None:
     house.answers = [
         deny("input.prefix", data={"prefill": "echo from-prefix"}, char=">"),

@@ -102,7 +102,7 @@ def spawn(
     ``posix_spawn`` is the faster way, but it cannot change the directory. ``subprocess`` closes what we inherited
     from our caller, which only matters to a hook that outlives us, so it is used for those too (``detach``).
     """
-    if launch.terminal or (launch.cwd and launch.cwd != _own_directory()):
+    if launch.terminal or (launch.cwd and launch.cwd != own_directory()):
         return detach(launch, stdin, stdout, stderr, alone=False)
     actions = [_action(stdin, 0, os.O_RDONLY), _action(stdout, 1, os.O_WRONLY), _action(stderr, 2, os.O_WRONLY)]
     start = partial(
@@ -123,7 +123,7 @@ def _action(source: int | None, target: int, flags: int) -> tuple[int, int, int]
     return (os.POSIX_SPAWN_DUP2, source, target)
 
 
-def _own_directory() -> str:
+def own_directory() -> str:
     try:
         return os.getcwd()
     except OSError:  # it was deleted under us

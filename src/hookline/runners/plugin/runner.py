@@ -28,6 +28,7 @@ from hookline.runners.plugin.sockets import SocketDirectory
 from hookline.runners.plugin.startup import DEADLINE, ExitStatus, StartError, open_plugin
 from hookline.runners.plugin.watch import PluginWatcher
 from hookline.runners.programs import find_program
+from hookline.runners.spawn import own_directory
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 30.0
 #: A plugin that stayed up this long has its failures forgiven.
@@ -158,7 +159,7 @@ class PluginRunner:
         live = self._slot(plugin).live()
         if live is not None:
             return live.handshake
-        program = find_program(plugin.path, environ.get("PATH", os.defpath), (os.getcwd(),))
+        program = find_program(plugin.path, environ.get("PATH", os.defpath), (own_directory(),))
         known = None if fresh else startup.recall(settings.state_dir, startup.digest(program))
         if known is not None:
             return known
@@ -213,7 +214,7 @@ class PluginRunner:
             plugin.path, self._sockets.name(settings.state_dir, environ), environ, settings.state_dir, stop,
             interpreter=plugin.interpreter,
         )  # fmt: skip
-        program = find_program(plugin.path, environ.get("PATH", os.defpath), (os.getcwd(),))
+        program = find_program(plugin.path, environ.get("PATH", os.defpath), (own_directory(),))
         startup.remember(settings.state_dir, startup.digest(program), opened.handshake)
         return PluginLink(
             name=plugin.name,

@@ -27,7 +27,7 @@ from hookline.runners.environ import DEPTH_VARIABLE, Workspace, next_depth, pass
 from hookline.runners.frames import BadLine, LineBuffer, decode, encode
 from hookline.runners.plugin.sockets import mark
 from hookline.runners.programs import find_program, missing
-from hookline.runners.spawn import Launch, spawn, why_not
+from hookline.runners.spawn import Launch, own_directory, spawn, why_not
 
 _NAME = "plugins-cache.json"
 _KEPT = 200
@@ -165,7 +165,7 @@ def _pidfd(pid: int) -> int:
 
 def _start(path: str, socket_path: str, environ: Mapping[str, str], state_dir: str, interpreter: str = "") -> Child:
     """Run ``<path> <socket-path>`` with its output discarded: it communicates through the socket."""
-    places = (os.getcwd(),)
+    places = (own_directory(),)
     program = find_program(path, environ.get("PATH", os.defpath), places)
     if not program:
         raise StartError(missing(path, environ.get("PATH", os.defpath), places))

@@ -15,6 +15,7 @@ from typing import Any
 
 from hookline.core._dataclass import replace
 from hookline.shell.dispatcher import ShellAnswer, ShellDispatcher
+from hookline.shell.engine_host import current_directory
 from hookline.shell.xonsh.patch_points import refusal
 from hookline.shell.xonsh.variables import to_json
 
@@ -69,7 +70,7 @@ class AuditHook:
         if "process.pre_spawn" in self._dispatcher.guards:
             self._check(
                 "process.pre_spawn",
-                {**command, "env": {}, "cwd": os.getcwd(), "pipeline_id": "", "index": 0, "via": "python"},
+                {**command, "env": {}, "cwd": current_directory(), "pipeline_id": "", "index": 0, "via": "python"},
             )
         if event == "os.exec":
             self._dispatcher.flush()

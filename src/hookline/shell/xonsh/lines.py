@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from hookline.shell.dispatcher import ShellDispatcher
+from hookline.shell.engine_host import current_directory
 from hookline.shell.xonsh.patch_points import REFUSED, Patches, is_interactive, xonsh_module, xsh
 
 
@@ -46,7 +47,7 @@ class SessionHooks:
             for number, cause in ((signal.SIGHUP, "hangup"), (signal.SIGTERM, "killed")):
                 signal.signal(number, self._remembering(cause, signal.getsignal(number), number))
         data = {
-            "frontend": "xonsh", "pid": os.getpid(), "tty": _terminal(), "cwd": os.getcwd(),
+            "frontend": "xonsh", "pid": os.getpid(), "tty": _terminal(), "cwd": current_directory(),
             "interactive": is_interactive(),
         }  # fmt: skip
         answer = self._dispatcher.fire("session.connect", data)

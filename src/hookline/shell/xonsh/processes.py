@@ -11,6 +11,7 @@ from typing import Any
 
 from hookline.core._dataclass import replace
 from hookline.shell.dispatcher import ShellAnswer, ShellDispatcher
+from hookline.shell.engine_host import current_directory
 from hookline.shell.xonsh.commands import command_text
 from hookline.shell.xonsh.patch_points import Patches, refusal, xsh
 from hookline.shell.xonsh.pipelines import PipelineHooks, PipelineRun
@@ -80,7 +81,7 @@ def _before(spec: Any, running: PipelineRun | None) -> dict[str, Any]:
     if not callable(spec.alias) and (display := xsh().env.get("LASH_DISPLAY")) is not None:
         environment.setdefault("LASH_DISPLAY", to_json(display))  # as lash's own example
     data: dict[str, Any] = {
-        "command": name, "args": args, "env": environment, "cwd": os.getcwd(),
+        "command": name, "args": args, "env": environment, "cwd": current_directory(),
         "pipeline_id": running.id if running else "", "index": spec.pipeline_index or 0,
     }  # fmt: skip
     if callable(spec.alias):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -10,6 +9,7 @@ from typing import Any
 
 from hookline.engine.executor import Applied
 from hookline.shell.dispatcher import ShellDispatcher, write_stderr
+from hookline.shell.engine_host import current_directory
 from hookline.shell.xonsh.patch_points import Patches, xonsh_module, xsh
 from hookline.shell.xonsh.variables import to_json
 
@@ -85,7 +85,7 @@ class PromptHooks:
         history = xsh().history
         times = history[-1].ts if history is not None and len(history) else None
         return {
-            "prompt": _own_prompt(env.get("PROMPT")), "right": _own_prompt(env.get("RIGHT_PROMPT")), "cwd": os.getcwd(),
+            "prompt": _own_prompt(env.get("PROMPT")), "right": _own_prompt(env.get("RIGHT_PROMPT")), "cwd": current_directory(),
             "exit_code": to_json(env.get("LAST_RETURN_CODE")),
             "duration_ms": round((times[1] - times[0]) * 1000) if times and len(times) == 2 else 0,
             "jobs": len(xonsh_module("procs.jobs").get_jobs()),

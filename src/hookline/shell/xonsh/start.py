@@ -25,6 +25,7 @@ def load(xsh: Any, environ: Mapping[str, str], *, terminal: bool) -> ShellDispat
     if known is not None:
         return known
     editor = bool(xsh.env.get("XONSH_INTERACTIVE")) and terminal
+    xsh.env.setdefault("LASH_DISPLAY", _display())
     dispatcher = install(environ, editor=editor)
     setattr(xsh, _LOADED, dispatcher)
     if editor:
@@ -57,7 +58,7 @@ def start(words: Sequence[str], options: ShellOptions, *, command: bool) -> int:
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)  # xonsh handles them itself
     editor = not command and sys.stdin.isatty()
-    os.environ.setdefault("LASH_DISPLAY", "stream,tui" if sys.stdout.isatty() else "stream")  # for every child
+    os.environ.setdefault("LASH_DISPLAY", _display())
     install(dict(os.environ), options, editor=editor)
     # Not xonsh's main(): on any failure that starts another shell, without hooks.
     if (handshake := getattr(main, "_setup_controlling_terminal", None)) is not None:
@@ -73,6 +74,11 @@ def start(words: Sequence[str], options: ShellOptions, *, command: bool) -> int:
         write_stderr(ended)
         return 1
     return int(ended or 0)
+
+
+def _display() -> str:
+    """What every child is told that the shell can show."""
+    return "stream,tui" if sys.stdout.isatty() else "stream"
 
 
 def _xonsh(*, editor: bool) -> Any:

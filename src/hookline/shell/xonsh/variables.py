@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from math import isfinite
 from typing import Any
 
 from hookline.engine.executor import Applied
@@ -16,12 +17,17 @@ from hookline.shell.xonsh.patch_points import refusal, xonsh_module, xsh
 
 #: Limits: characters of a text, items of a list, levels of nesting.
 _MAX_TEXT, _MAX_ITEMS, _MAX_DEPTH = 65536, 1000, 4
+_MAX_BITS = 1024
 
 
 def to_json(value: Any, depth: int = 0) -> Any:
     """The value itself if JSON has it, else its text. Never raises, although a value's ``repr`` may."""
-    if value is None or isinstance(value, bool | int | float):
+    if value is None or isinstance(value, bool):
         return value
+    if isinstance(value, int):  # Python refuses to write longer ones in decimal
+        return value if value.bit_length() < _MAX_BITS else hex(value)[:_MAX_TEXT]
+    if isinstance(value, float):
+        return value if isfinite(value) else repr(value)
     if isinstance(value, str):
         return str(value) if len(value) <= _MAX_TEXT else value[:_MAX_TEXT]
     if depth < _MAX_DEPTH and isinstance(value, list | tuple):
