@@ -29,7 +29,7 @@ def reader(
         try:
             value, end = scan(text, len(text) - len(text.lstrip(_BLANKS)))
         except StopIteration:
-            end = -1
+            value, end = None, -1
         if end == len(text) or (end >= 0 and not text[end:].strip(_BLANKS)):
             return value
         from json import JSONDecoder  # noqa: PLC0415  it says what is wrong, and where

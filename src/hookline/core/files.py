@@ -9,7 +9,7 @@ import contextlib
 import fcntl
 import os
 import time
-from _thread import _local as local
+from _thread import _local as local  # pyright: ignore[reportPrivateUsage]  threading imports three modules more
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 

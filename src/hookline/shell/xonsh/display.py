@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import termios
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any
 
@@ -44,7 +44,7 @@ class DisplayHooks:
         return self._dispatcher.has_hooks("display.mode_switch") and is_interactive() and running_app() is None
 
     @contextmanager
-    def _watched(self, proc: Any, pid: int) -> Iterator[None]:
+    def _watched(self, proc: Any, pid: int) -> Generator[None]:
         over = threading.Event()
         watching = threading.Thread(target=self._watch, args=(proc, pid, over), daemon=True)
         watching.start()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any
 
@@ -86,7 +86,7 @@ class EnvironmentHooks:
         return swap
 
     @contextmanager
-    def _swapped(self, env: Any, values: dict[str, Any], swap: Callable[[], Any]) -> Iterator[Any]:
+    def _swapped(self, env: Any, values: dict[str, Any], swap: Callable[[], Any]) -> Generator[Any]:
         """A hook can refuse or change what is set; that it is put back is only reported."""
         before = {key: env.get(key) for key in values}
         for key, value in values.items():
