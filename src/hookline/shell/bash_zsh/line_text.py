@@ -136,67 +136,102 @@ def _unaliased(one: dict[str, Any], aliases: Mapping[str, str]) -> list[dict[str
 
 
 def _commands(text: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
-    current, descriptor, last, cases = _empty(), "", "", 0
-    #: Commands around the open parentheses; None for those of a subshell.
-    around: list[dict[str, Any] | None] = []
     bodies: list[str] = []
     # The bodies of here-documents are not commands.
     text = "\n".join(_command_lines(text, bodies)) if "<<" in text else text
     text = _ODD_QUOTES.sub(_plain_quotes, text) if "$'" in text or "#" in text else text
-    words = iter([*_words(_mark_descriptors(_COPROC.sub("coproc", text))), ";"])
-    for word in words:
-        before, last = last, word
-        cases += (word == "case" and not current["command"]) - (word == "esac" and not current["command"])
+    found = _CommandReader(_words(_mark_descriptors(_COPROC.sub("coproc", text)))).read()
+    inner = (*_in_quotes(text), *_in_quotes("\n".join(bodies), inside=True))
+    return [*found, *(one for each in inner for one in _commands(each))]
+
+
+class _CommandReader:
+    """Groups words into commands, in the order in which they end."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self._words = iter([*words, ";"])
+        self._found: list[dict[str, Any]] = []
+        self._current = _empty()
+        #: The descriptor of the redirection that follows, and the word before this one.
+        self._descriptor = self._last = ""
+        #: Commands around the open parentheses; None for those of a subshell.
+        self._around: list[dict[str, Any] | None] = []
+        #: How many "case" are open: a ")" in them ends a pattern.
+        self._cases = 0
+
+    def read(self) -> list[dict[str, Any]]:
+        for word in self._words:
+            before, self._last = self._last, word
+            if not self._current["command"]:
+                self._cases += (word == "case") - (word == "esac")
+            self._take(word, before)
+        never_closed = [one for one in self._around if one is not None and one["command"]]
+        return self._found + never_closed
+
+    def _take(self, word: str, before: str) -> None:
         if len(word) > 1 and word[0] == word[-1] == _MARK:
-            descriptor = word[1:-1]
+            self._descriptor = word[1:-1]
         elif word in _SUBSTITUTIONS or (word == "(" and before.endswith("$")):
-            current["args"] += [word] if current["command"] and word != "(" else []
-            around.append(current)
-            current = _empty()
-        elif word == "(" and _ASSIGNMENT.fullmatch(before):  # a list: its words are no commands
-            around.append(current)
-            current = {**_empty(), "listed": True}
-        elif word == "\n" and "listed" in current:
-            pass
+            self._current["args"] += [word] if self._current["command"] and word != "(" else []
+            self._open(_empty())
+        elif word == "(" and _ASSIGNMENT.fullmatch(before):
+            self._open(_empty(in_list=True))
         elif word in _ENDS:
-            if current["command"] or current["redirects"]:
-                found.append(current)
-            current = _empty()
-            current["piped"] = word in _PIPES
-            if word == "(":
-                around.append(None)
-            elif word == ")" and not cases and around:
-                current = around.pop() or current
+            if word != "\n" or not self._current["in_list"]:
+                self._end(word)
         elif word in _REDIRECTS:
-            last = next(words, "")
-            current["redirects"].append({"op": f"{descriptor}{word}", "path": last})
-            descriptor = ""
-            if last in _SUBSTITUTIONS:
-                around.append(current)
-                current = _empty()
-        elif current["command"] in _MODIFIERS and not current["args"] and word in _MODIFIER_OPTIONS:
-            pass
-        elif current["command"] == "exec" and not current["args"] and word in _EXEC_OPTIONS | {"-a"}:
-            last = next(words, "") if word == "-a" else word
-        elif word == "function" and not current["command"]:
-            # Over its name.
-            last = next((each for each in words if each in {"{", "(", "\n"}), "")
-            around += [None] if last == "(" else []
+            self._redirect(word)
+        elif not self._leads_to_command(word, before):
+            self._add(word)
+
+    def _open(self, inner: dict[str, Any]) -> None:
+        self._around.append(self._current)
+        self._current = inner
+
+    def _end(self, word: str) -> None:
+        if self._current["command"] or self._current["redirects"]:
+            self._found.append(self._current)
+        self._current = _empty(piped=word in _PIPES)
+        if word == "(":
+            self._around.append(None)
+        elif word == ")" and not self._cases and self._around:
+            self._current = self._around.pop() or self._current
+
+    def _redirect(self, word: str) -> None:
+        self._last = next(self._words, "")
+        self._current["redirects"].append({"op": f"{self._descriptor}{word}", "path": self._last})
+        self._descriptor = ""
+        if self._last in _SUBSTITUTIONS:
+            self._open(_empty())
+
+    def _leads_to_command(self, word: str, before: str) -> bool:
+        """Neither a command nor a word of one: an option of ``command``, ``exec`` or ``time``, or the name of a function."""
+        command = self._current["command"]
+        is_first = command in _MODIFIERS and not self._current["args"]
+        if is_first and word in _MODIFIER_OPTIONS:
+            return True
+        if is_first and command == "exec" and word in _EXEC_OPTIONS | {"-a"}:
+            self._last = next(self._words, "") if word == "-a" else word
+        elif word == "function" and not command:
+            self._last = next((each for each in self._words if each in {"{", "(", "\n"}), "")
+            self._around += [None] if self._last == "(" else []
         elif before == "time" and word in _MODIFIER_OPTIONS:
-            last = before
-        elif current["command"] in _MODIFIERS and not current["args"] and not word.startswith("-"):
+            self._last = before
+        else:
+            return False
+        return True
+
+    def _add(self, word: str) -> None:
+        current = self._current
+        if current["command"] in _MODIFIERS and not current["args"] and not word.startswith("-"):
             current["command"] = word
-        elif current["command"] or "listed" in current:
+        elif current["command"] or current["in_list"]:
             current["args"].append(word)
         elif _ASSIGNMENT.match(word):
             name, _, value = word.partition("=")
             current["env"][name.removesuffix("+")] = value
         else:
             current["command"] = current["word"] = "" if word in _RESERVED else word
-    found += [one for one in around if one is not None and one["command"]]  # never closed
-    inner = (*_in_quotes(text), *_in_quotes("\n".join(bodies), inside=True))
-    return [*found, *(one for each in inner for one in _commands(each))]
 
 
 def _in_quotes(text: str, *, inside: bool = False) -> Iterator[str]:
@@ -290,5 +325,6 @@ def _command_lines(text: str, bodies: list[str]) -> Iterator[str]:
         yield line
 
 
-def _empty() -> dict[str, Any]:
-    return {"command": "", "args": [], "redirects": [], "env": {}, "word": "", "piped": False}
+def _empty(*, piped: bool = False, in_list: bool = False) -> dict[str, Any]:
+    """``in_list``: in the words of an array, which are no command."""
+    return {"command": "", "args": [], "redirects": [], "env": {}, "word": "", "piped": piped, "in_list": in_list}
