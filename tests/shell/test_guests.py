@@ -796,6 +796,19 @@ def test_what_is_wrong_with_the_hooks_is_shown_at_the_start(house: House, guest:
     assert terminal.screen().count("not TOML") == 1
 
 
+@pytest.mark.parametrize("guest", ["zsh"], indirect=True)
+def test_ctrl_c_ends_a_hook_whoever_traps_it(house: House, guest: Open) -> None:
+    hung = _hanging(house)
+    terminal = guest("TRAPINT() { print trapped; return 0 }\n").ready()
+    terminal.line("touch hang")
+    terminal.wait(lambda: hung.exists() and hung.read_text().strip())
+    terminal.keys("C-c").wait(lambda: terminal.last().endswith(PROMPT))
+    terminal.wait(partial(_gone, hung))
+    terminal.line("kill -INT $$; touch on").shows("\ntrapped")
+    terminal.wait((house.work / "on").exists)
+    assert [path.name for path in house.work.iterdir()] == ["on"]
+
+
 def test_ctrl_backslash_does_not_take_the_turn_to_ask_with_it(house: House) -> None:
     """bash asks in a subshell, and the next line waited for the turn that it had."""
     hung = _hanging(house)

@@ -27,6 +27,7 @@ _hookline_ask() {
   [[ -z $_hl_off ]] || return 1
   _hookline_open || { _hookline_lost 'the helper process did not start'; return 1 }
   builtin kill -0 $_hl_service 2>/dev/null || { _hookline_lost 'no answer'; return 1 }
+  builtin trap - INT  # until the end of this function: Ctrl-C ends the question
   # sysread, because read -k and read -d take the terminal, which would stop a background job.
   if [[ -z $_hl_held ]] && ! builtin sysread -i $_hl_token -s 1 -t $_hl_timeout token; then
     _hookline_lost 'no turn to ask'
