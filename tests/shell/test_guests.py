@@ -700,6 +700,15 @@ def test_a_refused_line_runs_for_nobody(house: House, guest: Open, own: str) -> 
 
 
 @pytest.mark.parametrize("guest", ["zsh"], indirect=True)
+def test_hooks_stay_when_the_rc_file_is_read_again(house: House, guest: Open) -> None:
+    house.listen("process.pre_spawn").answers.append(deny("process.pre_spawn", "no touching", command="touch"))
+    terminal = guest("preexec_functions=() precmd_functions=(); setopt ksh_arrays\n").ready()
+    terminal.line(". ~/.zshrc").ready()
+    terminal.line("touch made").shows("Problem: no touching")
+    assert not list(house.work.iterdir())
+
+
+@pytest.mark.parametrize("guest", ["zsh"], indirect=True)
 def test_what_zsh_runs_from_its_history_is_judged(house: House, guest: Open) -> None:
     house.listen("process.pre_spawn").answers.append(deny("process.pre_spawn", "no touching", command="touch"))
     terminal = guest().ready()
@@ -803,9 +812,9 @@ def test_ctrl_c_ends_a_hook_whoever_traps_it(house: House, guest: Open) -> None:
     terminal.line("touch hang")
     terminal.wait(lambda: hung.exists() and hung.read_text().strip())
     terminal.keys("C-c").wait(lambda: terminal.last().endswith(PROMPT))
-    terminal.wait(partial(_gone, hung))
     terminal.line("kill -INT $$; touch on").shows("\ntrapped")
     terminal.wait((house.work / "on").exists)
+    terminal.wait(partial(_gone, hung))
     assert [path.name for path in house.work.iterdir()] == ["on"]
 
 

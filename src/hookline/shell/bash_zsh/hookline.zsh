@@ -332,12 +332,12 @@ _hookline_want() {
 
 # Ours come first and last. A `preexec` function calls ours itself: if it failed, zsh would call no other.
 _hookline_place() {
+  builtin emulate -L zsh -o no_aliases
   local theirs=${functions[preexec]-}
   local -a before=(${preexec_functions:#_hookline_*}) after=(_hookline_restore ${precmd_functions:#_hookline_*} _hookline_precmd)
   if [[ -z $theirs ]]; then
     before=(_hookline_preexec _hookline_verdict $before)
   elif [[ $theirs != *_hookline_verdict* ]]; then
-    builtin setopt local_options no_aliases
     functions[preexec]="_hookline_preexec \"\$@\"; _hookline_verdict"$'\n'$theirs
   fi
   [[ "$before" == "$preexec_functions" ]] || typeset -ga preexec_functions=($before)

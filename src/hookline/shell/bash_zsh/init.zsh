@@ -55,7 +55,8 @@ hookline-restart() {
   _hookline_there || return
   # The disk may be full where a helper did not start.
   [[ -z ${_hl_off-} || -e $_hl_room/ready ]] || _hl_home=${TMPDIR:-/tmp}/hookline-$UID/shell
-  (( ! $+functions[_hookline_ask] )) || _hookline_close
+  # A file that is read again may have emptied the lists of hooks.
+  (( ! $+functions[_hookline_ask] )) || { _hookline_close; [[ -z $_hl_wanted ]] || _hookline_place; }
   _hookline_start ${1:-restart}
   (( ! $+functions[_hookline_ask] )) || _hookline_check
 }
