@@ -16,7 +16,9 @@ from hookline.core._dataclass import dataclass, replace
 from hookline.core.file_watch import Signature, are_unchanged, signatures
 from hookline.core.files import listening
 from hookline.core.hook import HookSpec, Plugin
+from hookline.core.loaded import Loaded
 from hookline.core.paths import find_paths, home_directory, project_root, why_unusable
+from hookline.dialects.base import FOREIGN
 from hookline.engine.build import Runtime, Sources, load_runtime
 from hookline.engine.engine import Engine
 from hookline.gateway.notices import approval_lines, problem_lines
@@ -78,6 +80,8 @@ class EngineHost:
         #: Number of checks: disabled hooks are looked up once per check.
         self.checks = 0
         self.problems: tuple[str, ...] = ()
+        #: One's own files -> their hooks as they were last read without errors.
+        self._last_read: dict[str, tuple[HookSpec, ...]] = {}
         #: Replaced engines; a thread that waits for a job may still use one.
         self._retired: list[Engine] = []
         self._lock = threading.Lock()
@@ -153,7 +157,7 @@ class EngineHost:
             config=list(self._options.config) or None, dialect=self._options.dialect,
         )  # fmt: skip
         if sources.config or sources.dialect:
-            return load_runtime(sources), ()
+            return self._loaded(sources), ()
         lash = load(
             cwd=self._cwd,
             home=self._home,
@@ -162,7 +166,22 @@ class EngineHost:
             dialect="lash",
         )
         problems = tuple(str(problem) for problem in lash.problems if problem.severity == "error")
-        return load_runtime(replace(sources, more=lash.specs)), problems
+        return self._loaded(replace(sources, more=self._as_last_read(lash) or lash.specs)), problems
+
+    def _loaded(self, sources: Sources) -> Runtime:
+        runtime = load_runtime(sources)
+        kept = self._as_last_read(runtime.loaded)
+        return load_runtime(replace(sources, more=kept)) if kept else runtime
+
+    def _as_last_read(self, loaded: Loaded) -> tuple[HookSpec, ...]:
+        """All hooks, where a file has errors now and had none before: who corrects a file keeps the guards in it.
+        Approved hooks of a project refuse by themselves then."""
+        own = {source.path for source in loaded.sources if source.found and source.layer not in FOREIGN}
+        for path in own - loaded.faulty:
+            self._last_read[path] = tuple(spec for spec in loaded.specs if spec.origin.file == path)
+        faulty = own & loaded.faulty & self._last_read.keys()
+        others = tuple(spec for spec in loaded.specs if spec.origin.file not in faulty)
+        return (*others, *(spec for path in sorted(faulty) for spec in self._last_read[path])) if faulty else ()
 
     def _hand_over(self, before: Engine, *, keep_plugins: bool) -> None:
         now = self.engine

@@ -13,6 +13,7 @@ from hookline.shell.engine_host import EngineHost, ShellOptions
 
 SPAWN = {"argv": ["ls"], "cwd": "/"}
 HOOK = '[[hook]]\nname = "h"\non = "{0}"\nshell = "{1}"\n'
+REFUSES = HOOK.format("process.pre_spawn", "exit 2")
 
 
 @pytest.fixture
@@ -110,3 +111,20 @@ def test_a_file_that_changes_is_read_before_the_next_line(
     dispatcher.fire("input.submit", {"text": "ls"})
     assert reloaded == [True]
     assert not dispatcher.has_hooks("process.pre_spawn")
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_hooks_of_ones_own_file_stay_while_it_has_errors(tmp_path: Path, named: bool) -> None:
+    file = tmp_path / ".config/hookline/hookline.toml"
+    file.parent.mkdir(parents=True)
+    surroundings: Mapping[str, str] = {"HOME": str(tmp_path), "PATH": os.environ["PATH"]}
+    file.write_text(REFUSES)
+    host = EngineHost(ShellOptions(config=(str(file),) if named else ()), surroundings)
+    dispatcher = ShellDispatcher(host, environ=lambda: surroundings)
+    seen = []
+    for text in (REFUSES, f"{REFUSES}[[hook", HOOK.format("process.pre_spawn", "true"), ""):
+        file.write_text(text)
+        dispatcher.refresh()
+        seen.append((dispatcher.fire("process.pre_spawn", SPAWN).allowed, bool(host.problems)))
+    dispatcher.close()
+    assert seen == [(False, False), (False, True), (True, False), (True, False)]
