@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from time import monotonic
 
 from hookline.core.fast_json import dumps, loads
 from hookline.core.lazy_pattern import lazy_pattern
@@ -21,6 +22,8 @@ from hookline.state.record.secret_patterns import HARMLESS_ENDS, HARMLESS_PARTS,
 _PATTERN_SECONDS = 0.05
 #: Bytes of a file that are checked at once; a block without a secret is copied as it is.
 _BLOCK = 1 << 20
+#: Seconds for a hook's output that did not fit in memory, and how much of it is searched at once.
+_FILE_SECONDS, _PIECE = 1.0, 1 << 19
 #: Characters of all words of a command line that are looked at together, and what is between two of them in JSON.
 _LONGEST_LINE, _ITEMS = 8192, lazy_pattern(r'",\s{0,40}"')
 #: Containers deeper than this are no payload of an agent; what is below is dropped.
@@ -149,12 +152,21 @@ def redact_line(line: bytes, redactor: Redactor) -> bytes:
 
 
 def redact_file(path: str, redactor: Redactor) -> None:
-    """In place; a file that cannot be redacted is removed."""
-    from hookline.core.files import atomic_writer  # only an output that did not fit in memory is in a file
+    """In place. An agent may wait: what a second is too short for is dropped, and so is all after an endless line, because
+    half a secret is none that could be found. A file that cannot be redacted is removed."""
+    from io import BytesIO  # only an output that did not fit in memory is in a file
 
+    from hookline.core.files import atomic_writer
+
+    end = monotonic() + _FILE_SECONDS
     try:
         with open(path, "rb") as source, atomic_writer(path, durable=False) as target:
-            copy_redacted(source, target, redactor)
+            while block := source.read(_PIECE):
+                block += source.readline(_PIECE)
+                if monotonic() > end or len(block) == 2 * _PIECE:
+                    target.write(b"[hookline: the rest was too much to be searched for secrets, and is not kept]\n")
+                    break
+                copy_redacted(BytesIO(block), target, redactor)
     except OSError:
         with suppress(OSError):
             os.unlink(path)

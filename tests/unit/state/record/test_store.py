@@ -14,7 +14,7 @@ from types import MappingProxyType
 import pytest
 
 from hookline.core.result import Aborted, Conflict, Context, Failed, Injected, Message, RunResult, Started
-from hookline.state.record import query
+from hookline.state.record import query, redact
 from hookline.state.record.store import Store
 
 WRITER = Path(__file__).with_name("conftest.py")
@@ -385,6 +385,28 @@ def test_output_that_is_in_a_file_is_kept_without_secrets_too(store, firing, tmp
         'first line\npassword=[redacted:secret]\n{"api_key": "[redacted:secret]"}\nlast line\n'
     )
     assert stat.S_IMODE(spilled.stat().st_mode) == 0o600
+
+
+NOT_KEPT = "[hookline: the rest was too much to be searched for secrets, and is not kept]\n"
+
+
+def test_output_in_a_file_is_not_searched_for_longer_than_an_agent_waits(store, firing, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(redact, "_FILE_SECONDS", 0.0)
+    spilled = tmp_path / "x.stdout"
+    spilled.write_text("password=hunter2\n" * 9)
+    raw = RunResult(exit_code=0, spilled=(str(spilled),))
+    store.write(firing(Failed(id="i", hook="h", raw=raw, error="x")))
+    assert spilled.read_text() == NOT_KEPT
+
+
+def test_half_a_secret_in_an_endless_line_is_not_kept(store, firing, tmp_path) -> None:
+    spilled = tmp_path / "x.stdout"
+    spilled.write_text("first\n" * 100_000 + "x" * (2 << 20) + "password=hunter2\n")
+    raw = RunResult(exit_code=0, spilled=(str(spilled),))
+    store.write(firing(Failed(id="i", hook="h", raw=raw, error="x")))
+    kept = spilled.read_text()
+    assert kept.endswith(NOT_KEPT)
+    assert set(kept.removesuffix(NOT_KEPT).splitlines()) == {"first"}
 
 
 def test_output_in_a_file_that_is_gone_costs_nothing(store, firing, tmp_path) -> None:
