@@ -244,7 +244,7 @@ class PipelineHooks:
         """Fire the end of every member and of the pipeline when nobody waits for it."""
 
         def wait() -> None:
-            codes = [wait_exit(proc) for proc in pipeline.procs]
+            codes = [_wait_exit(proc) for proc in pipeline.procs]
             self.fire_exits(pipeline, run, codes)
             self.fire_end(pipeline, run, codes)
 
@@ -256,7 +256,7 @@ class PipelineHooks:
         """Fire the end of a member before the last one when it ends."""
 
         def watch() -> None:
-            code = wait_exit(proc)
+            code = _wait_exit(proc)
             run.all_started.wait(_STARTED)
             self._fire_exit(proc, spec, run, code)
 
@@ -315,7 +315,7 @@ def _has_ended(pipeline: Any) -> bool:
     return all(getattr(proc, "returncode", 0) is not None for proc in pipeline.procs)
 
 
-def wait_exit(proc: Any) -> int | None:
+def _wait_exit(proc: Any) -> int | None:
     """The exit code, without reaping the process: xonsh does that."""
     if getattr(proc, "pid", None) is None or not hasattr(proc, "args"):
         return proc.wait() if hasattr(proc, "wait") else None
