@@ -53,8 +53,12 @@ _hookline_there() {
 
 hookline-restart() {
   _hookline_there || return
-  # The disk may be full where a helper did not start.
-  [[ -z ${_hl_off-} || -e $_hl_room/ready ]] || _hl_home=${TMPDIR:-/tmp}/hookline-$UID/shell
+  # The disk may be full where a helper did not start. Nobody else may have made the folder: its pipes would answer.
+  if [[ -n ${_hl_off-} && ! -e $_hl_room/ready ]]; then
+    local place=${TMPDIR:-/tmp}/hookline-$UID
+    command mkdir -m 700 -- $place 2>/dev/null
+    [[ ! -O $place || -L $place ]] || _hl_home=$place/shell
+  fi
   # A file that is read again may have emptied the lists of hooks.
   (( ! $+functions[_hookline_ask] )) || { _hookline_close; [[ -z $_hl_wanted ]] || _hookline_place; }
   _hookline_start ${1:-restart}
