@@ -338,6 +338,7 @@ def test_a_line_that_goes_on_is_judged_as_a_whole(house: House, guest: Open) -> 
 #: What people set in their rc files, and a line that each of them would break.
 OPTIONS = {
     "set -u": "set -u", "errors": "set -o pipefail; set -o noclobber", "IFS": "IFS=,0123456789",
+    "nullglob": "shopt -s nullglob 2>/dev/null || setopt null_glob", "failglob": "shopt -s failglob 2>/dev/null || setopt nomatch",
     "strange": 'if [ -n "$BASH_VERSION" ]; then set -o posix; else setopt ksh_arrays sh_word_split no_unset glob_subst; fi',
 }  # fmt: skip
 

@@ -382,7 +382,7 @@ _hookline_want() {
   if [[ -z $1 && -z $2 ]]; then
     builtin declare -g "PROMPT_COMMAND[99]=$_hl_gate"
   else
-    builtin declare -g PROMPT_COMMAND[99]='{ _hookline_prompt "$?" "${PIPESTATUS[@]}" || :; builtin trap -p DEBUG 1<>"$_hl_room/trap"; _hookline_arm || :; } 9>&2 2>/dev/null'
+    builtin declare -g "PROMPT_COMMAND[99]"='{ _hookline_prompt "$?" "${PIPESTATUS[@]}" || :; builtin trap -p DEBUG 1<>"$_hl_room/trap"; _hookline_arm || :; } 9>&2 2>/dev/null'
   fi
 }
 
