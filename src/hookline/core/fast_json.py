@@ -28,7 +28,7 @@ def reader(
     def read(text: str) -> Any:
         try:
             value, end = scan(text, len(text) - len(text.lstrip(_BLANKS)))
-        except StopIteration:
+        except (StopIteration, SystemError):  # Python 3.11 raises its error only where the package is imported
             value, end = None, -1
         if end == len(text) or (end >= 0 and not text[end:].strip(_BLANKS)):
             return value
