@@ -67,6 +67,7 @@ def test_at_a_terminal_a_link_is_the_command_that_shows_its_page(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("LESS", "FRX")  # set for the pager, and must not reach other tests
     monkeypatch.setenv("TERM", "dumb")
     assert main(["help", "block-a-command"]) == 0
     shown = " ".join(capsys.readouterr().out.split())
@@ -81,6 +82,7 @@ def test_without_the_library_for_colours_a_page_opens_in_the_pager_all_the_same(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("LESS", "FRX")  # set for the pager, and must not reach other tests
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
     monkeypatch.setattr("pydoc.pager", lambda text: sys.stdout.write(f"PAGER {text}"))
     monkeypatch.setitem(sys.modules, "rich.console", None)
