@@ -35,8 +35,6 @@ from hookline.runners.spawn import Capture, Launch, pipe, spawn, why_not
 
 if TYPE_CHECKING:
     import signal
-
-    from hookline.runners.process_async import Ears
 else:
     import _signal as signal  # the module around it makes an enum of every number first
 
@@ -85,7 +83,7 @@ class ProcessRun:
     )  # fmt: skip
 
     def __init__(
-        self, launch: Launch, settings: Settings, stop: Stop, timeout: float | None, poll: select.poll | Ears
+        self, launch: Launch, settings: Settings, stop: Stop, timeout: float | None, poll: select.poll | select.epoll
     ) -> None:
         self._began = time.monotonic()
         self._launch = launch
